@@ -1,0 +1,66 @@
+/* What a call sees of its room: somebody joined, left, audio, data. Two implementations: host (this
+ * process is the LiveKit server, room/host.h) and participant (a client of somebody else's room,
+ * room/participant.h, also the role of `earshot call` and of the load generator). The other side is
+ * called `caller` in both. Thread: the room's loop. Events come from the loop, never from inside a
+ * function below; after close none but on_closed. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct room_link;
+
+enum room_left { ROOM_LEFT_CLEAN, ROOM_LEFT_LOST, ROOM_LEFT_REPLACED, ROOM_LEFT_REFUSED };
+
+/* Why the room is closed; becomes LeaveRequest.reason (reference: Ending). */
+enum room_close_reason { ROOM_CLOSE_ENDED, ROOM_CLOSE_SHUTDOWN, ROOM_CLOSE_ERROR };
+
+struct room_transcript {
+    const char *segment_id; /* "SG_..." */
+    const char *text;       /* agent: the delta to append; caller: the whole text so far */
+    bool is_agent;
+    bool is_final;        /* agent: closes the segment (text may be ""); caller: the last version */
+    const char *language; /* ISO code, may be NULL */
+};
+
+struct room_events {
+    /* The caller's media path is up (ICE and DTLS done). Again after a return within the loss
+     * window. */
+    void (*on_joined)(void *arg, const char *identity, const char *name);
+    /* CLEAN at once; LOST when neither signalling nor packets have come for the room's silence
+     * limit (10 s): the call keeps the 20 s window of the decisions. */
+    void (*on_left)(void *arg, const char *identity, enum room_left how, int64_t last_packet_us);
+    /* One Opus payload of the caller's microphone, as it came (not reordered). */
+    void (*on_opus)(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,
+                    uint32_t timestamp, int64_t now_us);
+    void (*on_muted)(void *arg, bool is_muted);
+    /* Text of the caller (lk.chat stream or legacy chat packet). */
+    void (*on_chat)(void *arg, const char *text);
+    void (*on_closed)(void *arg);
+};
+
+struct room_stats { /* of the caller's media, for quality */
+    uint64_t packets_received, packets_lost, packets_sent;
+    double jitter_ms, rtt_ms; /* negative: not measured */
+};
+
+struct room_link_ops {
+    /* Our microphone track: one 20 ms Opus packet. `timestamp` in 48 kHz units; is_first: begins a
+     * talk spurt (RTP marker). Queued and sent with the slot's batch (port_flush). */
+    void (*send_opus)(struct room_link *link, const uint8_t *payload, size_t len,
+                      uint32_t timestamp, bool is_first);
+    void (*send_transcript)(struct room_link *link, const struct room_transcript *transcript);
+    void (*set_agent_state)(
+        struct room_link *link,
+        const char *state); /* initializing, idle, listening, thinking, speaking */
+    void (*stats)(struct room_link *link, struct room_stats *out);
+    bool (*is_joined)(const struct room_link *link);
+    void (*close)(struct room_link *link, enum room_close_reason reason);
+};
+
+struct room_link {
+    const struct room_link_ops *ops;
+};

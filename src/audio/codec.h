@@ -1,0 +1,53 @@
+/* Opus, both ways, mono. The encoder runs at 48 kHz in 20 ms frames; the decoder at 16 kHz, which
+ * saves a resampler. An encoder holds 44 kB, a decoder 18 kB: make the encoder when the agent first
+ * speaks, and do not encode silence (its cost is two thirds of a frame of speech).
+ * Thread: its owner's. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audio/frame.h"
+#include "base/attr.h"
+
+struct codec_encoder;
+struct codec_decoder;
+
+enum codec_profile {
+    CODEC_VOIP, /* complexity 5, 28 kbit/s: the better sound at low rates */
+    CODEC_CELT, /* restricted low delay, a third of the work and 4 ms less delay, 40 kbit/s: the
+                   density profile */
+};
+
+enum {
+    CODEC_PACKET_MAX_BYTES = 400,     /* of our encoder, at either profile's rate */
+    CODEC_DECODED_MAX_SAMPLES = 1920, /* 120 ms, the longest packet of RFC 6716 */
+};
+
+struct codec_encoder *codec_encoder_new(enum codec_profile profile);
+void codec_encoder_free(struct codec_encoder *encoder);
+DEFINE_AUTO(codec_encoder)
+/* Forgets what was encoded: at the start of a talk spurt that followed silence. */
+void codec_encoder_reset(struct codec_encoder *encoder);
+/* The loss that the encoder should guard against, in percent; 0 at the start. Forward error
+ * correction is in the VOIP profile only. */
+void codec_encoder_set_loss(struct codec_encoder *encoder, int percent);
+/* Returns the bytes written, at least 1. */
+size_t codec_encode(struct codec_encoder *encoder, const int16_t samples[AUDIO_OUT_SAMPLES],
+                    uint8_t out[CODEC_PACKET_MAX_BYTES]);
+
+struct codec_decoder *codec_decoder_new(void);
+void codec_decoder_free(struct codec_decoder *decoder);
+DEFINE_AUTO(codec_decoder)
+/* All decoding returns the 16 kHz samples written, 0 for a payload that is no Opus packet. */
+size_t codec_decode(struct codec_decoder *decoder, const uint8_t *payload, size_t len,
+                    int16_t out[CODEC_DECODED_MAX_SAMPLES]);
+/* The frame before `next`, out of the redundancy in it, or concealed where there is none. */
+size_t codec_recover(struct codec_decoder *decoder, const uint8_t *next, size_t len,
+                     size_t lost_samples, int16_t out[CODEC_DECODED_MAX_SAMPLES]);
+size_t codec_conceal(struct codec_decoder *decoder, size_t lost_samples,
+                     int16_t out[CODEC_DECODED_MAX_SAMPLES]);
+
+/* Length of a packet in 48 kHz units by its table of contents (RFC 6716 section 3.1); 0: malformed.
+ */
+size_t codec_packet_ticks(const uint8_t *payload, size_t len);

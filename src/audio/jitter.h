@@ -1,0 +1,72 @@
+/* Puts a caller's packets in order and decides what is lost. Sans-I/O, fixed memory, no codec.
+ *
+ * Nobody listens in real time here: what is heard goes to recognition. So a packet that comes in
+ * order leaves at once, with no delay at all; only a gap makes the ones behind it wait, for a time
+ * that adapts to the jitter seen (20-120 ms). When nothing has come for longer than that, silence
+ * is told frame by frame, so that the end of speech is noticed while packets are away, muted or
+ * not sent (DTX). Packets that come after such silence are still taken, if in order.
+ * Thread: its owner's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    JITTER_SLOTS = 16,              /* packets that wait behind a gap */
+    JITTER_PAYLOAD_MAX_BYTES = 512, /* a 60 ms frame at 64 kbit/s fits; longer ones are refused */
+    JITTER_WAIT_LEAST_US = 20000,
+    JITTER_WAIT_MOST_US = 120000,
+    JITTER_CONCEAL_MOST_TICKS = 5 * 960, /* of one gap; the rest of it is skipped */
+};
+
+enum jitter_kind {
+    JITTER_PACKET,  /* decode payload */
+    JITTER_RECOVER, /* `ticks` before payload are lost: rebuild them from it; it comes again as
+                       JITTER_PACKET */
+    JITTER_LOST,    /* `ticks` are lost */
+    JITTER_SILENCE, /* 20 ms in which nothing came */
+};
+
+struct jitter_step {
+    enum jitter_kind kind;
+    const uint8_t *payload; /* until the next call */
+    size_t len;
+    uint32_t ticks; /* 48 kHz units */
+};
+
+struct jitter_stats {
+    uint64_t packets, lost, late, refused;
+    int64_t jitter_us; /* RFC 3550 section 6.4.1, smoothed */
+};
+
+struct jitter_packet {
+    bool is_used;
+    uint16_t len;
+    uint64_t sequence; /* extended */
+    uint32_t timestamp;
+    int64_t at_us;
+    uint8_t payload[JITTER_PAYLOAD_MAX_BYTES];
+};
+
+struct jitter {
+    struct jitter_packet slots[JITTER_SLOTS];
+    uint64_t next_sequence; /* extended; 0: nothing came yet */
+    uint32_t next_timestamp;
+    int64_t last_arrival_us, silent_from_us;
+    int64_t transit_us;
+    size_t waiting;
+    uint32_t recovered_for; /* low bits of the sequence that a RECOVER was told for */
+    bool has_recovered;
+    struct jitter_packet current; /* what the last step borrowed */
+    struct jitter_stats stats;
+};
+
+void jitter_init(struct jitter *jitter);
+/* ticks: the packet's length (codec_packet_ticks); 0 and what is longer than a slot is refused. */
+void jitter_input(struct jitter *jitter, const uint8_t *payload, size_t len, uint32_t ticks,
+                  uint16_t sequence, uint32_t timestamp, int64_t now_us);
+/* The next thing to do at now_us; false when there is none. */
+bool jitter_output(struct jitter *jitter, int64_t now_us, struct jitter_step *out);
+/* When jitter_output() has something to say without input; INT64_MAX before the first packet. */
+int64_t jitter_deadline_us(const struct jitter *jitter);

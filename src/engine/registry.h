@@ -1,0 +1,107 @@
+/* The engines of this service: every adapter with what the configuration says about it. Built once
+ * at start, immutable, shared by all threads. The catalog, the price of an agent and the choice of
+ * a fallback read it; a call opens its sessions through it.
+ *
+ *   vendor/ adapters (tables)  +  configuration  ->  registry  ->  catalog, calls
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "engine/llm.h"
+#include "engine/stt.h"
+#include "engine/tts.h"
+
+struct config;
+
+enum engine_kind { ENGINE_STT, ENGINE_TTS, ENGINE_LLM, ENGINE_KIND_COUNT };
+
+struct engine_voice {
+    const char *id, *name, *gender; /* female, male, neutral */
+    const char *languages;          /* ISO codes, space between */
+    const char *description;
+};
+
+struct engine_range {
+    double min, max;
+};
+
+/* What the catalog shows of an engine. Texts live as long as the registry. */
+struct engine_info {
+    enum engine_kind kind;
+    const char *id, *label;
+    const char *languages; /* ISO codes, space between; "*": any */
+    bool is_multilingual;  /* may serve calls in any catalog language (language rule 3) */
+    bool is_enabled;
+    bool is_default;           /* of its kind */
+    int64_t cost_usd4;         /* USD 0.0001 a minute */
+    const char *const *models; /* LLM, TTS: first is the default; may be empty */
+    size_t model_count;
+    const struct engine_voice *voices; /* TTS: first is the default */
+    size_t voice_count;
+    struct engine_range temperature, max_tokens; /* LLM */
+    struct engine_range speed, volume;           /* TTS; min == max: no control */
+    const char *emotions;                        /* TTS: names, space between */
+};
+
+struct stt_engine {
+    struct engine_info info;
+    const struct stt_ops *ops; /* NULL: this build has no such adapter (never enabled) */
+    void *state;               /* of the adapter: what it read from the configuration */
+};
+
+struct llm_engine {
+    struct engine_info info;
+    const struct llm_ops *ops;
+    void *state;
+};
+
+struct tts_engine {
+    struct engine_info info;
+    const struct tts_ops *ops;
+    void *state;
+};
+
+/* One adapter: the standard of its catalog row, and how it reads its settings. A row whose open
+ * functions are all NULL is shown, disabled. */
+struct engine_adapter {
+    struct engine_info info;
+    const struct stt_ops *stt;
+    const struct llm_ops *llm;
+    const struct tts_ops *tts;
+    /* Reads [engine.<id>]; false: not configured, stays off. May fill *info (models, voices). NULL:
+     * on whenever it has ops. */
+    bool (*configure)(void *env, const struct config *config, struct engine_info *info,
+                      void **out_state);
+    void (*unconfigure)(void *state);
+};
+
+struct registry;
+
+/* env is handed to the adapters' configure(). ERR_INVALID: a bad value of an engine's setting. */
+enum err registry_new(const struct config *config, const struct engine_adapter *adapters,
+                      size_t count, void *env, struct registry **out, struct fault *fault) MUST_USE;
+void registry_free(struct registry *registry);
+DEFINE_AUTO(registry)
+
+/* NULL: no such engine. A disabled one is found: look at info.is_enabled. Models share one name
+ * space with providers: an LLM is found by its provider id. */
+const struct stt_engine *registry_stt(const struct registry *registry, const char *id);
+const struct tts_engine *registry_tts(const struct registry *registry, const char *id);
+const struct llm_engine *registry_llm(const struct registry *registry, const char *id);
+
+/* The i-th engine of a kind in the order of the catalog, NULL behind the last. */
+const struct engine_info *registry_at(const struct registry *registry, enum engine_kind kind,
+                                      size_t index);
+const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind);
+
+bool engine_speaks(const struct engine_info *info, const char *iso);
+/* The engine to use for a language when `id` will not do (off, failed, or it does not list the
+ * language): the default if it can, else the first enabled one that can, never `id` itself; NULL:
+ * none. */
+const struct engine_info *registry_fallback(const struct registry *registry, enum engine_kind kind,
+                                            const char *iso, const char *id);

@@ -1,0 +1,96 @@
+/* The calls of this node: who is where, and the way in for the API, the command line and app.c.
+ * The directory lives on the control loop; each call on one media loop (architecture, idea 1).
+ *
+ *     created --agent joined--> active --any end reason--> ended
+ *        '------------any end reason-----------------------^        (call/state.h)
+ *
+ * All results come later, on the control loop, never from inside the function.
+ * Thread: control loop, except where it says `any`. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct call_plan;
+struct calls;
+struct config;
+struct http_client;
+struct js;
+struct know;
+struct loop;
+struct registry;
+struct room_directory;
+struct room_media;
+struct store;
+
+/* End reasons (specification, End reasons). Text and table: call/state.h. */
+enum call_end {
+    CALL_END_USER_LEFT,
+    CALL_END_API,
+    CALL_END_MAX_DURATION,
+    CALL_END_SOCKET_LOST,
+    CALL_END_AGENT_SHUTDOWN,
+    CALL_END_ROOM_FINISHED,
+    CALL_END_NO_USER,
+    CALL_END_DISPATCH_FAILED,
+    CALL_END_COUNT
+};
+const char *call_end_name(enum call_end end);
+
+/* One media loop with what belongs to it. */
+struct calls_media {
+    struct loop *loop;
+    struct room_media *rooms;
+    struct http_client *http; /* of that loop, for tools */
+};
+
+/* Borrowed for the life of struct calls. */
+struct calls_config {
+    struct loop *control;
+    const struct calls_media *media;
+    size_t media_count;
+    const struct config *config;
+    struct store *store;
+    const struct registry *registry;
+    struct know *know;
+    struct room_directory *rooms;
+    const char *node; /* owner's name in the store */
+};
+
+struct calls *calls_new(const struct calls_config *config);
+void calls_free(struct calls *calls); /* after calls_drain() and with the media loops stopped */
+DEFINE_AUTO(calls)
+
+typedef void calls_done_fn(void *arg, enum err err, const char *message);
+
+/* Sets the call up: room, engines, before_call tools (30 s at most). Its row exists, in state
+ * created. OK: call.started is stored, the caller may join. ERR_UNSUPPORTED: the agent cannot be
+ * dispatched; the call is stored as ended (dispatch-failed) and its call.ended with it. */
+void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg);
+/* Closes the room and ends the call; OK once that is stored. ERR_NOT_FOUND: not on this node, or
+ * over already. */
+void calls_end(struct calls *calls, const char *call_id, enum call_end reason, calls_done_fn *done,
+               void *arg);
+/* text: 1 to 2,000 code points, copied. ERR_NOT_FOUND as above; ERR_CONFLICT: not active yet;
+ * ERR_LIMIT: too many lines are waiting. */
+void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
+               void *arg);
+/* The workspace's balance has changed from outside: its calls learn when it will run out now. */
+void calls_credit(struct calls *calls, const char *workspace_id);
+
+/* Ends what a dead process of this node left running (agent-shutdown, billed to the last durable
+ * moment). Before the first calls_start(). message: NULL or a fault. */
+void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
+/* From now on calls_start() answers ERR_BUSY; running calls may go on for grace_us, then they end
+ * agent-shutdown. done when none is left and all is stored. */
+void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
+
+size_t calls_count(const struct calls *calls); /* any */
+/* A tree for `earshot show`: calls with states, timers, queues, engines. done on the control loop;
+ * takes nothing: the tree is the callee's. */
+typedef void calls_show_fn(void *arg, struct js *take_tree);
+void calls_show(struct calls *calls, calls_show_fn *done, void *arg);

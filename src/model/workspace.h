@@ -1,0 +1,38 @@
+/* The workspace (in paths: a user), its keys, and who a request speaks for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/field.h"
+
+struct workspace {
+    const char *id, *name;
+    int64_t balance_usd4; /* as of now; the store computes it from {balance, burn, as_of} */
+    const char *currency; /* "USD" */
+    const char *plan;     /* an id of the catalog's plans */
+    int64_t max_concurrent_calls;
+    int64_t created_wall_ms;
+};
+struct workspace_list LIST_OF(struct workspace);
+extern const struct field_table workspace_table;
+
+struct api_key {
+    const char *id, *workspace_id, *name;
+    const char *key; /* in full once, when made; else "" */
+    bool is_revoked;
+    int64_t created_wall_ms, last_used_wall_ms;
+};
+struct api_key_list LIST_OF(struct api_key);
+extern const struct field_table api_key_table;
+
+enum key_kind { KEY_WORKSPACE, KEY_AGENT, KEY_PUBLISHABLE, KEY_KIND_COUNT };
+
+/* Who a key speaks for: what the store finds by the SHA-256 of a key. */
+struct principal {
+    enum key_kind kind;
+    char workspace_id[40];
+    char key_id[40];   /* KEY_WORKSPACE: key_...; else "" */
+    char agent_id[40]; /* KEY_AGENT, KEY_PUBLISHABLE */
+    char key_name[200];
+};

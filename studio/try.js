@@ -1,0 +1,218 @@
+/* The page on which a person talks with an agent. The link carries the agent's publishable key behind the #, which
+ * browsers do not send to servers: /try#key=pk_...&name=Front%20desk. It starts a call with that key (POST /v1/embed/calls)
+ * and joins the room with livekit-client. */
+/* global LivekitClient */
+const { Room, RoomEvent, Track, ConnectionState, DisconnectReason } = LivekitClient;
+
+const el = (id) => document.getElementById(id);
+const link = new URLSearchParams(location.hash.slice(1));
+const publishableKey = link.get('key') ?? '';
+
+let room = null;
+let clockTimer = null;
+let meterTimer = null;
+
+const STATES = {
+  initializing: 'Getting ready…', idle: 'Idle', listening: 'Listening', thinking: 'Thinking…', speaking: 'Speaking',
+};
+
+/* What can go wrong, in words that say what to do. Keys: DOMException names, API codes, our own. */
+const PROBLEMS = {
+  NotAllowedError: ['The microphone is blocked', 'Allow the microphone for this page (the icon beside the address), then start again.'],
+  NotFoundError: ['No microphone found', 'Connect a microphone or a headset, then start again.'],
+  NotReadableError: ['The microphone is in use', 'Another program holds the microphone. Close it, then start again.'],
+  insecure: ['This page cannot use the microphone', 'Browsers give it to pages on localhost or HTTPS only. Open this page by its https:// address.'],
+  nokey: ['The link is incomplete', 'It carries no key of an agent. Use the whole link that the service printed.'],
+  connect: ['The call could not connect', 'Signalling worked, but no audio path could be made. Is UDP to the service blocked by a firewall?'],
+  unreachable: ['The service cannot be reached', 'Is it still running? Check the address and your network, then start again.'],
+  UNAUTHORIZED: ['The link is no longer valid', 'The key in it was replaced or its agent was removed. Ask for a new link.'],
+  EMBED_DISABLED: ['Calls from this page are switched off', "The agent's embed.enabled setting is off."],
+  ORIGIN_NOT_ALLOWED: ['This site may not start calls', "It is not among the agent's embed.allowedOrigins."],
+  DAILY_LIMIT_REACHED: ["Today's limit is reached", 'The agent takes calls from pages again tomorrow.'],
+  INSUFFICIENT_BALANCE: ['No balance left', "The workspace's balance is used up; add credit to go on."],
+  CONCURRENT_CALL_LIMIT: ['All lines are busy', 'The workspace is on as many calls as it may be. Try again in a moment.'],
+  DISPATCH_FAILED: ['The agent is not available', 'It could not be brought into the call. The log of the service says why.'],
+  RATE_LIMITED: ['Too many tries', 'Wait a minute, then start again.'],
+};
+
+function showProblem(kind, detail) {
+  const [title, text] = PROBLEMS[kind] ?? ['The call did not work', detail || String(kind)];
+  el('problem-title').textContent = title;
+  el('problem-text').textContent = text;
+  el('problem').hidden = false;
+}
+
+function setState(state, text) {
+  el('avatar').dataset.state = state;
+  el('state').textContent = text ?? STATES[state] ?? state;
+}
+
+function setInCall(isInCall) {
+  el('start').hidden = isInCall;
+  el('end').hidden = el('mute').hidden = el('meters').hidden = el('clock').hidden = !isInCall;
+}
+
+async function startCall() {
+  el('problem').hidden = true;
+  el('captions').replaceChildren();
+  if (!publishableKey) return showProblem('nokey');
+  if (!navigator.mediaDevices?.getUserMedia) return showProblem('insecure');
+  el('start').disabled = true;
+  setState('connecting', 'Asking for the microphone…');
+  try {
+    const microphone = await LivekitClient.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
+    setState('connecting', 'Connecting…');
+    const call = await requestCall().catch((error) => { microphone.stop(); throw error; });
+    await joinRoom(call, microphone);
+  } catch (error) {
+    await leave();
+    setState('idle', 'Not connected');
+    showProblem(error.problem ?? (PROBLEMS[error.name] ? error.name : 'connect'), error.message);
+  } finally {
+    el('start').disabled = false;
+  }
+}
+
+/* Answers { livekitUrl, token }; fails with the API's code as .problem. */
+async function requestCall() {
+  let response;
+  try {
+    response = await fetch('/v1/embed/calls', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+  } catch {
+    throw Object.assign(new Error('unreachable'), { problem: 'unreachable' });
+  }
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw Object.assign(new Error(body.error ?? `status ${response.status}`), { problem: body.code ?? 'unreachable' });
+  return body;
+}
+
+async function joinRoom(call, microphone) {
+  room = new Room();
+  watchRoom(room);
+  await room.connect(call.livekitUrl, call.token);
+  await room.localParticipant.publishTrack(microphone, { source: Track.Source.Microphone });
+  await room.startAudio();
+  setInCall(true);
+  startClock();
+  startMeters(microphone);
+  showAgent();
+}
+
+function watchRoom(current) {
+  current.registerTextStreamHandler('lk.transcription', showCaption);
+  current.on(RoomEvent.TrackSubscribed, (track) => {
+    if (track.kind === Track.Kind.Audio) document.body.append(track.attach());
+  });
+  current.on(RoomEvent.ParticipantConnected, showAgent);
+  current.on(RoomEvent.ParticipantAttributesChanged, showAgent);
+  current.on(RoomEvent.Reconnecting, () => setState('connecting', 'Connection lost, trying again…'));
+  current.on(RoomEvent.Reconnected, showAgent);
+  current.on(RoomEvent.Disconnected, async (reason) => {
+    if (room !== current) return;
+    await leave();
+    const isPlain = [DisconnectReason.CLIENT_INITIATED, DisconnectReason.ROOM_DELETED, DisconnectReason.ROOM_CLOSED].includes(reason);
+    setState('idle', isPlain ? 'The call has ended' : 'Disconnected');
+    if (!isPlain) showProblem(reason === DisconnectReason.SERVER_SHUTDOWN ? 'unreachable' : 'connect');
+  });
+}
+
+function showAgent() {
+  const agent = room && [...room.remoteParticipants.values()].find((participant) => participant.isAgent);
+  if (!agent) return setState('connecting', 'Waiting for the agent…');
+  el('agent-name').textContent = agent.name || link.get('name') || 'Agent';
+  setState(agent.attributes['lk.agent.state'] ?? 'initializing');
+}
+
+/* The agent's captions grow by deltas in one stream; the caller's come as whole versions under one segment id. */
+async function showCaption(reader, participant) {
+  const isCaller = participant.identity === room?.localParticipant.identity;
+  const attributes = reader.info.attributes ?? {};
+  const line = captionLine(attributes['lk.segment_id'] ?? reader.info.id, isCaller);
+  if (isCaller) line.textContent = await reader.readAll();
+  else for await (const part of reader) { line.textContent += part; scrollCaptions(); }
+  line.classList.toggle('interim', isCaller && attributes['lk.transcription_final'] !== 'true');
+  if (!line.textContent.trim()) line.remove();
+  scrollCaptions();
+}
+
+function captionLine(segment, isCaller) {
+  const id = `segment-${segment}`;
+  const existing = document.getElementById(id);
+  if (existing) return existing;
+  const line = document.createElement('li');
+  line.id = id;
+  line.className = isCaller ? 'caller-said' : 'agent-said';
+  line.setAttribute('aria-label', isCaller ? 'You' : 'Agent');
+  el('captions').append(line);
+  el('hint').hidden = true;
+  return line;
+}
+
+function scrollCaptions() {
+  el('captions').scrollTop = el('captions').scrollHeight;
+}
+
+function startClock() {
+  const began = Date.now();
+  clockTimer = setInterval(() => {
+    const seconds = Math.floor((Date.now() - began) / 1000);
+    el('clock').textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  }, 500);
+}
+
+/* Both meters show the loudness of the real streams. */
+function startMeters(microphone) {
+  const context = new AudioContext();
+  const meters = [[el('meter-caller'), loudness(context, microphone.mediaStreamTrack), false]];
+  meterTimer = setInterval(() => {
+    const publication = room && [...room.remoteParticipants.values()].flatMap((p) => [...p.trackPublications.values()]).find((p) => p.track);
+    if (publication && meters.length === 1) meters.push([el('meter-agent'), loudness(context, publication.track.mediaStreamTrack), true]);
+    for (const [meter, read, isAgent] of meters) {
+      meter.value = read();
+      if (isAgent) el('avatar').style.setProperty('--level', String(0.8 + meter.value));
+    }
+  }, 60);
+  startMeters.context = context;
+}
+
+function loudness(context, mediaTrack) {
+  const analyser = new AnalyserNode(context, { fftSize: 512 });
+  context.createMediaStreamSource(new MediaStream([mediaTrack])).connect(analyser);
+  const samples = new Float32Array(analyser.fftSize);
+  return () => {
+    analyser.getFloatTimeDomainData(samples);
+    const power = samples.reduce((sum, x) => sum + x * x, 0) / samples.length;
+    return Math.max(0, Math.min(1, (10 * Math.log10(power + 1e-10) + 60) / 50));
+  };
+}
+
+async function leave() {
+  clearInterval(clockTimer);
+  clearInterval(meterTimer);
+  startMeters.context?.close();
+  startMeters.context = null;
+  const old = room;
+  room = null;
+  document.querySelectorAll('audio').forEach((audio) => audio.remove());
+  setInCall(false);
+  if (old && old.state !== ConnectionState.Disconnected) await old.disconnect();
+  old?.localParticipant.trackPublications.forEach((publication) => publication.track?.stop());
+}
+
+async function toggleMute() {
+  const isMuted = !room.localParticipant.isMicrophoneEnabled;
+  await room.localParticipant.setMicrophoneEnabled(isMuted);
+  el('mute').setAttribute('aria-pressed', String(!isMuted));
+  el('mute').textContent = isMuted ? 'Mute' : 'Unmute';
+}
+
+el('agent-name').textContent = link.get('name') || 'Agent';
+el('start').addEventListener('click', startCall);
+el('mute').addEventListener('click', toggleMute);
+el('end').addEventListener('click', async () => { await leave(); setState('idle', 'The call has ended'); });
+addEventListener('pagehide', () => room?.disconnect());
+if (!publishableKey) showProblem('nokey');

@@ -1,0 +1,132 @@
+/* The HTTP/1.1 server (RFC 9112): libhttp-parser reads the head, all the rest is here. One request
+ * of a connection is with its handler at a time; what is pipelined behind it waits, so that answers
+ * keep their order.
+ *
+ * Refused with a plain answer, before any handler: bare LF, folded lines, NUL, both lengths,
+ * unknown transfer codings (400, 501), a line, head or body over its ceiling (414, 431, 413), who
+ * sends too slowly (408), other versions (505), unknown expectations (417). After such an answer
+ * the connection is closed.
+ *
+ *   on_head (may answer, chooses the body's form) -> body -> on_request -> http_answer() from any
+ *   later turn of the loop, or http_upgrade()
+ *
+ * Thread: its loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "net/addr.h"
+
+struct http_exchange;
+struct http_server;
+struct loop;
+struct stream_state;
+struct tls_context;
+
+struct http_header {
+    const char *name; /* as sent */
+    const char *value;
+};
+
+enum http_body_state {
+    HTTP_BODY_NONE,    /* the request has none (or its length is 0) */
+    HTTP_BODY_WHOLE,   /* in body, or in body_path when it was spooled */
+    HTTP_BODY_TOO_LONG /* over the ceiling: not kept; the connection closes after the answer */
+};
+
+/* Valid until the exchange is answered. */
+struct http_request {
+    const char *method; /* "GET"; upper case as sent */
+    const char *target; /* as sent */
+    const char *path;   /* without query, not decoded */
+    const char *query;  /* without '?', NULL when absent */
+    const struct http_header *headers;
+    size_t header_count;
+    int64_t content_length; /* as declared; -1: chunked or none */
+    enum http_body_state body_state;
+    const char *body; /* NUL behind it; NULL unless in memory */
+    size_t body_len;  /* of the spooled file as well */
+    const char *body_path;
+    struct net_addr peer, local;
+    bool is_tls;
+    bool wants_upgrade; /* Connection: upgrade was sent */
+};
+
+enum http_body_form { HTTP_BODY_DROP, HTTP_BODY_MEMORY, HTTP_BODY_FILE };
+struct http_body_choice {
+    enum http_body_form form;
+    size_t max_bytes;
+};
+
+struct http_handler {
+    /* The head is read and there may be a body: in which form is it wanted? May answer already;
+     * then the choice does not matter and on_request does not come. NULL: bodies up to 1 MiB in
+     * memory. */
+    struct http_body_choice (*on_head)(void *arg, struct http_exchange *exchange);
+    void (*on_request)(void *arg, struct http_exchange *exchange);
+};
+
+/* Zeros mean the standard value. */
+struct http_server_config {
+    struct net_addr bind;
+    struct tls_context *tls; /* NULL: plain; borrowed */
+    const char *spool_dir;   /* for HTTP_BODY_FILE; borrowed; NULL: /tmp */
+    size_t max_line_bytes;   /* 32 KiB */
+    size_t max_head_bytes;   /* 64 KiB */
+    size_t max_headers;      /* 100 */
+    size_t max_connections;  /* 10,000; further ones are closed at once */
+    int64_t head_ms;         /* 10,000: from the first byte (or the connection) to the head's end */
+    int64_t idle_ms;         /* 75,000: between two requests */
+    int64_t stall_ms;        /* 10,000: no byte of a body or of an answer moved */
+};
+
+enum err http_server_open(struct loop *loop, const struct http_server_config *config,
+                          const struct http_handler *handler, void *arg, struct http_server **out,
+                          struct fault *fault) MUST_USE;
+struct net_addr http_server_address(const struct http_server *server); /* with the real port */
+/* Accepts no more; idle connections are closed, the others after their answer. */
+void http_server_drain(struct http_server *server);
+/* Cuts all connections. Exchanges that are not answered yet must still be: nothing is sent then. */
+void http_server_close(struct http_server *server);
+size_t http_server_connections(const struct http_server *server);
+
+const struct http_request *http_exchange_request(const struct http_exchange *exchange);
+/* A header of the request by name in any case; several of one name: the first. NULL: absent. */
+const char *http_exchange_header(const struct http_exchange *exchange, const char *name);
+/* The handler's own pointer, and an arena that lives until the answer. */
+void http_exchange_set_user(struct http_exchange *exchange, void *user);
+void *http_exchange_user(const struct http_exchange *exchange);
+struct arena *http_exchange_arena(struct http_exchange *exchange);
+bool http_exchange_is_gone(const struct http_exchange *exchange); /* the client has left */
+/* Hands the spooled file over: the caller unlinks it. */
+char *http_exchange_take_file(struct http_exchange *exchange); /* mem_free; NULL: none */
+
+/* Content-Length, Date, Connection and Server are the server's; so is dropping the body for HEAD.
+ */
+struct http_answer {
+    int status;
+    const struct http_header *headers; /* borrowed; CR or LF in one is our bug (assert) */
+    size_t header_count;
+    const char *body; /* borrowed */
+    size_t body_len;
+    char *take_body; /* instead of body: mem_free'd when sent */
+    int file_fd;     /* instead: > 0, taken, file_len bytes from its present offset */
+    int64_t file_len;
+    bool is_last; /* close the connection after it */
+};
+/* Answers; the exchange and its request are gone. */
+void http_answer(struct http_exchange *take_exchange, const struct http_answer *answer);
+/* `{"error","code","status"}` as the API's errors are. */
+void http_answer_error(struct http_exchange *take_exchange, int status, const char *code,
+                       const char *sentence);
+
+/* Takes the connection out of the server, with what came behind the head unread and nothing written
+ * yet; the exchange is gone, so copy what is needed of the request before. Only in or after
+ * on_request. ERR_CLOSED: the client has left (the exchange is gone all the same). */
+enum err http_upgrade(struct http_exchange *take_exchange, struct stream_state *out) MUST_USE;
+const char *http_reason(int status); /* "Not Found"; "Unknown" for others */

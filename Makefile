@@ -7,21 +7,13 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all run test check asan tsan bench fuzz golden install clean pages
+.PHONY: all run test check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
-all: pages
-	@tools/install build voice
+all:
+	@tools/install build voice pages
 	@[ -f $(BUILD)/build.ninja ] || $(MESON) $(BUILD) >/dev/null
 	@$(NINJA) $(BUILD)
-
-pages: studio/vendor/livekit-client.js
-
-studio/vendor/livekit-client.js: studio/package.json
-	@tools/install pages
-	@cd studio && npm ci --silent --no-audit --no-fund
-	@mkdir -p studio/vendor && cp studio/node_modules/livekit-client/dist/livekit-client.umd.js $@
-	@cp studio/node_modules/livekit-client/LICENSE studio/vendor/livekit-client.LICENSE 2>/dev/null || true
 
 run: all
 	@$(BUILD)/earshot serve --demo

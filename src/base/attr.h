@@ -23,7 +23,7 @@
 /* Hands a pointer on: *out = TAKE(t) leaves NULL behind, so that AUTO frees nothing. */
 #define TAKE(p)                                                                                    \
     ({                                                                                             \
-        __auto_type take_##__LINE__ = (p);                                                         \
+        __auto_type taken_ = (p);                                                                  \
         (p) = NULL;                                                                                \
-        take_##__LINE__;                                                                           \
+        taken_;                                                                                    \
     })

@@ -12,8 +12,8 @@ enum {
     KEY_SIZE = 48, /* "sk_" + 32 + 6 + NUL, and room */
 };
 
-/* prefix and 20 base62 characters that sort by time of creation (8 of time, 12 random):
- * "ua_0Vk3..." */
+/* prefix ("ua_") and 20 base62 characters that sort by time of creation, in ASCII order (8 of time,
+ * 12 random): "ua_0Vk3..." */
 void id_new(const char *prefix, char out[ID_SIZE]);
 bool id_has_prefix(const char *id, const char *prefix); /* and only [A-Za-z0-9] behind it */
 void uuid_new(char out[ID_SIZE]);                       /* version 7, lower case */

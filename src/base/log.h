@@ -14,10 +14,16 @@ struct log_field {
     int64_t number;
 };
 
+/* A function, so that LOG_S takes arrays as well. */
+static inline const char *log_text_of(const char *text)
+{
+    return text ? text : "";
+}
+
 #define LOG_S(k, v)                                                                                \
     (struct log_field)                                                                             \
     {                                                                                              \
-        .key = (k), .text = (v) ? (v) : ""                                                         \
+        .key = (k), .text = log_text_of(v)                                                         \
     }
 #define LOG_I(k, v)                                                                                \
     (struct log_field)                                                                             \
@@ -41,6 +47,10 @@ void log_write(enum log_level level, const char *event, const struct log_field *
     log_write(LOG_WARN, event, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
 #define log_error(event, ...)                                                                      \
     log_write(LOG_ERROR, event, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+
+/* The URL without login, query and fragment, cut to fit; returns out. */
+enum { LOG_URL_SIZE = 256 };
+char *log_url(const char *url, char out[LOG_URL_SIZE]);
 
 /* Ids that every line of this thread carries until they are set again (NULL: none). Set when a
  * callback of a call or a request begins. Borrowed: they must outlive the scope. */

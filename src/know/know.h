@@ -1,0 +1,41 @@
+/* Knowledge: reads documents into passages in the background, and finds the passages that answer a
+ * question. Words, stems and character n-grams; no model needed (architecture, Search).
+ *
+ *   document added --watch--> take --> passages (know/passages.h) --> ready --> index --> search
+ *
+ * similarity is 0-1 and comparable between queries; what is under the floor is not shown, so that
+ * an empty list means 'not in the documents'. Thread: see each function. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "model/document.h"
+
+struct know;
+struct loop;
+struct store;
+struct tx;
+
+enum { KNOW_HITS_DEFAULT = 5, KNOW_HITS_MAX = 20 };
+
+/* Opens this node's index and begins to read what waits, now and whenever a document is added.
+ * loop: runs its timers (the control loop); nothing slow happens there. Thread: the loop's, or
+ * before it runs. */
+enum err know_open(struct store *store, struct loop *loop, struct know **out,
+                   struct fault *fault) MUST_USE;
+/* Before store_close(). */
+void know_close(struct know *know);
+
+/* Inside a read or write job of the store, its thread. The ids are taken as they are (see
+ * store_document_keep_known()). Best first; texts in the job's arena. */
+enum err know_search(struct know *know, struct tx *tx, const struct text_list *document_ids,
+                     const char *query, unsigned limit, struct hit_list *out) MUST_USE;
+
+/* The same for a call: any thread; fn comes on `loop` with hits that are borrowed until it returns
+ * (none when it failed, err says why). Ids and query are copied. ERR_BUSY: the store's queue is
+ * full, fn does not come. */
+typedef void know_found_fn(void *arg, enum err err, const struct hit_list *hits);
+enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
+                  unsigned limit, struct loop *loop, know_found_fn *fn, void *arg) MUST_USE;

@@ -1,0 +1,116 @@
+/* Calls: the row, the transcript, the money, and every transition with its events, so that what
+ * happened is stored before it is told.
+ *
+ *   insert --> created --started (event)--+--agent_joined--> active --end--> ended
+ *                                         '---------------end-----------------^
+ *
+ * Every write of an owner is fenced: it names this node's epoch (store/node.h), and ERR_DENIED says
+ * that the call is no longer this node's (it was taken for dead and ended by another, or
+ * restarted). Then the owner lets go without writing more. Thread: inside a job. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/ids.h"
+#include "model/call.h"
+
+struct event_agent_joined;
+struct event_error;
+struct tx;
+
+/* Inserts the call in state created, owned by this node; no event yet. Sets created_wall_ms when it
+ * is 0. webhook_url: the agent's, frozen for this call's events. join_until_wall_ms: the token's
+ * end. Call store_workspace_lock() and store_call_running() before. */
+enum err store_call_insert(struct tx *tx, const struct call *call, const char *webhook_url,
+                           int64_t join_until_wall_ms) MUST_USE;
+/* Calls of the workspace in created and active. */
+enum err store_call_running(struct tx *tx, const char *workspace_id, int64_t *out_n) MUST_USE;
+
+/* --- reading: durations and costs of running calls are those up to tx->now_ms --- */
+
+/* The whole call with transcript, webhooks (secrets in clear) and quality. agent_id: NULL, or the
+ * only agent whose calls are seen. ERR_NOT_FOUND. */
+enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
+                        const char *id, struct call *out) MUST_USE;
+
+struct call_filter {
+    const char *workspace_id;
+    const char *agent_id; /* NULL: any */
+    int status;           /* enum call_status, or -1: any */
+    unsigned limit;       /* 1 to 100 */
+    const char *before;   /* the cursor of the page before, or NULL */
+};
+struct call_page {
+    struct call_list calls; /* newest first */
+    int64_t total;          /* all that match, across pages, in the same snapshot */
+    const char *next;       /* cursor, NULL on the last page */
+};
+/* ERR_INVALID: `before` is no cursor. */
+enum err store_call_list(struct tx *tx, const struct call_filter *filter,
+                         struct call_page *out) MUST_USE;
+
+/* --- transitions of the owner, each with its event in the same transaction --- */
+
+/* call.started */
+enum err store_call_started(struct tx *tx, const char *id) MUST_USE;
+/* created -> active, call.agent_joined */
+enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_ms,
+                                 const struct event_agent_joined *engines) MUST_USE;
+
+/* When money will be out. A job that joins, checkpoints or ends learns the latest. */
+struct call_funds {
+    int64_t exhausted_wall_ms; /* MONEY_NEVER_MS: not by what runs now */
+};
+/* call.user_joined; the first time userJoinedAt is set and billing starts. A return after a loss is
+ * no event: do not call it. */
+enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
+                                int64_t at_wall_ms, struct call_funds *out) MUST_USE;
+/* call.user_left */
+enum err store_call_user_left(struct tx *tx, const char *id, const char *identity) MUST_USE;
+/* A turn of the transcript, with transcript.user or transcript.assistant. */
+enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *turn) MUST_USE;
+/* call.error */
+enum err store_call_error(struct tx *tx, const char *id, const struct event_error *error) MUST_USE;
+
+struct call_end {
+    enum end_reason reason;
+    int64_t ended_wall_ms;
+    int64_t billed_to_wall_ms; /* up to which it is billed: last packet, limit, or ended */
+    bool is_limit;             /* a limit or the balance ended it: whole seconds are rounded down,
+                                  so that the duration is the limit and never more than is paid */
+    const char *left_identity; /* not NULL: call.user_left goes before call.ended */
+    const struct call_quality *quality; /* NULL: none */
+};
+/* Any state -> ended, call.ended; the cost is settled, stats are added. On an ended call OK and
+ * nothing changes. out (may be NULL): the whole call as it is now. */
+enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end,
+                        struct call *out) MUST_USE;
+
+/* --- money of running calls --- */
+
+struct call_checkpoint {
+    char call_id[ID_SIZE];
+    int64_t billed_to_wall_ms; /* in: now, or the last packet of a lost caller; 0: not joined */
+    int64_t exhausted_wall_ms; /* out: when the workspace's money will be out */
+    int64_t embed_spent_usd4;  /* out: embed calls: the agent's spend of this UTC day so far */
+    bool is_fenced;            /* out: no longer this node's call */
+};
+/* One transaction for all calls of the node, at least every 5 s: debits what each has used up to
+ * billed_to, marks the call durable up to then, and tells when each workspace's money runs out. */
+enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n) MUST_USE;
+
+/* What embed calls of an agent cost on the UTC day of at_wall_ms, running ones included as of now.
+ */
+enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t at_wall_ms,
+                           int64_t *out_usd4) MUST_USE;
+
+/* --- recovery --- */
+
+/* Ends (agent-shutdown, billed to the last durable moment, with call.ended) at most `limit` calls
+ * that no living process owns: of this node's earlier epochs, and of nodes whose lease ran out.
+ * out_n: how many; call again while it is `limit`. Safe on all nodes at once. */
+enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n) MUST_USE;

@@ -1,0 +1,37 @@
+/* Idempotency rows. Reserved by a unique insert before any effect; the answer, sealed, is stored
+ * with the last job of the request, so that both are there or none. Thread: inside a job. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct tx;
+
+struct idempotency_key {
+    const char *owner;    /* id of the key's record: key_..., or the agent's */
+    const char *target;   /* path with query */
+    const char *key;      /* the header */
+    const char *body_sha; /* hex of the request's body */
+};
+
+struct kept_answer {
+    int status;
+    const char *headers; /* those that belong to the answer, as the API wrote them */
+    const char *body;
+    size_t body_len;
+};
+
+/* OK: reserved, go on. ERR_CONFLICT with out->status != 0: answered before, give out again.
+ * ERR_BUSY: one is under way. ERR_INVALID: the key was used with another body. A reservation that
+ * was neither answered nor released for two minutes (its process died) may be taken over. */
+enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
+                                   struct kept_answer *out) MUST_USE;
+enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,
+                                const struct kept_answer *answer) MUST_USE;
+/* The answer is not kept (401, 402, 429, 5xx): the key may be used again. */
+enum err store_idempotency_release(struct tx *tx, const struct idempotency_key *key) MUST_USE;
+/* Removes rows older than 24 hours. */
+enum err store_idempotency_expire(struct tx *tx) MUST_USE;

@@ -1,0 +1,72 @@
+/* A PostgreSQL server of the test's own: a new cluster in a temporary directory, on a Unix socket there and on a free port of loopback,
+ * run by another user than root. */
+import { spawn, execFileSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+function binaries() {
+  const base = '/usr/lib/postgresql';
+  const version = existsSync(base) && readdirSync(base).sort().pop();
+  if (!version) throw new Error('PostgreSQL is not installed (package postgresql-15)');
+  return join(base, version, 'bin');
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/* As root: the command as user postgres; else as it is. */
+function asServerUser(argv) {
+  return userInfo().uid === 0 ? ['runuser', '-u', 'postgres', '--', ...argv] : argv;
+}
+
+export async function startPostgres() {
+  const bin = binaries();
+  const dir = mkdtempSync(join(tmpdir(), 'earshot-pg-'));
+  if (userInfo().uid === 0) {
+    const id = (flag) => Number(execFileSync('id', [flag, 'postgres']).toString());
+    chownSync(dir, id('-u'), id('-g'));
+  }
+  const data = join(dir, 'data');
+  const [initdb, ...initArgs] = asServerUser([join(bin, 'initdb'), '-D', data, '-U', 'earshot', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']);
+  execFileSync(initdb, initArgs, { stdio: 'ignore' });
+  const server = { dir, port: await freePort(), child: null };
+  server.url = `postgresql://earshot@127.0.0.1:${server.port}/postgres`;
+  server.start = () => launch(server, bin, data);
+  server.stop = async () => {
+    await halt(server, 'SIGINT');
+    rmSync(dir, { recursive: true, force: true });
+  };
+  server.halt = (signal) => halt(server, signal);
+  await server.start();
+  return server;
+}
+
+async function launch(server, bin, data) {
+  const [command, ...args] = asServerUser([join(bin, 'postgres'), '-D', data, '-k', server.dir, '-p', String(server.port),
+    '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB']);
+  let log = '';
+  server.child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  await new Promise((ready, failed) => {
+    server.child.stderr.on('data', (part) => {
+      log += part;
+      if (log.includes('ready to accept connections')) ready();
+    });
+    server.child.once('exit', (code) => failed(new Error(`postgres ended (${code}): ${log}`)));
+  });
+}
+
+/* SIGINT: fast shutdown; SIGQUIT: as a crash. The signal goes to the server itself, not to runuser. */
+async function halt(server, signal) {
+  if (!server.child || server.child.exitCode !== null) return;
+  const ended = new Promise((exit) => server.child.once('exit', exit));
+  const pid = execFileSync('head', ['-n', '1', join(server.dir, 'data/postmaster.pid')]).toString().trim();
+  process.kill(Number(pid), signal);
+  await ended;
+}

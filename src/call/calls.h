@@ -2,7 +2,7 @@
  * The directory lives on the control loop; each call on one media loop (architecture, idea 1).
  *
  *     created --agent joined--> active --any end reason--> ended
- *        '------------any end reason-----------------------^        (call/state.h)
+ *        '------------any end reason-----------------------^        (call/life.h)
  *
  * All results come later, on the control loop, never from inside the function.
  * Thread: control loop, except where it says `any`. */
@@ -14,6 +14,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "model/call.h"
 
 struct call_plan;
 struct calls;
@@ -26,20 +27,6 @@ struct registry;
 struct room_directory;
 struct room_media;
 struct store;
-
-/* End reasons (specification, End reasons). Text and table: call/state.h. */
-enum call_end {
-    CALL_END_USER_LEFT,
-    CALL_END_API,
-    CALL_END_MAX_DURATION,
-    CALL_END_SOCKET_LOST,
-    CALL_END_AGENT_SHUTDOWN,
-    CALL_END_ROOM_FINISHED,
-    CALL_END_NO_USER,
-    CALL_END_DISPATCH_FAILED,
-    CALL_END_COUNT
-};
-const char *call_end_name(enum call_end end);
 
 /* One media loop with what belongs to it. */
 struct calls_media {
@@ -73,8 +60,8 @@ typedef void calls_done_fn(void *arg, enum err err, const char *message);
 void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg);
 /* Closes the room and ends the call; OK once that is stored. ERR_NOT_FOUND: not on this node, or
  * over already. */
-void calls_end(struct calls *calls, const char *call_id, enum call_end reason, calls_done_fn *done,
-               void *arg);
+void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
+               calls_done_fn *done, void *arg);
 /* text: 1 to 2,000 code points, copied. ERR_NOT_FOUND as above; ERR_CONFLICT: not active yet;
  * ERR_LIMIT: too many lines are waiting. */
 void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,

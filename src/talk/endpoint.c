@@ -1,0 +1,206 @@
+#include "talk/endpoint.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "engine/stt.h"
+
+void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso)
+{
+    *endpoint = (struct endpoint){.min_us = min_us, .silence_us = silence_us};
+    snprintf(endpoint->iso, sizeof(endpoint->iso), "%s", iso);
+    buf_init(&endpoint->final, ENDPOINT_TEXT_MAX_BYTES);
+    buf_init(&endpoint->text, ENDPOINT_TEXT_MAX_BYTES);
+}
+
+void endpoint_clear(struct endpoint *endpoint)
+{
+    buf_clear(&endpoint->final);
+    buf_clear(&endpoint->text);
+}
+
+void endpoint_reset(struct endpoint *endpoint)
+{
+    buf_reset(&endpoint->final);
+    buf_reset(&endpoint->text);
+    endpoint->is_open = endpoint->is_voiced;
+    endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
+}
+
+static void open_at(struct endpoint *endpoint, int64_t now_us)
+{
+    if (endpoint->is_open)
+        return;
+    endpoint->is_open = true;
+    endpoint->began_us = endpoint->last_voice_us = now_us;
+}
+
+void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us)
+{
+    open_at(endpoint, now_us);
+    endpoint->is_voiced = true;
+    endpoint->is_flushed = endpoint->is_ended = false;
+}
+
+uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us)
+{
+    endpoint->is_voiced = false;
+    if (!endpoint->is_open)
+        return 0;
+    endpoint->last_voice_us = last_voice_us;
+    return ++endpoint->flush_gen;
+}
+
+/* A piece of text behind what is there, one space between unless it brings its own. */
+static void add_piece(struct buf *buf, const char *piece)
+{
+    while (*piece == ' ')
+        piece++;
+    if (!*piece)
+        return;
+    if (buf->len > 0)
+        buf_append_char(buf, ' ');
+    buf_append_str(buf, piece);
+}
+
+static bool ends_sentence(const char *text)
+{
+    static const char *const ends[] = {".", "?", "!", "।", "॥", "。", "？", "！", "؟", "۔"};
+    size_t len = strlen(text);
+    while (len > 0 && strchr(" \"')", text[len - 1]))
+        len--;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t end_len = strlen(ends[i]);
+        if (len >= end_len && memcmp(text + len - end_len, ends[i], end_len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool take_text(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us)
+{
+    const char *piece = event->text ? event->text : "";
+    if (!*piece && event->kind == STT_PARTIAL && !endpoint->is_open)
+        return false;
+    bool was_open = endpoint->is_open;
+    if (*piece)
+        open_at(endpoint, now_us);
+    buf_reset(&endpoint->text);
+    buf_append_str(&endpoint->text, endpoint->final.data ? endpoint->final.data : "");
+    add_piece(&endpoint->text, piece);
+    endpoint->is_stable = event->is_stable;
+    if (event->kind == STT_FINAL) {
+        add_piece(&endpoint->final, piece);
+        endpoint->is_stable = true;
+        endpoint->punctuates = endpoint->punctuates || ends_sentence(piece);
+        if (!was_open) /* words that the detector took for noise: nothing more is owed */
+            endpoint->is_flushed = true;
+    }
+    return true;
+}
+
+bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us)
+{
+    switch (event->kind) {
+    case STT_PARTIAL:
+    case STT_FINAL:
+        return take_text(endpoint, event, now_us);
+    case STT_ENDPOINT:
+        endpoint->is_ended = endpoint->is_open && !endpoint->is_voiced;
+        return false;
+    case STT_FLUSHED:
+        if (event->gen == endpoint->flush_gen && !endpoint->is_voiced)
+            endpoint->is_flushed = true;
+        return false;
+    case STT_READY:
+    case STT_ERROR:
+        return false;
+    }
+    return false;
+}
+
+void endpoint_deaf(struct endpoint *endpoint)
+{
+    endpoint->is_flushed = true;
+}
+
+const char *endpoint_text(const struct endpoint *endpoint)
+{
+    return endpoint->text.data ? endpoint->text.data : "";
+}
+
+/* The last word of a text that goes on: "and", "because", "my". */
+static bool dangles(const char *text, const char *iso)
+{
+    static const struct {
+        const char *iso, *words;
+    } dangling[] = {
+        {"en", " and or but because so if the a an my your to of for with in on at is are was um "
+               "uh er like that when i "},
+        {"hi", " और या लेकिन क्योंकि अगर तो मेरा मेरी मेरे कि aur ya lekin kyunki agar mera meri ki "},
+    };
+    size_t end = strlen(text);
+    while (end > 0 && text[end - 1] == ' ')
+        end--;
+    size_t start = end;
+    while (start > 0 && text[start - 1] != ' ')
+        start--;
+    char word[40] = " ";
+    if (end - start == 0 || end - start > sizeof(word) - 3)
+        return false;
+    for (size_t i = start; i < end; i++)
+        word[i - start + 1] = (char)tolower((unsigned char)text[i]);
+    strcpy(word + (end - start) + 1, " ");
+    for (size_t i = 0; i < ARRAY_LEN(dangling); i++)
+        if (strcmp(iso, dangling[i].iso) == 0)
+            return strstr(dangling[i].words, word) != NULL;
+    return false;
+}
+
+bool endpoint_looks_finished(const char *text, const char *iso, bool punctuates)
+{
+    if (ends_sentence(text))
+        return true;
+    size_t len = strlen(text);
+    if (len > 0 && strchr(",;:-", text[len - 1]))
+        return false;
+    return !punctuates && !dangles(text, iso);
+}
+
+bool endpoint_is_likely(const struct endpoint *endpoint)
+{
+    return endpoint->is_open && !endpoint->is_voiced && *endpoint_text(endpoint) &&
+           (endpoint->is_flushed || endpoint->is_stable || endpoint->is_ended);
+}
+
+static int64_t due_with_text(const struct endpoint *endpoint)
+{
+    int64_t least_us = MAX(endpoint->min_us, endpoint->silence_us);
+    int64_t cap_us = MAX(least_us, (int64_t)ENDPOINT_CAP_US);
+    if (!endpoint->is_flushed && !endpoint->is_ended)
+        return endpoint->last_voice_us + cap_us;
+    if (endpoint->is_ended ||
+        endpoint_looks_finished(endpoint_text(endpoint), endpoint->iso, endpoint->punctuates))
+        return endpoint->last_voice_us + least_us;
+    return endpoint->last_voice_us +
+           MAX(least_us, MIN(endpoint->min_us + ENDPOINT_UNFINISHED_US, cap_us));
+}
+
+int64_t endpoint_deadline_us(const struct endpoint *endpoint)
+{
+    if (!endpoint->is_open || endpoint->is_voiced)
+        return INT64_MAX;
+    if (*endpoint_text(endpoint))
+        return due_with_text(endpoint);
+    return endpoint->last_voice_us +
+           (endpoint->is_flushed ? endpoint->silence_us : (int64_t)ENDPOINT_FALSE_US);
+}
+
+enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us)
+{
+    if (now_us < endpoint_deadline_us(endpoint))
+        return ENDPOINT_OPEN;
+    return *endpoint_text(endpoint) ? ENDPOINT_COMMIT : ENDPOINT_VOID;
+}

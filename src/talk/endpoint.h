@@ -1,0 +1,61 @@
+/* When the caller has finished: from the end of the voice, the words so far and what they look
+ * like. A pause must last at least the two delays of the configuration; text that looks finished
+ * needs no more, any other waits longer, and at the cap the turn is taken with what is known, so
+ * that a caller is never left without a reply because an engine owes a final result.
+ *
+ *     voice ----stop---- silence_us, min_us ------- (unfinished) ------- cap
+ *                 |  flush             commit             commit         commit anyway
+ *
+ * Sans-I/O. Reference: Turn-taking 1.2 (2, 12), 1.3. Thread: its owner's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct stt_event;
+
+enum {
+    ENDPOINT_UNFINISHED_US = 600 * 1000, /* more for text that looks unfinished */
+    ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
+    ENDPOINT_FALSE_US = 2000 * 1000,     /* voice without words is a false alarm after this */
+    ENDPOINT_TEXT_MAX_BYTES = 16 * 1024,
+};
+
+enum endpoint_verdict { ENDPOINT_OPEN, ENDPOINT_COMMIT, ENDPOINT_VOID };
+
+struct endpoint {
+    int64_t min_us, silence_us;
+    bool is_open;    /* a voice or words since the last verdict */
+    bool is_voiced;  /* the caller is heard now */
+    bool is_flushed; /* the recogniser owes nothing of what was heard */
+    bool is_stable;  /* the text is not likely to change */
+    bool is_ended;   /* the recogniser says that the caller has finished */
+    bool punctuates; /* this recogniser writes full stops: a missing one means something */
+    uint32_t flush_gen;
+    int64_t began_us, last_voice_us;
+    struct buf final, text; /* finished pieces; those and the partial one */
+    char iso[8];
+};
+
+void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso);
+void endpoint_clear(struct endpoint *endpoint);
+/* For the next turn; keeps what was learned of the recogniser. */
+void endpoint_reset(struct endpoint *endpoint);
+
+void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us);
+/* Returns the generation to flush the recogniser with; 0: nothing is open. */
+uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us);
+/* True: the text has changed. */
+bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us);
+/* The recogniser was lost: it will not answer the flush. */
+void endpoint_deaf(struct endpoint *endpoint);
+
+/* What the caller has said so far; "" when nothing. Borrowed until the next call. */
+const char *endpoint_text(const struct endpoint *endpoint);
+/* Worth a reply made early: silence, and text that will probably stay. */
+bool endpoint_is_likely(const struct endpoint *endpoint);
+enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us);
+int64_t endpoint_deadline_us(const struct endpoint *endpoint); /* INT64_MAX: none */
+bool endpoint_looks_finished(const char *text, const char *iso, bool punctuates);

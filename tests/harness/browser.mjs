@@ -1,0 +1,36 @@
+/* Headless Chromium with a microphone that plays a WAV file, and files for it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+/* Speaks a line with flite's voice slt, at 48 kHz, with silence around it (seconds); answers the WAV's path. */
+export function speechFile(line, { before = 4, after = 30 } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'earshot-speech-'));
+  const [spoken, file] = [join(dir, 'spoken.wav'), join(dir, 'caller.wav')];
+  execFileSync('flite', ['-voice', 'slt', '-t', line, '-o', spoken]);
+  execFileSync('sox', [spoken, '-r', '48000', '-c', '1', '-b', '16', file, 'pad', String(before), String(after)]);
+  return file;
+}
+
+/* options: microphone (WAV path, played once), mayUseMicrophone (default true), args. */
+export async function openBrowser({ microphone, mayUseMicrophone = true, args = [] } = {}) {
+  const path = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
+  if (!path) throw new Error('Chromium is not installed (package chromium)');
+  const profile = mkdtempSync(join(tmpdir(), 'earshot-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: path,
+    headless: true,
+    permissions: mayUseMicrophone ? ['microphone'] : [],
+    viewport: { width: 760, height: 820 },
+    ignoreHTTPSErrors: true,
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+      '--disable-sync', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream',
+      ...(mayUseMicrophone ? ['--use-fake-ui-for-media-stream'] : ['--deny-permission-prompts']),
+      ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}%noloop`] : []), ...args,
+    ],
+  });
+  return context;
+}

@@ -1,0 +1,86 @@
+/* A person opens the printed link, presses the button and talks with the demo agent: the real page, a real browser, the real
+ * service with its embedded engines. SCREENSHOT names a file to keep a picture of the page in a call. */
+import { test, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { startService, until } from '../harness/service.mjs';
+import { openBrowser, speechFile } from '../harness/browser.mjs';
+
+let service, link;
+
+before(async () => {
+  service = await startService({ args: ['--demo'] });
+  link = await until(() => service.output.match(/https?:\/\/\S+\/try#\S+/)?.[0], { what: 'the link to try' });
+});
+
+after(() => service?.close());
+
+async function openPage(options, url = link) {
+  const browser = await openBrowser(options);
+  const page = await browser.newPage();
+  page.errors = [];
+  page.on('pageerror', (error) => page.errors.push(String(error)));
+  await page.goto(url);
+  return { browser, page };
+}
+
+test('a person talks with the demo agent and sees both sides as captions', { timeout: 120000 }, async () => {
+  const { browser, page } = await openPage({ microphone: speechFile('What are your opening hours?', { before: 9 }) });
+  try {
+    await page.click('#start');
+    await page.waitForSelector('.agent-said', { timeout: 20000 });
+    assert.match(await page.textContent('#agent-name'), /Front desk/);
+    await page.waitForSelector('.caller-said:not(.interim)', { timeout: 40000 });
+    assert.match(await page.textContent('.caller-said:not(.interim)'), /open/i);
+    await page.waitForFunction(() => {
+      const said = [...document.querySelectorAll('#captions li')];
+      const asked = said.findIndex((line) => line.className === 'caller-said');
+      return said.slice(asked + 1).some((line) => line.className === 'agent-said' && /open|\b(am|pm|a\.m|o'clock)\b|monday/i.test(line.textContent));
+    }, null, { timeout: 30000 });
+    assert.ok(await page.evaluate(() => document.querySelector('#meter-agent').value >= 0));
+    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+    await page.click('#end');
+    await page.waitForFunction(() => document.querySelector('#state').textContent === 'The call has ended');
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('a refused microphone is said in words that help', { timeout: 60000 }, async () => {
+  const { browser, page } = await openPage({ mayUseMicrophone: false });
+  try {
+    await page.click('#start');
+    await page.waitForSelector('#problem:not([hidden])');
+    assert.match(await page.textContent('#problem'), /microphone is blocked/i);
+    assert.equal(await page.isVisible('#start'), true);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('a link without its key, and one with a wrong key, say so', { timeout: 60000 }, async () => {
+  const { browser, page } = await openPage({}, link.replace(/#.*/, ''));
+  try {
+    assert.match(await page.textContent('#problem'), /incomplete/);
+    await page.goto('about:blank');
+    await page.goto(link.replace(/key=pk_\w+/, 'key=pk_wrong'));
+    await page.click('#start');
+    await page.waitForSelector('#problem:not([hidden])');
+    assert.match(await page.textContent('#problem'), /no longer valid/);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('a service that is gone is said, and the page can try again', { timeout: 90000 }, async () => {
+  const { browser, page } = await openPage({});
+  try {
+    await service.stop();
+    await page.click('#start');
+    await page.waitForSelector('#problem:not([hidden])');
+    assert.match(await page.textContent('#problem'), /cannot be reached/);
+    assert.equal(await page.isEnabled('#start'), true);
+  } finally {
+    await browser.close();
+  }
+});

@@ -50,8 +50,8 @@ void loop_post(struct loop *loop, loop_fn *fn, void *arg);
 void loop_defer(struct loop *loop, loop_fn *fn, void *arg);
 
 void timer_init(struct timer *timer, struct loop *loop, loop_fn *fn, void *arg);
-void timer_set(struct timer *timer,
-               int64_t due_us); /* moves a set one; in the past: at the next chance */
+void timer_set(struct timer *timer, int64_t due_us); /* moves a set one; the past counts as this
+                                                        turn's time: it fires in the next turn */
 void timer_set_after(struct timer *timer, int64_t delay_us);
 void timer_stop(struct timer *timer);
 bool timer_is_set(const struct timer *timer);

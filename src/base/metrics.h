@@ -16,7 +16,7 @@ enum metric {
 void metric_add(enum metric metric, int64_t n);
 void metric_set(enum metric metric, int64_t value);
 /* For a metric with a label; at most 64 values each, further ones count as "other". value:
- * borrowed, [A-Za-z0-9_./:-]. */
+ * [A-Za-z0-9_./:-]. */
 void metric_add_label(enum metric metric, const char *value, int64_t n);
 void metric_observe_us(enum metric metric, int64_t us); /* a histogram in seconds */
 void metric_observe_label_us(enum metric metric, const char *value, int64_t us);

@@ -60,10 +60,10 @@ bool data_event(struct data *data, struct data_event *out);
 enum err data_open(struct data *data, const char *label, bool is_ordered, int max_retransmits,
                    uint16_t *out_id) MUST_USE;
 /* Copies. ERR_NOT_FOUND: no such channel. ERR_LIMIT: too large, or too much is queued. */
-enum err data_send(struct data *data, uint16_t channel, const void *bytes, size_t len,
+enum err data_send(struct data *data, uint16_t id, const void *bytes, size_t len,
                    bool is_binary) MUST_USE;
 /* The first open channel of that label. ERR_NOT_FOUND. */
 enum err data_find(const struct data *data, const char *label, uint16_t *out_id) MUST_USE;
-void data_close_channel(struct data *data, uint16_t channel);
+void data_close_channel(struct data *data, uint16_t id);
 size_t data_queued_bytes(const struct data *data);
 void data_abort(struct data *data); /* tells the peer that the association is over */

@@ -96,16 +96,12 @@ struct call_vad {
     double threshold;
     int64_t min_speech_ms, min_silence_ms, prefix_padding_ms;
 };
-struct call_greeting { /* texts are NULL-free; has_* tell what was sent */
-    const char *mode;  /* "": the agent's */
-    const char *text, *instruction;
-    bool has_text, has_instruction;
+struct call_greeting { /* NULL: the agent's */
+    const char *mode, *text, *instruction;
 };
 struct call_prompt {
-    const char *system;
-    bool has_system;
+    const char *system; /* NULL: the agent's */
     struct call_greeting greeting;
-    bool has_greeting;
 };
 struct call_interruption {
     bool is_enabled;
@@ -135,8 +131,7 @@ struct call_start {
     struct call_participant participant;
     const char *metadata; /* JSON object text */
     struct text_pair_list variables;
-    const char *language;
-    bool has_language;
+    const char *language; /* NULL: left out */
     struct call_config config;
     struct call_webhook_list webhooks;
 };

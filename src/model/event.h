@@ -20,6 +20,7 @@ enum event_type {
     EVENT_TYPE_COUNT
 };
 extern const char *const event_type_names[EVENT_TYPE_COUNT];
+extern const char *const subscribable_names[EVENT_TYPE_COUNT + 1]; /* "*" and those */
 
 struct event_started {
     const char *participant_identity;

@@ -4,10 +4,10 @@
  *   JSON body -> field_create() / field_merge() -> struct -> field_write() -> JSON answer
  *   store     -> field_read()                   -> struct -> field_write(FIELD_VIEW_STORE) -> store
  *
- * Members: text is `const char *`, never NULL ("" when unset), in arena memory; numbers are
- * int64_t or double; times are int64_t wall milliseconds (0: null); money int64_t in 0.0001 USD;
- * lists are {items, count}. Faults of input are data: all are collected, with paths such as
- * `voice.speed` or `params[2].key`. Thread: any; tables are constant. */
+ * Members: text is `const char *`, never NULL ("" when unset) but where FIELD_OPTIONAL says so, in
+ * arena memory; numbers are int64_t or double; times are int64_t wall milliseconds (0: null); money
+ * int64_t in 0.0001 USD; lists are {items, count}. Faults of input are data: all are collected,
+ * with paths such as `voice.speed` or `params[2].key`. Thread: any; tables are constant. */
 #pragma once
 
 #include <stdbool.h>
@@ -58,18 +58,18 @@ enum field_kind {
 };
 
 enum field_flag {
-    FIELD_REQUIRED = 1 << 0,     /* must be sent on create; has no default */
-    FIELD_READ_ONLY = 1 << 1,    /* ignored in bodies */
-    FIELD_CREATE_ONLY = 1 << 2,  /* in the body of an update it is a fault */
-    FIELD_UPDATE_ONLY = 1 << 3,  /* ignored on create */
-    FIELD_WRITE_ONLY = 1 << 4,   /* never in an answer */
-    FIELD_SECRET = 1 << 5,       /* text: masked in answers, sealed in the store */
-    FIELD_NULL_EMPTY = 1 << 6,   /* "", 0, or the first value of an enum is null in answers */
-    FIELD_OMIT_EMPTY = 1 << 7,   /* left out of answers when "", 0, false, NULL or NaN */
-    FIELD_NO_STORE = 1 << 8,     /* kept elsewhere (a column of its own, or computed) */
-    FIELD_OBJECT_ONLY = 1 << 9,  /* FIELD_JSON: must be a JSON object */
-    FIELD_ANY_LENGTH = 1 << 10,  /* text: no upper bound but that of the body */
-    FIELD_ALWAYS_SENT = 1 << 11, /* is set even when the body leaves it out: required in answers */
+    FIELD_REQUIRED = 1 << 0,    /* must be sent on create; has no default */
+    FIELD_READ_ONLY = 1 << 1,   /* ignored in bodies */
+    FIELD_CREATE_ONLY = 1 << 2, /* in the body of an update it is a fault */
+    FIELD_KEPT = 1 << 3,        /* ignored in the body of an update */
+    FIELD_WRITE_ONLY = 1 << 4,  /* never in an answer */
+    FIELD_SECRET = 1 << 5,      /* text: masked in answers, sealed in the store */
+    FIELD_NULL_EMPTY = 1 << 6,  /* "", 0, or the first value of an enum is null in answers */
+    FIELD_OMIT_EMPTY = 1 << 7,  /* left out of answers when "", 0, false, NULL or NaN */
+    FIELD_NO_STORE = 1 << 8,    /* kept elsewhere (a column of its own, or computed) */
+    FIELD_OBJECT_ONLY = 1 << 9, /* FIELD_JSON: must be a JSON object */
+    FIELD_BY_HANDLER = 1 << 11, /* in bodies, but read by the handler, not by the table */
+    FIELD_OPTIONAL = 1 << 12,   /* text: NULL when it was not sent or is null */
 };
 
 /* What is left out of, or shown only in, a view. Views are sets. */

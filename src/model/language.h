@@ -11,7 +11,7 @@ struct language {
     const char *holding; /* the short line while a tool works */
 };
 
-extern const struct language languages[];
+extern const struct language language_table[];
 extern const size_t language_count;
 
 const struct language *language_by_id(const char *id);   /* NULL: unknown */

@@ -22,6 +22,9 @@ extern const struct field_table webhook_table;
 /* Does a list of event types (or "*") name this type? */
 bool webhook_wants(const struct text_list *events, const char *type);
 void webhook_secret_new(char out[40]); /* whsec_ and 32 base62 */
+/* For every row that holds a list of event types: in it, "*" swallows the rest. */
+void check_event_list(struct field_context *context, const struct field *row, void *object,
+                      const char *path);
 
 enum delivery_state {
     DELIVERY_WAITING,

@@ -1,0 +1,45 @@
+/* Knowledge documents, cards and hits as the API shows them. */
+#include "model/document.h"
+
+const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pdf", "docx"};
+const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"processing", "ready", "failed"};
+const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
+
+static const struct field document_rows[] = {
+    ROW_TEXT(struct document, id, "id", .flags = FIELD_READ_ONLY,
+             .example = "\"kd_01abcdefghijklmnopqr\""),
+    ROW_TEXT(struct document, user_id, "userId", .about = "Workspace."),
+    ROW_TEXT(struct document, name, "name"),
+    ROW_ENUM(struct document, kind, "kind", enum document_kind, document_kind_names),
+    ROW_INT(struct document, bytes, "bytes"),
+    ROW_ENUM(struct document, status, "status", enum document_status, document_status_names),
+    ROW_TEXT(struct document, error, "error", .flags = FIELD_NULL_EMPTY,
+             .about = "Why it could not be read, when status is failed."),
+    ROW_TEXTS(struct document, topics, "topics", .about = "Topics taken from the document."),
+    ROW_INT(struct document, chars, "chars", .about = "0 while processing."),
+    ROW_INT(struct document, card_count, "cardCount"),
+    ROW_INT(struct document, section_count, "sectionCount"),
+    ROW_BOOL(struct document, is_stored, "stored",
+             .about = "Whether the uploaded file is kept and can be downloaded."),
+    ROW_TIME(struct document, created_wall_ms, "createdAt"),
+    ROW_TIME(struct document, updated_wall_ms, "updatedAt"),
+};
+FIELD_TABLE(document_table, struct document, "Document", document_rows,
+            .about = "Text, or an uploaded file, that agents answer from.");
+
+static const struct field card_rows[] = {
+    ROW_TEXT(struct card, question, "question"),
+    ROW_TEXT(struct card, answer, "answer"),
+};
+FIELD_TABLE(card_table, struct card, "Card", card_rows);
+
+static const struct field hit_rows[] = {
+    ROW_ENUM(struct hit, kind, "kind", enum hit_kind, hit_kind_names,
+             .about = "card: a question and answer taken from a document; section: a passage."),
+    ROW_TEXT(struct hit, text, "text"),
+    ROW_TEXT(struct hit, document_id, "documentId"),
+    ROW_TEXT(struct hit, document, "document", .about = "Name of the document."),
+    ROW_REAL(struct hit, similarity, "similarity", .real_max = 1),
+    ROW_TEXT(struct hit, question, "question", .flags = FIELD_OMIT_EMPTY),
+};
+FIELD_TABLE(hit_table, struct hit, "Hit", hit_rows);

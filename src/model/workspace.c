@@ -1,0 +1,22 @@
+/* Workspace and API key as the API shows them. */
+#include "model/workspace.h"
+
+static const struct field workspace_rows[] = {
+    ROW_TEXT(struct workspace, id, "id", .flags = FIELD_READ_ONLY,
+             .example = "\"usr_01abcdefghijklmnopqr\""),
+    ROW_TEXT(struct workspace, name, "name"),
+    ROW_MONEY(struct workspace, balance_usd4, "balance", .about = "Balance, up to four decimals."),
+    ROW_TEXT(struct workspace, currency, "currency", .about = "Currency code of the balance."),
+    ROW_TEXT(struct workspace, plan, "plan", .about = "An id of the catalog's plans."),
+    ROW_INT(struct workspace, max_concurrent_calls, "maxConcurrentCalls",
+            .about = "Calls that may be in created or active at the same time."),
+};
+FIELD_TABLE(workspace_table, struct workspace, "Workspace", workspace_rows);
+
+static const struct field api_key_rows[] = {
+    ROW_TEXT(struct api_key, id, "id", .flags = FIELD_READ_ONLY),
+    ROW_TEXT(struct api_key, name, "name"),
+    ROW_TEXT(struct api_key, key, "key", .flags = FIELD_OMIT_EMPTY, .only = FIELD_VIEW_REVEAL,
+             .about = "The key in full, shown once."),
+};
+FIELD_TABLE(api_key_table, struct api_key, "ApiKey", api_key_rows);

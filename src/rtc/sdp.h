@@ -38,7 +38,9 @@ struct sdp_transport {
 
 struct sdp_section {
     enum sdp_kind kind;
-    bool is_rejected; /* port 0, not bundle-only */
+    char media[16];    /* "audio" ... as in the m-line */
+    char protocol[32]; /* "UDP/TLS/RTP/SAVPF", "UDP/DTLS/SCTP" */
+    bool is_rejected;  /* port 0, not bundle-only */
     bool is_bundled;
     bool has_rtcp_mux;
     char mid[SDP_MID_SIZE];
@@ -48,7 +50,7 @@ struct sdp_section {
     /* Audio and video. Payload types are -1 when not offered. */
     int codec_pt;        /* audio: opus; video: the first VP8 or else the first of the list */
     int red_pt;          /* red/48000 around opus */
-    char codec_name[32]; /* video: as in the rtpmap */
+    char codec_name[32]; /* as in the rtpmap: "opus/48000/2", "VP8/90000" */
     char codec_fmtp[SDP_FMTP_SIZE];
     uint8_t ext_mid, ext_level; /* RTP header extension ids; 0: not offered */
     char msid_stream[SDP_NAME_SIZE];
@@ -90,5 +92,6 @@ enum err sdp_bundle_transport(const struct sdp *sdp, const struct sdp_transport 
 
 /* Fills *out with the negotiated subset of an offered section: same kind and mid, the offered
  * payload types and extension ids that we use, direction inactive; the caller sets direction, msid,
- * ssrc and transport. Audio without opus and kinds that we do not know come out rejected. */
+ * ssrc and transport. Audio without opus and kinds that we do not know come out rejected. RED is
+ * not taken up: without it clients send plain Opus. */
 void sdp_answer_section(const struct sdp_section *offered, struct sdp_section *out);

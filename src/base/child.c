@@ -1,0 +1,130 @@
+/* Children: vfork and exec (a fork of a large service would stall its loop while the page tables
+ * are copied), watched through a pidfd. Thread: its loop. */
+#include "base/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+extern char **environ;
+
+enum { LAST_DESCRIPTOR_OF_STDIO = 2 };
+
+struct child {
+    struct loop *loop;
+    pid_t pid;
+    int pidfd;
+    struct io *io;
+    child_exit_fn *on_exit;
+    void *arg;
+    bool is_closed;
+};
+
+int pidfd_open(pid_t pid,
+               unsigned flags); /* glibc 2.36 has it in a header that clashes with ours */
+
+/* What the child does between vfork and exec: system calls only, since it runs in our memory. */
+static _Noreturn void become(const char *const argv[], int stdio_fd, int nice_by, pid_t parent,
+                             volatile int *out_errno)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before prctl() */
+        _exit(127);
+    if (nice_by)
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nice_by);
+    bool has_stdio = dup2(stdio_fd, 0) == 0 && dup2(stdio_fd, 1) == 1;
+    close_range(LAST_DESCRIPTOR_OF_STDIO + 1, ~0U, 0);
+    if (has_stdio)
+        execve(argv[0], (char *const *)(uintptr_t)argv, environ);
+    *out_errno = errno;
+    _exit(127);
+}
+
+static void free_child(void *arg)
+{
+    mem_free(arg);
+}
+
+/* Reaps it and tells the owner, once. */
+static void on_pidfd(void *arg, unsigned events)
+{
+    struct child *child = arg;
+    (void)events;
+    siginfo_t info = {0};
+    int options = WEXITED | WNOHANG;
+    if (waitid(P_PIDFD, (id_t)child->pidfd, &info, options) != 0 || info.si_pid == 0)
+        return;
+    io_close(child->io);
+    child->io = NULL;
+    close(child->pidfd);
+    child->pid = 0;
+    if (child->is_closed) {
+        loop_defer(child->loop, free_child, child);
+        return;
+    }
+    bool has_exited = info.si_code == CLD_EXITED;
+    child->on_exit(child->arg, has_exited ? info.si_status : -1, has_exited ? 0 : info.si_status);
+}
+
+enum err child_spawn(struct loop *loop, const char *const argv[], int stdio_fd, int nice,
+                     child_exit_fn *on_exit, void *arg, struct child **out, struct fault *fault)
+{
+    volatile int failure = 0;
+    pid_t parent = getpid();
+    pid_t pid = vfork(); /* NOLINT: posix_spawn sets neither the nice value nor PR_SET_PDEATHSIG */
+    if (pid == 0)
+        become(argv, stdio_fd, nice, parent, &failure);
+    if (pid < 0)
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
+    int pidfd = failure ? -1 : pidfd_open(pid, 0);
+    if (pidfd < 0) {
+        int cause = failure ? failure : errno;
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0); /* dead already, or this very moment */
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(cause));
+    }
+    struct child *child = mem_new(struct child);
+    *child =
+        (struct child){.loop = loop, .pid = pid, .pidfd = pidfd, .on_exit = on_exit, .arg = arg};
+    child->io = io_open(loop, pidfd, IO_READ, on_pidfd, child);
+    *out = child;
+    return OK;
+}
+
+pid_t child_pid(const struct child *child)
+{
+    return child->pid;
+}
+
+void child_kill(struct child *child, int signal_number)
+{
+    if (child->pid > 0)
+        kill(child->pid, signal_number); /* not reaped yet, so the pid is still its own */
+}
+
+void child_close(struct child *child)
+{
+    if (!child)
+        return;
+    child->is_closed = true;
+    child_kill(child, SIGKILL);
+    if (child->pid > 0 && loop_is_current(child->loop))
+        return;           /* on_pidfd() frees it */
+    if (child->pid > 0) { /* the loop runs no more: nobody is kept waiting */
+        waitpid(child->pid, NULL, 0);
+        io_close(child->io);
+        close(child->pidfd);
+    }
+    loop_defer(child->loop, free_child, child);
+}

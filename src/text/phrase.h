@@ -28,4 +28,4 @@ enum caller_intent {
 };
 /* The intent of a whole utterance, when it consists of nothing but such words. English, Hindi (in
  * both scripts), and the common ones of the other languages. */
-enum caller_intent phrase_intent(const char *text, const char *iso);
+enum caller_intent phrase_intent(const char *text);

@@ -79,6 +79,18 @@ static const char *fault_of(enum setting_type type, const char *text, int64_t *o
     return NULL;
 }
 
+/* Whether text is one of the words, which have '|' between. */
+static bool is_choice(const char *words, const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *word = words; word; word = strchr(word, '|')) {
+        word += *word == '|';
+        if (len > 0 && strcspn(word, "|") == len && strncmp(word, text, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum err set_row(struct config *config, size_t row, const char *text, struct fault *fault)
 {
     const struct setting_row *s = &setting_rows[row];
@@ -89,6 +101,8 @@ static enum err set_row(struct config *config, size_t row, const char *text, str
     if (s->type == INT && (number < s->min || number > s->max))
         return fault_set(fault, ERR_INVALID, "%s.%s must be %lld to %lld", s->section, s->name,
                          (long long)s->min, (long long)s->max);
+    if (s->type == CHOICE && !is_choice(s->unit, text))
+        return fault_set(fault, ERR_INVALID, "%s.%s must be %s", s->section, s->name, s->unit);
     struct value *value = &config->values[row];
     mem_free(value->text);
     *value = (struct value){.text = mem_strdup(text), .number = number, .is_set = true};
@@ -280,7 +294,7 @@ static void insist_on_type(enum setting setting, bool is_right)
 const char *config_text(const struct config *config, enum setting setting)
 {
     enum setting_type type = setting_rows[setting].type;
-    insist_on_type(setting, type == TEXT || type == LIST);
+    insist_on_type(setting, type == TEXT || type == LIST || type == CHOICE);
     return config->values[setting].text;
 }
 

@@ -36,81 +36,104 @@ static const char *variable_of(const struct setting_row *row, char room[NAME_MAX
     return room;
 }
 
-static bool begins_section(size_t row)
-{
-    return row == 0 || strcmp(setting_rows[row].section, setting_rows[row - 1].section) != 0;
-}
+/* One printed form: what stands before and after a section's name, its rows, the engines' part. */
+struct form {
+    const char *kind, *before_name, *after_name;
+    void (*print_row)(const struct setting_row *row, struct buf *out);
+    const char *engine_head;
+    void (*print_engine_row)(const struct engine_setting_row *row, struct buf *out);
+};
 
-static void print_help(struct buf *out)
+static void print_help_row(const struct setting_row *row, struct buf *out)
 {
     char room[NAME_MAX_BYTES];
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct setting_row *row = &setting_rows[i];
-        if (begins_section(i))
-            buf_printf(out, "%s[%s]\n", i ? "\n" : "", row->section);
-        buf_printf(out, "  %-22s %s\n", row->name, row->sentence);
-        buf_printf(out, "  %-22s %s%s%s; %s\n", "", *row->standard ? row->standard : "(empty)",
-                   *row->unit ? " " : "", row->unit, variable_of(row, room));
-    }
-    buf_append_str(out, "\n[engine.<id>]\n");
-    for (size_t i = 0; i < engine_setting_count; i++)
-        buf_printf(out, "  %-22s %s\n", engine_setting_rows[i].name,
-                   engine_setting_rows[i].sentence);
+    buf_printf(out, "  %-20s %s\n  %-20s %s%s%s; %s\n", row->name, row->sentence, "",
+               *row->standard ? row->standard : "(empty)", *row->unit ? " " : "", row->unit,
+               variable_of(row, room));
 }
 
-static void print_bounds(const struct setting_row *row, struct buf *out)
+static void print_engine_help(const struct engine_setting_row *row, struct buf *out)
 {
+    buf_printf(out, "  %-20s %s\n", row->name, row->sentence);
+}
+
+static void print_markdown_row(const struct setting_row *row, struct buf *out)
+{
+    char room[NAME_MAX_BYTES];
+    const char *tick = *row->standard ? "`" : "";
+    buf_printf(out, "| `%s` | `%s` | %s%s%s | ", row->name, variable_of(row, room), tick,
+               row->standard, tick);
+    for (const char *c = row->unit; *c; c++)
+        buf_append(out, *c == '|' ? ", " : c, *c == '|' ? 2 : 1);
     if (row->type == INT)
         buf_printf(out, " (%lld to %lld)", (long long)row->min, (long long)row->max);
+    buf_printf(out, " | %s |\n", row->sentence);
 }
 
-static void print_markdown(struct buf *out)
+static void print_engine_markdown(const struct engine_setting_row *row, struct buf *out)
 {
-    char room[NAME_MAX_BYTES];
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct setting_row *row = &setting_rows[i];
-        if (begins_section(i))
-            buf_printf(out,
-                       "%s## [%s]\n\n| Name | Environment | Default | Unit | Meaning |\n"
-                       "|---|---|---|---|---|\n",
-                       i ? "\n" : "", row->section);
-        buf_printf(out, "| `%s` | `%s` | %s%s%s | %s", row->name, variable_of(row, room),
-                   *row->standard ? "`" : "", row->standard, *row->standard ? "`" : "", row->unit);
-        print_bounds(row, out);
-        buf_printf(out, " | %s |\n", row->sentence);
-    }
-    buf_append_str(out, "\n## [engine.<id>]\n\nIn the environment `EARSHOT_ENGINE_<ID>_<NAME>`, "
-                        "with `_` for `-` and `.`.\n\n| Name | Meaning |\n|---|---|\n");
-    for (size_t i = 0; i < engine_setting_count; i++)
-        buf_printf(out, "| `%s` | %s |\n", engine_setting_rows[i].name,
-                   engine_setting_rows[i].sentence);
+    buf_printf(out, "| `%s` | %s |\n", row->name, row->sentence);
 }
 
-static void print_ini(struct buf *out)
+static void print_ini_row(const struct setting_row *row, struct buf *out)
+{
+    buf_printf(out, "# %s", row->sentence);
+    if (*row->unit)
+        buf_printf(out, " [%s]", row->unit);
+    buf_printf(out, "\n#%s = %s\n", row->name, row->standard);
+}
+
+static void print_engine_ini(const struct engine_setting_row *row, struct buf *out)
+{
+    buf_printf(out, "# %s\n#%s =\n", row->sentence, row->name);
+}
+
+static const struct form forms[] = {
+    {"help", "[", "]\n", print_help_row, "\n[engine.<id>]\n", print_engine_help},
+    {"markdown", "## [",
+     "]\n\n| Name | Environment | Default | Unit | Meaning |\n|---|---|---|---|---|\n",
+     print_markdown_row,
+     "\n## [engine.&lt;id&gt;]\n\nIn the environment `EARSHOT_ENGINE_<ID>_<NAME>`, with `_` for "
+     "`-` "
+     "and `.`.\n\n| Name | Meaning |\n|---|---|\n",
+     print_engine_markdown},
+    {"ini", "[", "]\n", print_ini_row, "\n#[engine.openai]\n", print_engine_ini},
+};
+
+/* Rows were appended over time: a section is printed whole where its first row stands. */
+static bool is_first_of_section(size_t i)
+{
+    size_t first = 0;
+    while (strcmp(setting_rows[first].section, setting_rows[i].section) != 0)
+        first++;
+    return first == i;
+}
+
+static void print_section(const struct form *form, size_t first, struct buf *out)
+{
+    buf_printf(out, "%s%s%s%s", first ? "\n" : "", form->before_name, setting_rows[first].section,
+               form->after_name);
+    for (size_t i = first; i < SETTING_COUNT; i++) {
+        if (strcmp(setting_rows[i].section, setting_rows[first].section) == 0)
+            form->print_row(&setting_rows[i], out);
+    }
+}
+
+static void print_form(const struct form *form, struct buf *out)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct setting_row *row = &setting_rows[i];
-        if (begins_section(i))
-            buf_printf(out, "%s[%s]\n", i ? "\n" : "", row->section);
-        buf_printf(out, "# %s", row->sentence);
-        if (*row->unit)
-            buf_printf(out, " [%s]", row->unit);
-        buf_printf(out, "\n#%s = %s\n", row->name, row->standard);
+        if (is_first_of_section(i))
+            print_section(form, i, out);
     }
-    buf_append_str(out, "\n#[engine.openai]\n");
+    buf_append_str(out, form->engine_head);
     for (size_t i = 0; i < engine_setting_count; i++)
-        buf_printf(out, "# %s\n#%s =\n", engine_setting_rows[i].sentence,
-                   engine_setting_rows[i].name);
+        form->print_engine_row(&engine_setting_rows[i], out);
 }
 
 void config_print(const char *kind, struct buf *out)
 {
-    static const struct {
-        const char *kind;
-        void (*print)(struct buf *out);
-    } forms[] = {{"help", print_help}, {"markdown", print_markdown}, {"ini", print_ini}};
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         if (strcmp(forms[i].kind, kind) == 0)
-            forms[i].print(out);
+            print_form(&forms[i], out);
     }
 }

@@ -6,14 +6,15 @@
 
 #include "base/config.h"
 
-enum setting_type { TEXT, INT, BOOL, LIST, REAL };
+enum setting_type { TEXT, INT, BOOL, LIST, REAL, CHOICE };
 
 struct setting_row {
     const char *section, *name, *env;
     enum setting_type type;
     const char *standard;
     int64_t min, max; /* of an INT */
-    const char *unit, *sentence;
+    const char *unit; /* of a CHOICE: its words with '|' between */
+    const char *sentence;
 };
 extern const struct setting_row setting_rows[SETTING_COUNT];
 

@@ -68,6 +68,8 @@ TEST(config_names_the_line_of_a_fault)
         {"[servce]\nlisten = x\n", "line 2: unknown setting servce.listen"},
         {"[service]\ndrain_grace = soon\n", "line 2: service.drain_grace must be a whole number"},
         {"[service]\ndrain_grace = -1\n", "line 2: service.drain_grace must be 0 to 86400"},
+        {"[log]\nlevel = loud\n", "line 2: log.level must be debug|info|warn|error"},
+        {"[log]\nlevel =\n", "line 2: log.level must be debug|info|warn|error"},
         {"# x\nnonsense\n", "line 2: neither [section] nor name = value"},
         {"[engine.x]\nspeed = 1\n", "line 2: unknown setting engine.x.speed"},
         {"[engine.x]\nenabled = maybe\n", "line 2: engine.x.enabled must be true or false"},

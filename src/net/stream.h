@@ -21,9 +21,9 @@ struct stream;
 struct tls_context;
 struct tls_session;
 
-/* on_closed comes once at most, when the peer or the network ended the stream: ERR_CLOSED for an
- * orderly end, ERR_IO, ERR_TIMEOUT for all else. The owner then calls stream_close(). Bytes read
- * before are still there to peek. Each may be NULL. */
+/* on_closed comes once at most: ERR_CLOSED when the peer sends no more (it may still read: writing
+ * goes on to work), ERR_IO when the connection broke. The owner then calls stream_close(), now or
+ * when it has written its last. Bytes read before are still there to peek. Each may be NULL. */
 struct stream_fns {
     void (*on_read)(void *arg);
     void (*on_drained)(void *arg); /* all that had to wait is written */
@@ -70,6 +70,9 @@ void stream_state_clear(struct stream_state *state);
 /* Lets what is unsent go out for at most 5 s, then closes; no callback comes any more. NULL is
  * fine. */
 void stream_close(struct stream *stream);
+/* The same, but what the peer still sends is read and dropped for at most 2 s: a closed socket with
+ * unread bytes would take the last answer away from it. */
+void stream_close_draining(struct stream *stream);
 void stream_abort(struct stream *stream); /* closes now */
 
 struct net_addr stream_peer(const struct stream *stream);

@@ -1,6 +1,7 @@
 /* TLS contexts and sessions. Wraps OpenSSL (tls.c); a stream drives the sessions. A server context
  * reads its certificate again on demand while connections go on with the one they began with.
- * Thread: contexts any, a session its owner's. */
+ * Thread: a context belongs to the loop that makes its sessions (a client context, once made, to
+ * any); a session to whoever drives it. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@ struct tls_session;
 /* PEM files; the certificate file may hold the chain. */
 enum err tls_server_new(const char *cert_path, const char *key_path, struct tls_context **out,
                         struct fault *fault) MUST_USE;
-/* Reads the files again: on a fault the old pair stays in use. any. */
+/* Reads the files again: on a fault the old pair stays in use. */
 enum err tls_server_reload(struct tls_context *context, struct fault *fault) MUST_USE;
 /* Verifies peers against the system's authorities and, when ca_path is not NULL, those of that PEM
  * file as well. */

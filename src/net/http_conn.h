@@ -1,0 +1,85 @@
+/* What the files of the HTTP server share: http_server.c (connections, timers), http_read.c (heads
+ * and bodies), http_write.c (answers). Thread: the server's loop.
+ *
+ *   HEAD --whole--> BODY --whole--> HANDLER --http_answer--> ANSWER --all written--> HEAD
+ *     |               '-- none -------^
+ *     '-- refused ---------------------------------------------^  (then closed)
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "net/http_chunk.h"
+#include "net/http_head.h"
+#include "net/http_server.h"
+#include "net/stream.h"
+
+struct http_conn;
+
+enum conn_state { CONN_HEAD, CONN_BODY, CONN_HANDLER, CONN_ANSWER, CONN_CLOSED };
+
+struct http_server {
+    struct loop *loop;
+    struct listener *listener;
+    struct http_server_config config;
+    struct http_handler handler;
+    void *arg;
+    struct list_node conns;
+    size_t conn_count;
+    bool is_draining;
+    char date[32]; /* of date_s */
+    int64_t date_s;
+};
+
+struct http_exchange {
+    struct http_conn *conn; /* NULL: the connection is no more */
+    struct arena *arena;
+    struct http_request request;
+    struct buf body;
+    char *spool_path;
+    void *user;
+    bool is_head; /* the method is HEAD */
+    bool is_gone;
+};
+
+struct http_conn {
+    struct http_server *server;
+    struct list_node node;
+    struct stream *stream;
+    struct timer timer;
+    enum conn_state state;
+    bool keeps_alive;
+    bool in_process;    /* conn_process() is on the stack */
+    bool leaves_unread; /* the body was not read to its end */
+    bool is_first;
+    size_t scanned; /* of the head that is still coming */
+    struct http_exchange *exchange;
+    struct http_body_choice choice;
+    struct http_chunk chunk;
+    bool is_chunked;
+    int64_t body_left; /* unless chunked */
+    size_t body_got;
+    int64_t body_began_us;
+    int spool_fd;
+    int file_fd; /* of the answer; -1: none */
+    int64_t file_left;
+    size_t unsent_seen; /* what was unsent when the timer was set */
+};
+
+/* http_server.c */
+void conn_process(struct http_conn *conn); /* goes on with whatever bytes are there */
+void conn_close(struct http_conn *conn);   /* after what is unsent */
+void conn_abort(struct http_conn *conn);
+void conn_set_timer(struct http_conn *conn);
+
+/* http_read.c: each returns false when it needs more bytes, or the connection's state has changed.
+ */
+bool conn_read_head(struct http_conn *conn);
+bool conn_read_body(struct http_conn *conn);
+void exchange_free(struct http_exchange *exchange);
+
+/* http_write.c */
+void conn_refuse(struct http_conn *conn, int status, const char *sentence);
+void conn_answer_done(struct http_conn *conn); /* all written: next request, or the end */
+void conn_write_file(struct http_conn *conn);

@@ -1,0 +1,251 @@
+/* The writing half of the HTTP server: answers and refusals. */
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "net/http_conn.h"
+
+enum {
+    HEAD_MAX_BYTES = 64 * 1024,
+    SMALL_BODY_BYTES = 16 * 1024, /* copied behind the head, so that both leave in one packet */
+    FILE_PIECE_BYTES = 64 * 1024,
+    ERROR_BODY_MAX_BYTES = 8 * 1024,
+};
+
+static const struct reason_row {
+    int status;
+    const char *text;
+    const char *code; /* of our own refusals */
+} reasons[] = {
+    {101, "Switching Protocols", NULL},
+    {200, "OK", NULL},
+    {201, "Created", NULL},
+    {202, "Accepted", NULL},
+    {204, "No Content", NULL},
+    {206, "Partial Content", NULL},
+    {301, "Moved Permanently", NULL},
+    {302, "Found", NULL},
+    {304, "Not Modified", NULL},
+    {307, "Temporary Redirect", NULL},
+    {308, "Permanent Redirect", NULL},
+    {400, "Bad Request", "BAD_REQUEST"},
+    {401, "Unauthorized", NULL},
+    {402, "Payment Required", NULL},
+    {403, "Forbidden", NULL},
+    {404, "Not Found", NULL},
+    {405, "Method Not Allowed", NULL},
+    {406, "Not Acceptable", NULL},
+    {408, "Request Timeout", "REQUEST_TIMEOUT"},
+    {409, "Conflict", NULL},
+    {410, "Gone", NULL},
+    {411, "Length Required", NULL},
+    {413, "Content Too Large", "BODY_TOO_LARGE"},
+    {414, "URI Too Long", "URI_TOO_LONG"},
+    {415, "Unsupported Media Type", NULL},
+    {417, "Expectation Failed", "EXPECTATION_FAILED"},
+    {422, "Unprocessable Content", NULL},
+    {426, "Upgrade Required", NULL},
+    {429, "Too Many Requests", NULL},
+    {431, "Request Header Fields Too Large", "HEADERS_TOO_LARGE"},
+    {500, "Internal Server Error", "INTERNAL_ERROR"},
+    {501, "Not Implemented", "NOT_IMPLEMENTED"},
+    {502, "Bad Gateway", NULL},
+    {503, "Service Unavailable", "UNAVAILABLE"},
+    {504, "Gateway Timeout", NULL},
+    {505, "HTTP Version Not Supported", "HTTP_VERSION_NOT_SUPPORTED"},
+};
+
+static const struct reason_row *find_reason(int status)
+{
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (reasons[i].status == status)
+            return &reasons[i];
+    return NULL;
+}
+
+const char *http_reason(int status)
+{
+    const struct reason_row *row = find_reason(status);
+    return row ? row->text : "Unknown";
+}
+
+/* Formatted once a second. */
+static const char *http_date(struct http_server *server)
+{
+    int64_t now_s = clock_wall_ms() / 1000;
+    if (now_s != server->date_s) {
+        time_t at = (time_t)now_s;
+        struct tm parts;
+        gmtime_r(&at, &parts);
+        strftime(server->date, sizeof(server->date), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        server->date_s = now_s;
+    }
+    return server->date;
+}
+
+static void append_header(struct buf *out, const char *name, const char *value)
+{
+    assert(!strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"));
+    buf_append_str(out, name);
+    buf_append(out, ": ", 2);
+    buf_append_str(out, value);
+    buf_append(out, "\r\n", 2);
+}
+
+static bool has_no_body(int status)
+{
+    return status == 204 || status == 304 || status < 200;
+}
+
+static void append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
+                        struct buf *out)
+{
+    buf_printf(out, "HTTP/1.1 %d %s\r\n", answer->status, http_reason(answer->status));
+    append_header(out, "Date", http_date(conn->server));
+    append_header(out, "Server", "earshot");
+    if (!has_no_body(answer->status))
+        buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
+    if (!conn->keeps_alive)
+        append_header(out, "Connection", "close");
+    for (size_t i = 0; i < answer->header_count; i++)
+        append_header(out, answer->headers[i].name, answer->headers[i].value);
+    buf_append(out, "\r\n", 2);
+}
+
+void conn_answer_done(struct http_conn *conn)
+{
+    if (!conn->keeps_alive) {
+        conn_close(conn);
+        return;
+    }
+    conn->state = CONN_HEAD;
+    conn->scanned = 0;
+    conn_set_timer(conn);
+    conn_process(conn);
+}
+
+/* Moves the file on until the socket takes no more. */
+void conn_write_file(struct http_conn *conn)
+{
+    char *piece = mem_zalloc(FILE_PIECE_BYTES);
+    while (conn->file_left > 0 && stream_unsent(conn->stream) == 0) {
+        size_t wanted = (size_t)MIN(conn->file_left, (int64_t)FILE_PIECE_BYTES);
+        ssize_t n = read(conn->file_fd, piece, wanted);
+        if (n <= 0 || stream_write(conn->stream, piece, (size_t)n) != OK) {
+            mem_free(piece);
+            conn_abort(conn); /* the length is promised already: cutting is the only honest end */
+            return;
+        }
+        conn->file_left -= n;
+    }
+    mem_free(piece);
+    conn_set_timer(conn);
+    if (conn->file_left == 0 && stream_unsent(conn->stream) == 0)
+        conn_answer_done(conn);
+}
+
+static void write_answer(struct http_conn *conn, const struct http_answer *answer, bool drops_body)
+{
+    const char *body = answer->take_body ? answer->take_body : answer->body;
+    bool has_file = answer->file_fd > 0;
+    int64_t length = has_file ? answer->file_len : (int64_t)answer->body_len;
+    size_t body_len = has_file || drops_body || has_no_body(answer->status) ? 0 : answer->body_len;
+    AUTO_BUF head = BUF_INIT(HEAD_MAX_BYTES + SMALL_BODY_BYTES);
+    conn->state = CONN_ANSWER;
+    append_head(conn, answer, length, &head);
+    bool is_small = body_len <= SMALL_BODY_BYTES;
+    if (is_small)
+        buf_append(&head, body, body_len);
+    enum err err = head.is_full ? ERR_LIMIT : stream_write(conn->stream, head.data, head.len);
+    if (!err && !is_small)
+        err = stream_write(conn->stream, body, body_len);
+    if (err) {
+        conn_abort(conn);
+        return;
+    }
+    conn->file_left = 0;
+    if (has_file && !drops_body && length > 0) {
+        conn->file_fd = dup(answer->file_fd);
+        conn->file_left = length;
+        conn_write_file(conn);
+        return;
+    }
+    if (stream_unsent(conn->stream) == 0)
+        conn_answer_done(conn);
+    else
+        conn_set_timer(conn);
+}
+
+void http_answer(struct http_exchange *exchange, const struct http_answer *answer)
+{
+    struct http_conn *conn = exchange->conn;
+    if (conn) {
+        conn->exchange = NULL;
+        if (answer->is_last || conn->leaves_unread || conn->server->is_draining)
+            conn->keeps_alive = false;
+        write_answer(conn, answer, exchange->is_head);
+    }
+    mem_free(answer->take_body);
+    if (answer->file_fd > 0)
+        close(answer->file_fd);
+    exchange_free(exchange);
+}
+
+static void append_error(struct buf *out, int status, const char *code, const char *sentence)
+{
+    struct json_out json;
+    out_init(&json, out);
+    out_object(&json);
+    out_key(&json, "error");
+    out_text(&json, sentence);
+    out_key(&json, "code");
+    out_text(&json, code);
+    out_key(&json, "status");
+    out_int(&json, status);
+    out_object_end(&json);
+}
+
+void http_answer_error(struct http_exchange *exchange, int status, const char *code,
+                       const char *sentence)
+{
+    AUTO_BUF body = BUF_INIT(ERROR_BODY_MAX_BYTES);
+    append_error(&body, status, code, sentence);
+    const struct http_header type = {"Content-Type", "application/json"};
+    const struct http_answer answer = {
+        .status = status,
+        .headers = &type,
+        .header_count = 1,
+        .body = body.data,
+        .body_len = body.len,
+    };
+    http_answer(exchange, &answer);
+}
+
+void conn_refuse(struct http_conn *conn, int status, const char *sentence)
+{
+    const struct reason_row *row = find_reason(status);
+    AUTO_BUF body = BUF_INIT(ERROR_BODY_MAX_BYTES);
+    append_error(&body, status, row && row->code ? row->code : "BAD_REQUEST", sentence);
+    char request_id[ID_SIZE];
+    id_new("req_", request_id);
+    const struct http_header headers[] = {{"Content-Type", "application/json"},
+                                          {"X-Request-Id", request_id}};
+    const struct http_answer answer = {
+        .status = status,
+        .headers = headers,
+        .header_count = ARRAY_LEN(headers),
+        .body = body.data,
+        .body_len = body.len,
+    };
+    struct http_exchange *unseen = conn->exchange;
+    conn->exchange = NULL;
+    conn->keeps_alive = false;
+    conn->leaves_unread = true;
+    write_answer(conn, &answer, false);
+    exchange_free(unseen);
+}

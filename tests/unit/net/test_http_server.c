@@ -1,0 +1,415 @@
+#include "net/http_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "net/stream.h"
+#include "turn.h"
+
+/* A server with a few routes, and a client that writes raw bytes and keeps what comes back. */
+struct site {
+    struct loop *loop;
+    struct http_server *server;
+    struct stream *client;
+    struct buf got;
+    const char *wanted; /* in what came back */
+    bool is_closed;
+    struct http_exchange *held; /* by /hold */
+    bool is_held;
+    struct stream_state upgraded;
+    bool is_upgraded;
+    int requests;
+};
+
+static void answer_text(struct http_exchange *exchange, int status, const char *text)
+{
+    const struct http_answer answer = {.status = status, .body = text, .body_len = strlen(text)};
+    http_answer(exchange, &answer);
+}
+
+static void answer_body(struct http_exchange *exchange)
+{
+    const struct http_request *request = http_exchange_request(exchange);
+    char *text = arena_printf(http_exchange_arena(exchange), "state %d len %zu body %.20s",
+                              (int)request->body_state, request->body_len,
+                              request->body ? request->body : "none");
+    answer_text(exchange, request->body_state == HTTP_BODY_TOO_LONG ? 413 : 200, text);
+}
+
+static void answer_file_size(struct http_exchange *exchange)
+{
+    const struct http_request *request = http_exchange_request(exchange);
+    FILE *file = fopen(request->body_path, "r");
+    CHECK(file && fseek(file, 0, SEEK_END) == 0);
+    char *text = arena_printf(http_exchange_arena(exchange), "file %ld", file ? ftell(file) : -1);
+    if (file)
+        fclose(file);
+    answer_text(exchange, 200, text);
+}
+
+static void answer_from_file(struct http_exchange *exchange)
+{
+    FILE *file = tmpfile();
+    char *zeros = mem_zalloc(300000);
+    fwrite(zeros, 1, 300000, file);
+    mem_free(zeros);
+    fputs("end of file", file);
+    fflush(file);
+    const struct http_answer answer = {
+        .status = 200, .file_fd = dup(fileno(file)), .file_len = 300011};
+    lseek(answer.file_fd, 0, SEEK_SET);
+    fclose(file);
+    http_answer(exchange, &answer);
+}
+
+static void on_request(void *arg, struct http_exchange *exchange)
+{
+    struct site *site = arg;
+    const char *path = http_exchange_request(exchange)->path;
+    site->requests++;
+    if (strcmp(path, "/hold") == 0) {
+        site->held = exchange;
+        site->is_held = true;
+    } else if (strcmp(path, "/ws") == 0) {
+        CHECK(http_exchange_request(exchange)->wants_upgrade);
+        CHECK(http_upgrade(exchange, &site->upgraded) == OK);
+        site->is_upgraded = true;
+    } else if (strcmp(path, "/file") == 0) {
+        answer_file_size(exchange);
+    } else if (strcmp(path, "/download") == 0) {
+        answer_from_file(exchange);
+    } else if (strcmp(path, "/missing") == 0) {
+        http_answer_error(exchange, 404, "NOT_FOUND", "no \"such\" thing");
+    } else {
+        answer_body(exchange);
+    }
+}
+
+static struct http_body_choice on_head(void *arg, struct http_exchange *exchange)
+{
+    const char *path = http_exchange_request(exchange)->path;
+    (void)arg;
+    if (strcmp(path, "/early") == 0)
+        answer_text(exchange, 401, "early");
+    if (strcmp(path, "/file") == 0)
+        return (struct http_body_choice){HTTP_BODY_FILE, 1000000};
+    return (struct http_body_choice){HTTP_BODY_MEMORY, 1000};
+}
+
+static void client_on_read(void *arg)
+{
+    struct site *site = arg;
+    size_t len;
+    const char *data = stream_peek(site->client, &len);
+    buf_append(&site->got, data, len);
+    stream_consume(site->client, len);
+}
+
+static void client_on_closed(void *arg, enum err reason)
+{
+    (void)reason;
+    ((struct site *)arg)->is_closed = true;
+}
+
+static void site_connect(struct site *site)
+{
+    static const struct stream_fns fns = {client_on_read, NULL, client_on_closed};
+    stream_close(site->client);
+    site->client = NULL;
+    site->is_closed = false;
+    buf_reset(&site->got);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    to.sin_port = htons(http_server_address(site->server).port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
+    REQUIRE(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+    site->client = stream_open(site->loop, fd, NULL);
+    stream_set(site->client, &fns, site);
+}
+
+static void site_open(struct site *site, const struct http_server_config *given)
+{
+    static const struct http_handler handler = {on_head, on_request};
+    struct http_server_config config = given ? *given : (struct http_server_config){0};
+    config.bind = net_addr_ipv4(127, 0, 0, 1, 0);
+    *site = (struct site){.loop = loop_new("site"), .got = BUF_INIT(64 << 20)};
+    REQUIRE(http_server_open(site->loop, &config, &handler, site, &site->server, NULL) == OK);
+    site_connect(site);
+}
+
+static void site_close(struct site *site)
+{
+    stream_close(site->client);
+    http_server_close(site->server);
+    if (site->held)
+        answer_text(site->held, 200, "nobody is there");
+    loop_free(site->loop);
+    buf_clear(&site->got);
+}
+
+static bool site_has_wanted(void *arg)
+{
+    struct site *site = arg;
+    return strstr(site->got.data ? site->got.data : "", site->wanted);
+}
+
+/* Sends and waits until the answers hold `wanted`. */
+static bool site_says(struct site *site, const char *send, const char *wanted)
+{
+    site->wanted = wanted;
+    if (!CHECK(stream_write(site->client, send, strlen(send)) == OK))
+        return false;
+    if (turn_until(site->loop, site_has_wanted, site))
+        return true;
+    CHECK_TEXT(site->got.data, wanted);
+    return false;
+}
+
+static bool site_has_no_connection(void *arg)
+{
+    return http_server_connections(((struct site *)arg)->server) == 0;
+}
+
+static int count_in(const char *text, const char *piece)
+{
+    int count = 0;
+    for (; (text = strstr(text, piece)); text++)
+        count++;
+    return count;
+}
+
+#define REQUEST(line) line " HTTP/1.1\r\nHost: x\r\n"
+
+TEST(requests_are_answered_on_one_connection)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0 len 0 body none"));
+    CHECK(strstr(site.got.data, "HTTP/1.1 200 OK\r\n") == site.got.data);
+    CHECK(strstr(site.got.data, "\r\nDate: ") && strstr(site.got.data, " GMT\r\n"));
+    CHECK(strstr(site.got.data, "\r\nContent-Length: 23\r\n"));
+    CHECK(!strstr(site.got.data, "Connection: close"));
+    buf_reset(&site.got);
+    CHECK(site_says(&site, REQUEST("POST /a") "Content-Length: 5\r\n\r\nhello", "body hello"));
+    CHECK_INT(http_server_connections(site.server), 1);
+    site_close(&site);
+}
+
+TEST(pipelined_requests_are_answered_in_order)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(
+              &site,
+              REQUEST("GET /hold") "\r\n" REQUEST("POST /b") "Content-Length: 3\r\n\r\nabc" REQUEST(
+                  "GET /missing") "Connection: close\r\n\r\n",
+              "") &&
+          turn_until_set(site.loop, &site.is_held));
+    CHECK_INT(site.requests, 1);
+    answer_text(TAKE(site.held), 200, "first");
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    const char *first = strstr(site.got.data, "first"), *second = strstr(first, "body abc");
+    CHECK(second && strstr(second, "\"error\":\"no \\\"such\\\" thing\",\"code\":\"NOT_FOUND\""));
+    CHECK_INT(count_in(site.got.data, "HTTP/1.1 "), 3);
+    site_close(&site);
+}
+
+TEST(a_chunked_body_arrives_whole)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site,
+                    REQUEST("POST /a") "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0"
+                                       "\r\n\r\n" REQUEST("GET /b") "\r\n",
+                    "body none"));
+    CHECK(strstr(site.got.data, "len 5 body abcde"));
+    site_close(&site);
+}
+
+TEST(head_has_the_length_but_no_body)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("HEAD /a") "\r\n" REQUEST("GET /missing") "\r\n", "NOT_FOUND"));
+    CHECK(strstr(site.got.data, "Content-Length: 23\r\n") && !strstr(site.got.data, "state 0"));
+    site_close(&site);
+}
+
+TEST(continue_is_sent_before_the_body_and_not_for_one_that_is_too_long)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("POST /a") "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+                    "HTTP/1.1 100 Continue\r\n\r\n"));
+    CHECK(site_says(&site, "hi", "body hi"));
+    buf_reset(&site.got);
+    CHECK(site_says(&site,
+                    REQUEST("POST /a") "Expect: 100-continue\r\nContent-Length: 2000\r\n\r\n",
+                    "413 Content Too Large"));
+    CHECK(!strstr(site.got.data, "100 Continue") && strstr(site.got.data, "Connection: close"));
+    site_close(&site);
+}
+
+TEST(a_body_over_its_ceiling_still_gets_the_answer)
+{
+    struct site site;
+    site_open(&site, NULL);
+    AUTO_BUF big = BUF_INIT(1 << 20);
+    buf_append_str(&big, REQUEST("POST /a") "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 2000; i++)
+        buf_append_str(&big, "a\r\n0123456789\r\n");
+    CHECK(site_says(&site, big.data, "413 Content Too Large"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    site_close(&site);
+}
+
+TEST(a_body_can_be_spooled_to_a_file)
+{
+    struct site site;
+    site_open(&site, NULL);
+    AUTO_BUF big = BUF_INIT(1 << 20);
+    buf_append_str(&big, REQUEST("POST /file") "Content-Length: 500000\r\n\r\n");
+    size_t head_len = big.len;
+    buf_reserve(&big, 500000);
+    memset(big.data + head_len, 'x', 500000);
+    big.len += 500000;
+    big.data[big.len] = '\0';
+    CHECK(site_says(&site, big.data, "file 500000"));
+    site_close(&site);
+}
+
+TEST(a_file_can_be_the_answer)
+{
+    static const char download[] = REQUEST("GET /download") "Connection: close\r\n\r\n";
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(stream_write(site.client, download, strlen(download)) == OK);
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK(site.got.len > 300011);
+    CHECK(memcmp(site.got.data + site.got.len - 11, "end of file", 11) == 0);
+    site_close(&site);
+}
+
+TEST(smuggled_and_malformed_requests_are_refused_and_the_connection_closed)
+{
+    static const struct {
+        const char *send, *wanted;
+    } rows[] = {
+        {REQUEST("POST /a") "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "400 Bad"},
+        {REQUEST("POST /a") "Transfer-Encoding: identity\r\n\r\n", "501 Not"},
+        {REQUEST("POST /a") "Transfer-Encoding: chunked\r\n\r\n5\nhello", "400 Bad"},
+        {"GET / HTTP/1.1\nHost: x\n\n", "400 Bad"},
+        {REQUEST("GET /a") "X: a\r\n b\r\n\r\n", "400 Bad"},
+        {"GET / HTTP/3.0\r\n\r\n", "505 HTTP"},
+        {REQUEST("POST /early") "Content-Length: 10\r\n\r\n", "401 Unauthorized"},
+    };
+    struct site site;
+    site_open(&site, NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        site_connect(&site);
+        CHECK(site_says(&site, rows[i].send, rows[i].wanted));
+        CHECK(turn_until_set(site.loop, &site.is_closed));
+        if (!CHECK_INT(count_in(site.got.data, "\nDate: "), 1))
+            CHECK_TEXT(site.got.data, "one answer");
+    }
+    CHECK_INT(site.requests, 0);
+    site_close(&site);
+}
+
+TEST(slow_clients_are_told_and_idle_ones_are_not)
+{
+    struct site site;
+    const struct http_server_config config = {.head_ms = 30, .idle_ms = 30, .stall_ms = 30};
+    site_open(&site, &config);
+    CHECK(site_says(&site, "GET / HT", "408 Request Timeout"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    site_connect(&site);
+    CHECK(site_says(&site, REQUEST("POST /a") "Content-Length: 5\r\n\r\nab", "408 Request"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    site_connect(&site);
+    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0"));
+    buf_reset(&site.got);
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK_INT(site.got.len, 0);
+    site_close(&site);
+}
+
+TEST(a_client_that_reads_nothing_is_cut)
+{
+    static const char download[] = REQUEST("GET /download") "\r\n";
+    struct site site;
+    const struct http_server_config config = {.stall_ms = 50};
+    site_open(&site, &config);
+    stream_pause(site.client, true);
+    for (int i = 0; i < 100; i++) /* 30 MB of answers */
+        CHECK(stream_write(site.client, download, strlen(download)) == OK);
+    CHECK(turn_until(site.loop, site_has_no_connection, &site));
+    site_close(&site);
+}
+
+TEST(connections_over_the_ceiling_are_closed)
+{
+    struct site site, other;
+    const struct http_server_config config = {.max_connections = 1};
+    site_open(&site, &config);
+    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0"));
+    other = site;
+    other.client = NULL;
+    other.got = (struct buf)BUF_INIT(1000);
+    site_connect(&other);
+    CHECK(turn_until_set(site.loop, &other.is_closed));
+    stream_close(other.client);
+    buf_clear(&other.got);
+    CHECK(site_says(&site, REQUEST("GET /missing") "\r\n", "NOT_FOUND"));
+    site_close(&site);
+}
+
+TEST(a_half_closed_client_gets_its_answer_and_one_that_left_harms_nothing)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("GET /hold") "\r\n", "") &&
+          turn_until_set(site.loop, &site.is_held));
+    stream_abort(TAKE(site.client));
+    answer_text(TAKE(site.held), 200, "nobody is there");
+    site_connect(&site);
+    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0"));
+    site_close(&site);
+}
+
+TEST(an_upgrade_hands_the_connection_over_with_what_came_behind)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(
+        site_says(&site, REQUEST("GET /ws") "Connection: Upgrade\r\nUpgrade: x\r\n\r\nEARLY", ""));
+    CHECK(turn_until_set(site.loop, &site.is_upgraded));
+    CHECK_INT(http_server_connections(site.server), 0);
+    CHECK_TEXT(site.upgraded.unread, "EARLY");
+    CHECK_INT(write(site.upgraded.fd, "101!", 4), 4);
+    CHECK(site_says(&site, "x", "101!"));
+    stream_state_clear(&site.upgraded);
+    site_close(&site);
+}
+
+TEST(draining_ends_idle_connections_and_lets_the_others_finish)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("GET /hold") "\r\n", "") &&
+          turn_until_set(site.loop, &site.is_held));
+    http_server_drain(site.server);
+    CHECK_INT(http_server_connections(site.server), 1);
+    answer_text(TAKE(site.held), 200, "last words");
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK(strstr(site.got.data, "last words") && strstr(site.got.data, "Connection: close"));
+    site_close(&site);
+}

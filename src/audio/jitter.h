@@ -30,7 +30,7 @@ enum jitter_kind {
 
 struct jitter_step {
     enum jitter_kind kind;
-    const uint8_t *payload; /* until the next call */
+    const uint8_t *payload; /* until the next jitter_input() */
     size_t len;
     uint32_t ticks; /* 48 kHz units */
 };
@@ -41,24 +41,26 @@ struct jitter_stats {
 };
 
 struct jitter_packet {
-    bool is_used;
-    uint16_t len;
     uint64_t sequence; /* extended */
-    uint32_t timestamp;
     int64_t at_us;
+    uint32_t timestamp, ticks;
+    uint16_t len;
+    bool is_used;
     uint8_t payload[JITTER_PAYLOAD_MAX_BYTES];
 };
 
 struct jitter {
-    struct jitter_packet slots[JITTER_SLOTS];
+    struct jitter_packet slots[JITTER_SLOTS]; /* by sequence */
+    size_t waiting;
     uint64_t next_sequence; /* extended; 0: nothing came yet */
     uint32_t next_timestamp;
-    int64_t last_arrival_us, silent_from_us;
+    int64_t quiet_from_us;  /* the end of what came last */
+    int64_t told_until_us;  /* the end of the silence told after it */
+    uint32_t silence_ticks; /* told since the last packet */
+    uint32_t recover_ticks; /* of the closed gap before the next packet, still to be told */
+    bool has_jumped;
+    uint16_t jump_sequence; /* what would confirm the jump */
     int64_t transit_us;
-    size_t waiting;
-    uint32_t recovered_for; /* low bits of the sequence that a RECOVER was told for */
-    bool has_recovered;
-    struct jitter_packet current; /* what the last step borrowed */
     struct jitter_stats stats;
 };
 

@@ -1,0 +1,127 @@
+/* Opus by libopus. Settings and their costs: docs/engines.md, Sound. */
+#include "audio/codec.h"
+
+#include <assert.h>
+#include <opus/opus.h>
+
+#include "base/mem.h"
+
+enum {
+    VOIP_BITRATE = 28000,    /* mono speech is transparent from 24,000 on */
+    CELT_BITRATE = 40000,    /* CELT needs half as much again for the same quality */
+    COMPLEXITY = 5,          /* 8 costs twice the time, 0 is audibly rougher */
+    PACKET_MAX_TICKS = 5760, /* 120 ms, RFC 6716 section 3.2.5 */
+};
+
+struct codec_encoder {
+    OpusEncoder *opus;
+};
+
+struct codec_decoder {
+    OpusDecoder *opus;
+};
+
+struct profile {
+    int application;
+    int bitrate;
+    int has_fec;
+};
+
+static const struct profile profiles[] = {
+    [CODEC_VOIP] = {OPUS_APPLICATION_VOIP, VOIP_BITRATE, 1},
+    [CODEC_CELT] = {OPUS_APPLICATION_RESTRICTED_LOWDELAY, CELT_BITRATE, 0},
+};
+
+struct codec_encoder *codec_encoder_new(enum codec_profile profile)
+{
+    const struct profile *p = &profiles[profile];
+    struct codec_encoder *encoder = mem_new(struct codec_encoder);
+    int error = 0;
+    encoder->opus = opus_encoder_create(AUDIO_OUT_RATE_HZ, 1, p->application, &error);
+    assert(encoder->opus && error == OPUS_OK);
+    opus_encoder_ctl(encoder->opus, OPUS_SET_BITRATE(p->bitrate));
+    opus_encoder_ctl(encoder->opus, OPUS_SET_COMPLEXITY(COMPLEXITY));
+    opus_encoder_ctl(encoder->opus, OPUS_SET_SIGNAL(OPUS_SIGNAL_VOICE));
+    opus_encoder_ctl(encoder->opus, OPUS_SET_INBAND_FEC(p->has_fec));
+    return encoder;
+}
+
+void codec_encoder_free(struct codec_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    opus_encoder_destroy(encoder->opus);
+    mem_free(encoder);
+}
+
+void codec_encoder_reset(struct codec_encoder *encoder)
+{
+    opus_encoder_ctl(encoder->opus, OPUS_RESET_STATE);
+}
+
+void codec_encoder_set_loss(struct codec_encoder *encoder, int percent)
+{
+    opus_encoder_ctl(encoder->opus, OPUS_SET_PACKET_LOSS_PERC(MIN(MAX(percent, 0), 100)));
+}
+
+size_t codec_encode(struct codec_encoder *encoder, const int16_t samples[AUDIO_OUT_SAMPLES],
+                    uint8_t out[CODEC_PACKET_MAX_BYTES])
+{
+    opus_int32 len =
+        opus_encode(encoder->opus, samples, AUDIO_OUT_SAMPLES, out, CODEC_PACKET_MAX_BYTES);
+    assert(len > 0);
+    return (size_t)len;
+}
+
+struct codec_decoder *codec_decoder_new(void)
+{
+    struct codec_decoder *decoder = mem_new(struct codec_decoder);
+    int error = 0;
+    decoder->opus = opus_decoder_create(AUDIO_IN_RATE_HZ, 1, &error);
+    assert(decoder->opus && error == OPUS_OK);
+    return decoder;
+}
+
+void codec_decoder_free(struct codec_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    opus_decoder_destroy(decoder->opus);
+    mem_free(decoder);
+}
+
+static size_t decode(struct codec_decoder *decoder, const uint8_t *payload, size_t len,
+                     size_t samples, int from_redundancy, int16_t *out)
+{
+    int count =
+        opus_decode(decoder->opus, payload, (opus_int32)len, out, (int)samples, from_redundancy);
+    return count > 0 ? (size_t)count : 0;
+}
+
+size_t codec_decode(struct codec_decoder *decoder, const uint8_t *payload, size_t len,
+                    int16_t out[CODEC_DECODED_MAX_SAMPLES])
+{
+    if (!codec_packet_ticks(payload, len))
+        return 0;
+    return decode(decoder, payload, len, CODEC_DECODED_MAX_SAMPLES, 0, out);
+}
+
+size_t codec_recover(struct codec_decoder *decoder, const uint8_t *next, size_t len,
+                     size_t lost_samples, int16_t out[CODEC_DECODED_MAX_SAMPLES])
+{
+    return decode(decoder, next, len, MIN(lost_samples, CODEC_DECODED_MAX_SAMPLES), 1, out);
+}
+
+size_t codec_conceal(struct codec_decoder *decoder, size_t lost_samples,
+                     int16_t out[CODEC_DECODED_MAX_SAMPLES])
+{
+    return decode(decoder, NULL, 0, MIN(lost_samples, CODEC_DECODED_MAX_SAMPLES), 0, out);
+}
+
+size_t codec_packet_ticks(const uint8_t *payload, size_t len)
+{
+    if (len == 0)
+        return 0;
+    int ticks = opus_packet_get_nb_samples(payload, (opus_int32)len, AUDIO_OUT_RATE_HZ);
+    return ticks > 0 && ticks <= PACKET_MAX_TICKS ? (size_t)ticks : 0;
+}

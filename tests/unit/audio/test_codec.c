@@ -1,0 +1,81 @@
+#include "audio/codec.h"
+
+#include "signal.h"
+#include "test.h"
+
+enum { FRAMES = 50 };
+
+static size_t encode_all(enum codec_profile profile, const int16_t *in,
+                         uint8_t packets[FRAMES][CODEC_PACKET_MAX_BYTES], size_t lens[FRAMES])
+{
+    AUTO(codec_encoder) encoder = codec_encoder_new(profile);
+    codec_encoder_set_loss(encoder, 10);
+    size_t total = 0;
+    for (size_t i = 0; i < FRAMES; i++) {
+        lens[i] = codec_encode(encoder, in + i * AUDIO_OUT_SAMPLES, packets[i]);
+        total += lens[i];
+    }
+    return total;
+}
+
+static void check_round_trip(enum codec_profile profile, size_t most_bytes)
+{
+    static int16_t in[FRAMES * AUDIO_OUT_SAMPLES];
+    static uint8_t packets[FRAMES][CODEC_PACKET_MAX_BYTES];
+    size_t lens[FRAMES];
+    signal_tone(in, FRAMES * AUDIO_OUT_SAMPLES, AUDIO_OUT_RATE_HZ, 440, 8000);
+    CHECK(encode_all(profile, in, packets, lens) < most_bytes);
+    AUTO(codec_decoder) decoder = codec_decoder_new();
+    int16_t out[CODEC_DECODED_MAX_SAMPLES];
+    for (size_t i = 0; i < FRAMES; i++) {
+        CHECK_INT(codec_packet_ticks(packets[i], lens[i]), 960);
+        CHECK_INT(codec_decode(decoder, packets[i], lens[i], out), AUDIO_IN_SAMPLES);
+    }
+    double tone = signal_at(out, AUDIO_IN_SAMPLES, AUDIO_IN_RATE_HZ, 440);
+    CHECK(tone > 5000 && tone < 11000);
+}
+
+TEST(codec_keeps_a_tone_in_both_profiles)
+{
+    check_round_trip(CODEC_VOIP, FRAMES * 110);
+    check_round_trip(CODEC_CELT, FRAMES * 160);
+}
+
+TEST(codec_recovers_a_lost_frame)
+{
+    static int16_t in[FRAMES * AUDIO_OUT_SAMPLES];
+    static uint8_t packets[FRAMES][CODEC_PACKET_MAX_BYTES];
+    size_t lens[FRAMES];
+    signal_voice(in, FRAMES * AUDIO_OUT_SAMPLES, AUDIO_OUT_RATE_HZ, 12000);
+    encode_all(CODEC_VOIP, in, packets, lens);
+    AUTO(codec_decoder) decoder = codec_decoder_new();
+    int16_t out[CODEC_DECODED_MAX_SAMPLES];
+    for (size_t i = 0; i < 25; i++)
+        CHECK_INT(codec_decode(decoder, packets[i], lens[i], out), AUDIO_IN_SAMPLES);
+    CHECK_INT(codec_recover(decoder, packets[26], lens[26], AUDIO_IN_SAMPLES, out),
+              AUDIO_IN_SAMPLES);
+    CHECK(signal_rms(out, AUDIO_IN_SAMPLES) > 200);
+    CHECK_INT(codec_conceal(decoder, 2 * AUDIO_IN_SAMPLES, out), 2 * AUDIO_IN_SAMPLES);
+}
+
+TEST(codec_refuses_what_is_no_packet)
+{
+    AUTO(codec_decoder) decoder = codec_decoder_new();
+    int16_t out[CODEC_DECODED_MAX_SAMPLES];
+    static const uint8_t bad[][4] = {{0xFF, 0xFF, 0xFF, 0xFF}, {0x03, 0x00, 0, 0}, {0x03, 0x3F}};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        CHECK_INT(codec_decode(decoder, bad[i], 2, out), 0);
+    CHECK_INT(codec_decode(decoder, bad[0], 0, out), 0);
+    CHECK_INT(codec_packet_ticks(bad[0], 0), 0);
+}
+
+TEST(codec_tells_the_length_of_packets)
+{
+    static const struct {
+        uint8_t toc, ticks_20ths;
+    } rows[] = {{0x00, 10}, {0x08, 20}, {0x10, 40}, {0x18, 60}, {0xF8, 20}, {0xF0, 10}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint8_t packet[4] = {rows[i].toc, 1, 2, 3};
+        CHECK_INT(codec_packet_ticks(packet, sizeof packet), rows[i].ticks_20ths * 48);
+    }
+}

@@ -163,6 +163,11 @@ struct number {
     const char *end;
 };
 
+static int small_number(const char *digits)
+{
+    return (int)strtol(digits, NULL, 10);
+}
+
 static size_t digit_run(const char *text)
 {
     return strspn(text, "0123456789");
@@ -227,7 +232,7 @@ static const char *put_money(const struct language *language, const struct numbe
     put_number(language, &whole, out);
     bool is_one = number->whole_len == 1 && number->whole[0] == '1' && !number->fraction_len;
     put_word(out, !is_dollars ? language->rupees : is_one ? language->dollar : language->dollars);
-    int cents = has_cents ? atoi(number->fraction) : 0;
+    int cents = has_cents ? small_number(number->fraction) : 0;
     if (cents > 0) {
         put_small(language, cents, out);
         put_word(out, language->cents);
@@ -242,8 +247,8 @@ static const char *put_time(const struct language *language, const struct number
     const char *at = hours->end;
     if (hours->whole_len > 2 || hours->fraction_len || *at != ':' || digit_run(at + 1) != 2)
         return NULL;
-    int minutes = atoi(at + 1);
-    put_cardinal(language, atoi(hours->whole), out);
+    int minutes = small_number(at + 1);
+    put_cardinal(language, small_number(hours->whole), out);
     if (minutes > 0 && minutes < 10)
         put_word(out, language->oh);
     if (minutes > 0)
@@ -255,7 +260,7 @@ static const char *put_time(const struct language *language, const struct number
 static bool put_year(const struct language *language, const struct number *number, struct buf *out)
 {
     int year = number->whole_len == 4 && !number->has_commas && !number->fraction_len
-                   ? atoi(number->whole)
+                   ? small_number(number->whole)
                    : 0;
     bool is_year = (year >= 1100 && year < 2000) || (year >= 2010 && year < 2100);
     if (!is_year || language != &languages[0])

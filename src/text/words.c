@@ -3,7 +3,6 @@
  * it needs no break iterator. */
 #include "text/words.h"
 
-#include <libstemmer.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>
@@ -14,6 +13,7 @@
 
 #include "base/attr.h"
 #include "text/internal.h"
+#include "text/stem.h"
 #include "text/stop_words.h"
 
 enum {
@@ -116,25 +116,11 @@ static void fold(const char *text, size_t len, char out[WORD_MAX_BYTES])
     out[len] = '\0';
 }
 
-static struct sb_stemmer *stemmer_for(const char *iso)
-{
-    return iso && *iso ? sb_stemmer_new(iso, "UTF_8") : NULL;
-}
-
 bool words_can_stem(const char *iso)
 {
-    struct sb_stemmer *stemmer = stemmer_for(iso);
-    sb_stemmer_delete(stemmer);
-    return stemmer != NULL;
-}
-
-static const char *stem(struct sb_stemmer *stemmer, const char *folded)
-{
-    if (!stemmer)
-        return folded;
-    const sb_symbol *word =
-        sb_stemmer_stem(stemmer, (const sb_symbol *)folded, (int)strlen(folded));
-    return word ? (const char *)word : folded;
+    struct stem *stem = stem_new(iso);
+    stem_free(stem);
+    return stem != NULL;
 }
 
 static bool is_number(const char *folded)
@@ -142,14 +128,14 @@ static bool is_number(const char *folded)
     return *folded && folded[strspn(folded, "0123456789")] == '\0';
 }
 
-static void each(const char *text, struct sb_stemmer *stemmer, word_fn *fn, void *arg)
+static void each(const char *text, struct stem *stem, word_fn *fn, void *arg)
 {
     int32_t len = (int32_t)strlen(text), at = 0, start = 0;
     while (next_word(text, len, &at, &start)) {
         char folded[WORD_MAX_BYTES];
         struct word word = {.text = text + start, .len = (size_t)(at - start), .folded = folded};
         fold(word.text, word.len, folded);
-        word.stem = stem(stemmer, folded);
+        word.stem = stem_word(stem, folded);
         word.is_number = is_number(folded);
         if (fn(arg, &word) != 0)
             return;
@@ -158,9 +144,9 @@ static void each(const char *text, struct sb_stemmer *stemmer, word_fn *fn, void
 
 void words_each(const char *text, const char *iso, word_fn *fn, void *arg)
 {
-    struct sb_stemmer *stemmer = stemmer_for(iso);
-    each(text, stemmer, fn, arg);
-    sb_stemmer_delete(stemmer);
+    struct stem *stem = stem_new(iso);
+    each(text, stem, fn, arg);
+    stem_free(stem);
 }
 
 static int append_stem(void *arg, const struct word *word)

@@ -16,6 +16,8 @@
 #include "engine/stt.h"
 #include "engine/tts.h"
 
+struct arena;
+struct catalog;
 struct config;
 
 enum engine_kind { ENGINE_STT, ENGINE_TTS, ENGINE_LLM, ENGINE_KIND_COUNT };
@@ -38,14 +40,17 @@ struct engine_info {
     bool is_multilingual;  /* may serve calls in any catalog language (language rule 3) */
     bool is_enabled;
     bool is_default;           /* of its kind */
+    bool is_internal;          /* for tests and benchmarks: shown only when it is on */
     int64_t cost_usd4;         /* USD 0.0001 a minute */
     const char *const *models; /* LLM, TTS: first is the default; may be empty */
     size_t model_count;
     const struct engine_voice *voices; /* TTS: first is the default */
     size_t voice_count;
     struct engine_range temperature, max_tokens; /* LLM */
-    struct engine_range speed, volume;           /* TTS; min == max: no control */
-    const char *emotions;                        /* TTS: names, space between */
+    double default_temperature;
+    int default_max_tokens;
+    struct engine_range speed, volume; /* TTS; min == max: no control */
+    const char *emotions;              /* TTS: names, space between */
 };
 
 struct stt_engine {
@@ -73,9 +78,9 @@ struct engine_adapter {
     const struct stt_ops *stt;
     const struct llm_ops *llm;
     const struct tts_ops *tts;
-    /* Reads [engine.<id>]; false: not configured, stays off. May fill *info (models, voices). NULL:
-     * on whenever it has ops. */
-    bool (*configure)(void *env, const struct config *config, struct engine_info *info,
+    /* Reads [engine.<id>] and makes the state that the sessions share; false: not configured, or
+     * the machine lacks what it needs: it stays off. NULL: on whenever it has ops. */
+    bool (*configure)(void *env, const struct config *config, const struct engine_info *info,
                       void **out_state);
     void (*unconfigure)(void *state);
 };
@@ -98,6 +103,10 @@ const struct llm_engine *registry_llm(const struct registry *registry, const cha
 const struct engine_info *registry_at(const struct registry *registry, enum engine_kind kind,
                                       size_t index);
 const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind);
+
+/* Engines, models and voices of the catalog; texts live as long as the registry. */
+void registry_catalog(const struct registry *registry, struct catalog *catalog,
+                      struct arena *arena);
 
 bool engine_speaks(const struct engine_info *info, const char *iso);
 /* The engine to use for a language when `id` will not do (off, failed, or it does not list the

@@ -1,0 +1,335 @@
+/* Reads what the configuration says of each adapter over its standard row. What is common to all
+ * engines (enabled, label, languages, models, voices, price, default) is read here; addresses and
+ * keys are the adapter's business. */
+#include "engine/registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/mem.h"
+
+enum { LIST_MOST = 200, USD4 = 10000 };
+
+struct registry {
+    struct arena *arena; /* texts and lists */
+    const struct engine_adapter *adapters;
+    size_t count;
+    struct engine_info **infos; /* one for each adapter, inside its engine */
+    void **engines;             /* struct stt_engine, llm_engine or tts_engine */
+};
+
+struct reader {
+    struct registry *registry;
+    const struct config *config;
+    const char *id;
+    struct fault *fault;
+};
+
+static const char *setting(const struct reader *reader, const char *name)
+{
+    return config_engine(reader->config, reader->id, name);
+}
+
+static void read_text(const struct reader *reader, const char *name, const char **out)
+{
+    const char *value = setting(reader, name);
+    if (value && *value)
+        *out = arena_strdup(reader->registry->arena, value);
+}
+
+static bool is_true(const char *value)
+{
+    static const char *const words[] = {"true", "yes", "on", "1"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcasecmp(value, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static void read_bool(const struct reader *reader, const char *name, bool *out)
+{
+    const char *value = setting(reader, name);
+    if (value && *value)
+        *out = is_true(value);
+}
+
+static enum err read_cost(const struct reader *reader, int64_t *out_usd4)
+{
+    const char *value = setting(reader, "cost_per_minute");
+    if (!value || !*value)
+        return OK;
+    char *end;
+    double usd = strtod(value, &end);
+    if (*end || !(usd >= 0 && usd < 1000))
+        return fault_set(reader->fault, ERR_INVALID, "engine.%s: cost_per_minute is 0 to 1000",
+                         reader->id);
+    *out_usd4 = llround(usd * USD4);
+    return OK;
+}
+
+/* Commas and spaces divide. */
+static size_t split(struct arena *arena, const char *list, const char *out[LIST_MOST])
+{
+    size_t count = 0;
+    for (const char *at = list; *at && count < LIST_MOST;) {
+        size_t skip = strspn(at, ", \t"), len = strcspn(at + skip, ", \t");
+        if (len)
+            out[count++] = arena_strndup(arena, at + skip, len);
+        at += skip + len;
+    }
+    return count;
+}
+
+static const char *joined(struct arena *arena, const char *const *items, size_t count)
+{
+    const char *text = "";
+    for (size_t i = 0; i < count; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? " " : "", items[i]);
+    return text;
+}
+
+static void read_languages(const struct reader *reader, struct engine_info *info)
+{
+    const char *value = setting(reader, "languages"), *items[LIST_MOST];
+    if (value && *value)
+        info->languages =
+            joined(reader->registry->arena, items, split(reader->registry->arena, value, items));
+}
+
+/* The chosen model comes first, then the list, then (without a list) the standard. */
+static void read_models(const struct reader *reader, struct engine_info *info)
+{
+    struct arena *arena = reader->registry->arena;
+    const char *chosen = setting(reader, "model"), *list = setting(reader, "models");
+    const char *items[LIST_MOST], **models = arena_new_n(arena, const char *, LIST_MOST + 1);
+    size_t count = 0, listed = list && *list ? split(arena, list, items) : 0;
+    if (chosen && *chosen)
+        models[count++] = arena_strdup(arena, chosen);
+    for (size_t i = 0; i < listed; i++)
+        if (count == 0 || strcmp(items[i], models[0]) != 0)
+            models[count++] = items[i];
+    if (count == 0)
+        return;
+    info->models = models;
+    info->model_count = count;
+}
+
+static void read_voices(const struct reader *reader, struct engine_info *info)
+{
+    struct arena *arena = reader->registry->arena;
+    const char *chosen = setting(reader, "voice"), *list = setting(reader, "voices");
+    const char *items[LIST_MOST];
+    size_t listed = list && *list ? split(arena, list, items) : 0, count = 0;
+    struct engine_voice *voices =
+        arena_new_n(arena, struct engine_voice, listed + info->voice_count + 1);
+    for (size_t i = 0; i < listed; i++)
+        voices[count++] = (struct engine_voice){items[i], items[i], "neutral", info->languages, ""};
+    for (size_t i = 0; listed == 0 && i < info->voice_count; i++)
+        voices[count++] = info->voices[i];
+    for (size_t i = 0; chosen && i < count; i++) {
+        if (strcmp(voices[i].id, chosen) != 0)
+            continue;
+        struct engine_voice first = voices[i];
+        memmove(voices + 1, voices, i * sizeof *voices);
+        voices[0] = first;
+    }
+    info->voices = voices;
+    info->voice_count = count;
+}
+
+/* On when the adapter has what it needs, unless the operator says no; asked for, it must. */
+static enum err switch_on(const struct reader *reader, const struct engine_adapter *adapter,
+                          void *env, struct engine_info *info, void **out_state)
+{
+    const char *wish = setting(reader, "enabled");
+    bool has_ops = adapter->stt || adapter->llm || adapter->tts;
+    bool is_wanted = wish && *wish ? is_true(wish) : !adapter->info.is_internal;
+    info->is_enabled = is_wanted && has_ops;
+    if (info->is_enabled && adapter->configure)
+        info->is_enabled = adapter->configure(env, reader->config, info, out_state);
+    if (wish && *wish && is_wanted && !info->is_enabled)
+        return fault_set(reader->fault, ERR_INVALID, "engine.%s is switched on but %s", reader->id,
+                         has_ops ? "lacks what it needs" : "this build does not have it");
+    return OK;
+}
+
+static enum err read_info(const struct reader *reader, const struct engine_adapter *adapter,
+                          void *env, struct engine_info *info, void **out_state)
+{
+    *info = adapter->info;
+    info->is_default = false;
+    read_text(reader, "label", &info->label);
+    read_bool(reader, "multilingual", &info->is_multilingual);
+    read_bool(reader, "default", &info->is_default);
+    read_languages(reader, info);
+    read_models(reader, info);
+    read_voices(reader, info);
+    enum err err = read_cost(reader, &info->cost_usd4);
+    return err != OK ? err : switch_on(reader, adapter, env, info, out_state);
+}
+
+/* The engine's struct by kind; returns where its info and state stand. */
+static struct engine_info *make_engine(struct registry *registry, size_t i, void ***out_state)
+{
+    const struct engine_adapter *adapter = &registry->adapters[i];
+    if (adapter->info.kind == ENGINE_STT) {
+        struct stt_engine *stt = arena_new_of(registry->arena, struct stt_engine);
+        stt->ops = adapter->stt;
+        registry->engines[i] = stt;
+        *out_state = &stt->state;
+        return &stt->info;
+    }
+    if (adapter->info.kind == ENGINE_TTS) {
+        struct tts_engine *tts = arena_new_of(registry->arena, struct tts_engine);
+        tts->ops = adapter->tts;
+        registry->engines[i] = tts;
+        *out_state = &tts->state;
+        return &tts->info;
+    }
+    struct llm_engine *llm = arena_new_of(registry->arena, struct llm_engine);
+    llm->ops = adapter->llm;
+    registry->engines[i] = llm;
+    *out_state = &llm->state;
+    return &llm->info;
+}
+
+/* One default of each kind that has an enabled engine: the one asked for, else the first. */
+static void choose_defaults(struct registry *registry)
+{
+    for (enum engine_kind kind = 0; kind < ENGINE_KIND_COUNT; kind++) {
+        struct engine_info *chosen = NULL;
+        for (size_t i = 0; i < registry->count; i++) {
+            struct engine_info *info = registry->infos[i];
+            bool is_better = !chosen || (info->is_default && !chosen->is_default);
+            if (info->kind == kind && info->is_enabled && is_better)
+                chosen = info;
+        }
+        for (size_t i = 0; i < registry->count; i++)
+            if (registry->infos[i]->kind == kind)
+                registry->infos[i]->is_default = registry->infos[i] == chosen;
+    }
+}
+
+enum err registry_new(const struct config *config, const struct engine_adapter *adapters,
+                      size_t count, void *env, struct registry **out, struct fault *fault)
+{
+    AUTO(registry) registry = mem_new(struct registry);
+    registry->arena = arena_new(0);
+    registry->adapters = adapters;
+    registry->infos = arena_new_n(registry->arena, struct engine_info *, count);
+    registry->engines = arena_new_n(registry->arena, void *, count);
+    for (size_t i = 0; i < count; i++) {
+        struct reader reader = {registry, config, adapters[i].info.id, fault};
+        void **state;
+        registry->infos[i] = make_engine(registry, i, &state);
+        registry->count = i + 1;
+        enum err err = read_info(&reader, &adapters[i], env, registry->infos[i], state);
+        if (err != OK)
+            return err;
+    }
+    choose_defaults(registry);
+    *out = TAKE(registry);
+    return OK;
+}
+
+static void *state_of(const struct registry *registry, size_t i)
+{
+    switch (registry->infos[i]->kind) {
+    case ENGINE_STT:
+        return ((struct stt_engine *)registry->engines[i])->state;
+    case ENGINE_TTS:
+        return ((struct tts_engine *)registry->engines[i])->state;
+    default:
+        return ((struct llm_engine *)registry->engines[i])->state;
+    }
+}
+
+void registry_free(struct registry *registry)
+{
+    if (!registry)
+        return;
+    for (size_t i = 0; i < registry->count; i++)
+        if (state_of(registry, i) && registry->adapters[i].unconfigure)
+            registry->adapters[i].unconfigure(state_of(registry, i));
+    arena_free(registry->arena);
+    mem_free(registry);
+}
+
+static void *find(const struct registry *registry, enum engine_kind kind, const char *id)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (registry->infos[i]->kind == kind && strcmp(registry->infos[i]->id, id) == 0)
+            return registry->engines[i];
+    return NULL;
+}
+
+const struct stt_engine *registry_stt(const struct registry *registry, const char *id)
+{
+    return find(registry, ENGINE_STT, id);
+}
+
+const struct tts_engine *registry_tts(const struct registry *registry, const char *id)
+{
+    return find(registry, ENGINE_TTS, id);
+}
+
+const struct llm_engine *registry_llm(const struct registry *registry, const char *id)
+{
+    return find(registry, ENGINE_LLM, id);
+}
+
+static bool is_shown(const struct engine_info *info)
+{
+    return !info->is_internal || info->is_enabled;
+}
+
+const struct engine_info *registry_at(const struct registry *registry, enum engine_kind kind,
+                                      size_t index)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct engine_info *info = registry->infos[i];
+        if (info->kind == kind && is_shown(info) && index-- == 0)
+            return info;
+    }
+    return NULL;
+}
+
+const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (registry->infos[i]->kind == kind && registry->infos[i]->is_default)
+            return registry->infos[i];
+    return NULL;
+}
+
+bool engine_speaks(const struct engine_info *info, const char *iso)
+{
+    if (strcmp(info->languages, "*") == 0)
+        return true;
+    size_t len = strlen(iso);
+    for (const char *at = info->languages; *at;) {
+        size_t word = strcspn(at, " ");
+        if (word == len && strncmp(at, iso, len) == 0)
+            return true;
+        at += word + strspn(at + word, " ");
+    }
+    return false;
+}
+
+const struct engine_info *registry_fallback(const struct registry *registry, enum engine_kind kind,
+                                            const char *iso, const char *id)
+{
+    const struct engine_info *chosen = NULL;
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct engine_info *info = registry->infos[i];
+        bool can_serve = info->kind == kind && info->is_enabled && strcmp(info->id, id) != 0 &&
+                         engine_speaks(info, iso);
+        if (can_serve && (!chosen || info->is_default))
+            chosen = info;
+    }
+    return chosen;
+}

@@ -47,7 +47,8 @@ void dtls_free(struct dtls *dtls);
 DEFINE_AUTO(dtls)
 
 void dtls_start(struct dtls *dtls, int64_t now_us); /* client: sends the ClientHello */
-/* One datagram. Application data in it is then read by dtls_read(). */
+/* One datagram. dtls_read() until 0 must follow: it finds application data, the end, and flights
+ * that the peer repeats because our last one was lost. */
 void dtls_input(struct dtls *dtls, const uint8_t *data, size_t len, int64_t now_us);
 /* One record as one datagram; 0: none. Retransmits what is due. */
 size_t dtls_output(struct dtls *dtls, uint8_t *out, size_t cap, int64_t now_us);

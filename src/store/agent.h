@@ -28,3 +28,7 @@ enum err store_agent_remove(struct tx *tx, const char *workspace_id, const char 
 enum agent_key { AGENT_KEY_SECRET, AGENT_KEY_PUBLIC };
 /* A new key into agent->api_key or agent->public_key; the old one is unknown from the commit on. */
 enum err store_agent_rotate(struct tx *tx, struct agent *agent, enum agent_key which) MUST_USE;
+/* Takes a tool or document that is removed out of the lists of the workspace's agents. */
+enum agent_mention { AGENT_TOOL_IDS, AGENT_DOCUMENT_IDS };
+enum err store_agent_forget(struct tx *tx, const char *workspace_id, enum agent_mention where,
+                            const char *id) MUST_USE;

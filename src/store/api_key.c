@@ -1,0 +1,110 @@
+/* Keys, found by their SHA-256. A key has 190 bits from the system's random source, so a plain hash
+ * is enough, and looking it up by index tells nothing about it. Thread: inside a job. */
+#include "store/api_key.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "model/workspace.h"
+#include "store/internal.h"
+
+enum { TOUCH_LEAST_MS = 60000 };
+
+static const char find_workspace_key[] =
+    "SELECT id, workspace_id, name FROM api_keys WHERE key_sha = ? AND revoked_ms = 0";
+static const char find_agent_key[] = "SELECT id, workspace_id, '' FROM agents WHERE key_sha = ?";
+static const char find_public_key[] =
+    "SELECT id, workspace_id, '' FROM agents WHERE public_sha = ?";
+
+/* Kinds of keys: their prefix says where they are looked up. */
+static const struct {
+    const char *prefix;
+    enum key_kind kind;
+    const char *sql;
+} kinds[] = {
+    {"sk_", KEY_WORKSPACE, find_workspace_key},
+    {"ak_", KEY_AGENT, find_agent_key},
+    {"pk_", KEY_PUBLISHABLE, find_public_key},
+};
+
+enum err store_key_find(struct tx *tx, const char *key, struct principal *out)
+{
+    size_t i = 0;
+    while (i < ARRAY_LEN(kinds) && strncmp(key, kinds[i].prefix, 3) != 0)
+        i++;
+    if (i == ARRAY_LEN(kinds))
+        return ERR_NOT_FOUND;
+    char sha[SHA256_HEX];
+    crypto_sha256_hex(key, strlen(key), sha);
+    AUTO(cursor) row = QUERY(tx, kinds[i].sql, TEXT(sha));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = (struct principal){.kind = kinds[i].kind};
+    bool is_agent = out->kind != KEY_WORKSPACE;
+    snprintf(is_agent ? out->agent_id : out->key_id, sizeof(out->key_id), "%s",
+             cursor_text(row, 0));
+    snprintf(out->workspace_id, sizeof(out->workspace_id), "%s", cursor_text(row, 1));
+    snprintf(out->key_name, sizeof(out->key_name), "%s", cursor_text(row, 2));
+    return OK;
+}
+
+enum err store_key_touch(struct tx *tx, const char *key_id)
+{
+    EXEC(tx, "UPDATE api_keys SET last_used_ms = ? WHERE id = ? AND last_used_ms <= ?",
+         NUMBER(tx->now_ms), TEXT(key_id), NUMBER(tx->now_ms - TOUCH_LEAST_MS));
+    return tx_result(tx);
+}
+
+enum err store_key_create(struct tx *tx, const char *workspace_id, const char *name,
+                          struct api_key *out)
+{
+    char id[ID_SIZE], key[KEY_SIZE], sha[SHA256_HEX];
+    id_new("key_", id);
+    key_new("sk_", key);
+    crypto_sha256_hex(key, strlen(key), sha);
+    int64_t changed = EXEC(tx,
+                           "INSERT INTO api_keys (id, workspace_id, name, key_sha, created_ms,"
+                           " last_used_ms, revoked_ms)"
+                           " SELECT ?, id, ?, ?, ?, 0, 0 FROM workspaces WHERE id = ?",
+                           TEXT(id), TEXT(name), TEXT(sha), NUMBER(tx->now_ms), TEXT(workspace_id));
+    if (!changed)
+        return tx_missing(tx);
+    *out = (struct api_key){.id = arena_strdup(tx->arena, id),
+                            .workspace_id = arena_strdup(tx->arena, workspace_id),
+                            .name = arena_strdup(tx->arena, name),
+                            .key = arena_strdup(tx->arena, key),
+                            .created_wall_ms = tx->now_ms};
+    return OK;
+}
+
+enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_list *out)
+{
+    *out = (struct api_key_list){0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT id, workspace_id, name, revoked_ms, created_ms, last_used_ms"
+                " FROM api_keys WHERE ? = '' OR workspace_id = ?"
+                " ORDER BY created_ms DESC, id DESC",
+                TEXT(workspace_id ? workspace_id : ""), TEXT(workspace_id ? workspace_id : ""));
+    while (cursor_next(row)) {
+        struct api_key *key = GROW(out, tx->arena);
+        *key = (struct api_key){.id = cursor_text(row, 0),
+                                .workspace_id = cursor_text(row, 1),
+                                .name = cursor_text(row, 2),
+                                .key = "",
+                                .is_revoked = cursor_number(row, 3) != 0,
+                                .created_wall_ms = cursor_number(row, 4),
+                                .last_used_wall_ms = cursor_number(row, 5)};
+    }
+    return tx_result(tx);
+}
+
+enum err store_key_revoke(struct tx *tx, const char *key_id)
+{
+    if (!EXEC(tx, "UPDATE api_keys SET revoked_ms = ? WHERE id = ? AND revoked_ms = 0",
+              NUMBER(tx->now_ms), TEXT(key_id)))
+        return tx_missing(tx);
+    tx_touch(tx, STORE_KEYS);
+    return OK;
+}

@@ -1,0 +1,416 @@
+/* PostgreSQL behind db.h. Statements are prepared once a connection with the types of their values;
+ * a result is read whole. Each commit marks the connection's row in the table `commits`, so that
+ * one whose answer was lost can be looked up (transaction numbers would not do: after a crash of
+ * the server they are given out again). Thread: one at a time for each connection. */
+#include "store/db.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <postgresql/libpq-fe.h>
+
+#include "base/buf.h"
+#include "base/ids.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+/* Types of the wire (pg_type): what a placeholder holds. */
+enum { OID_UNKNOWN = 0, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25 };
+enum {
+    VALUES_MAX = 40, /* placeholders of one statement */
+    NUMBER_SIZE = 24,
+    SQL_MAX_BYTES = 64 * 1024,
+};
+
+struct pg_db {
+    struct db db;
+    PGconn *conn;
+    struct map *statements; /* SQL -> char *name */
+    unsigned names;
+    char slot[ID_SIZE]; /* "": none yet */
+    uint64_t mark;
+    char transaction[DB_TRANSACTION_SIZE];
+};
+
+struct pg_rows {
+    struct rows rows;
+    PGresult *result;
+    int row;
+    unsigned char *blob; /* the decoded column, until the next one */
+};
+
+static const struct db_ops pg_ops;
+
+static struct pg_db *of(struct db *db)
+{
+    return (struct pg_db *)db;
+}
+
+/* SQLSTATE classes that a new attempt may pass: serialization and deadlock, and a server that goes
+ * down or comes up. */
+static enum err classify(const struct pg_db *db, const char *state)
+{
+    static const struct {
+        const char *prefix;
+        enum err err;
+    } table[] = {
+        {"40001", ERR_AGAIN}, {"40P01", ERR_AGAIN},  {"55P03", ERR_AGAIN},  {"08", ERR_CLOSED},
+        {"57P", ERR_CLOSED},  {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED},
+    };
+    if (PQstatus(db->conn) != CONNECTION_OK)
+        return ERR_CLOSED;
+    for (size_t i = 0; state && i < ARRAY_LEN(table); i++)
+        if (strncmp(state, table[i].prefix, strlen(table[i].prefix)) == 0)
+            return table[i].err;
+    return ERR_IO;
+}
+
+static enum err explain(const struct pg_db *db, const PGresult *result, const char *what,
+                        struct fault *fault)
+{
+    const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *message = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (!message)
+        message = PQerrorMessage(db->conn);
+    return fault_set(fault, classify(db, state), "PostgreSQL: %.*s (%.60s)",
+                     (int)strcspn(message, "\n"), message, what);
+}
+
+static bool is_good(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+static enum err pg_script(struct db *base, const char *sql, struct fault *fault)
+{
+    struct pg_db *db = of(base);
+    PGresult *result = PQexec(db->conn, sql);
+    enum err err = is_good(result) ? OK : explain(db, result, sql, fault);
+    PQclear(result);
+    return err;
+}
+
+static void ignore_notice(void *arg, const PGresult *result)
+{
+    (void)arg, (void)result;
+}
+
+enum err db_pg_open(const char *url, struct db **out, struct fault *fault)
+{
+    /* Later keywords win over the URL's; the URL's own are expanded from dbname. */
+    const char *const names[] = {"fallback_application_name", "connect_timeout", "keepalives_idle",
+                                 "tcp_user_timeout",          "dbname",          NULL};
+    const char *const values[] = {"earshot", "3", "5", "10000", url, NULL};
+    struct pg_db *db = mem_new(struct pg_db);
+    db->db.ops = &pg_ops;
+    db->statements = map_new();
+    db->conn = PQconnectdbParams(names, values, 1);
+    enum err err = OK;
+    if (PQstatus(db->conn) != CONNECTION_OK)
+        err = fault_set(fault, ERR_CLOSED, "PostgreSQL: %.*s",
+                        (int)strcspn(PQerrorMessage(db->conn), "\n"), PQerrorMessage(db->conn));
+    if (!err) {
+        PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
+        err = pg_script(&db->db,
+                        "SET client_encoding = 'UTF8'; SET synchronous_commit = on;"
+                        "SET idle_in_transaction_session_timeout = '60s'",
+                        fault);
+    }
+    if (err) {
+        db_close(&db->db);
+        return err;
+    }
+    *out = &db->db;
+    return OK;
+}
+
+static int forget_statement(void *arg, const void *key, size_t key_len, void *value)
+{
+    (void)arg, (void)key, (void)key_len;
+    mem_free(value);
+    return 0;
+}
+
+static void pg_close(struct db *base)
+{
+    struct pg_db *db = of(base);
+    if (db->slot[0] && PQtransactionStatus(db->conn) == PQTRANS_IDLE) {
+        char sql[100];
+        snprintf(sql, sizeof(sql), "DELETE FROM commits WHERE slot = '%s'", db->slot);
+        (void)pg_script(base, sql, NULL);
+    }
+    map_each(db->statements, forget_statement, NULL);
+    map_free(db->statements);
+    PQfinish(db->conn);
+    mem_free(db);
+}
+
+/* One round trip: begin, and the server's clock with it. */
+#define BEGIN_AND_TIME(begin)                                                                      \
+    begin "; SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+/* The connection's row in `commits`, which each of its commits marks. */
+static enum err slot_make(struct pg_db *db, struct fault *fault)
+{
+    char slot[ID_SIZE], sql[160];
+    id_new("slot_", slot);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO commits (slot, mark, made_ms) VALUES ('%s', 0,"
+             " (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
+             slot);
+    enum err err = pg_script(&db->db, sql, fault);
+    if (!err)
+        memcpy(db->slot, slot, sizeof(db->slot));
+    return err;
+}
+
+static enum err pg_begin(struct db *base, bool is_write, int64_t *out_now_ms, struct fault *fault)
+{
+    struct pg_db *db = of(base);
+    enum err err = is_write && !db->slot[0] ? slot_make(db, fault) : OK;
+    if (err)
+        return err;
+    PGresult *result = PQexec(
+        db->conn, is_write ? BEGIN_AND_TIME("BEGIN")
+                           : BEGIN_AND_TIME("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        *out_now_ms = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    else
+        err = explain(db, result, "BEGIN", fault);
+    PQclear(result);
+    if (!err && is_write)
+        snprintf(db->transaction, sizeof(db->transaction), "%s %" PRIu64, db->slot, ++db->mark);
+    return err;
+}
+
+/* Marks and commits in one round trip. The division fails when outcome() has taken the row away:
+ * then the transaction was given up for lost and must not take effect any more. */
+static enum err pg_commit(struct db *base, struct fault *fault)
+{
+    struct pg_db *db = of(base);
+    char sql[240];
+    snprintf(sql, sizeof(sql),
+             "WITH marked AS (UPDATE commits SET mark = %" PRIu64 " WHERE slot = '%s' RETURNING 1)"
+             " SELECT 1 / (SELECT COUNT(*) FROM marked); COMMIT",
+             db->mark, db->slot);
+    PGresult *result = PQexec(db->conn, sql);
+    enum err err = is_good(result) ? OK : explain(db, result, "COMMIT", fault);
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (state && strcmp(state, "22012") == 0) { /* division by zero: no row of ours */
+        db->slot[0] = '\0';
+        err = ERR_AGAIN;
+    }
+    PQclear(result);
+    return err;
+}
+
+static void pg_rollback(struct db *base)
+{
+    if (PQtransactionStatus(of(base)->conn) != PQTRANS_IDLE)
+        PQclear(PQexec(of(base)->conn, "ROLLBACK"));
+}
+
+static const char *pg_transaction(struct db *db)
+{
+    return of(db)->transaction;
+}
+
+/* Takes the lost connection's row away, which waits for a commit that is under way and forbids a
+ * later one; then its mark says what had been committed last. */
+static enum err pg_outcome(struct db *base, const char *transaction, struct fault *fault)
+{
+    struct pg_db *db = of(base);
+    const char *space = strchr(transaction, ' ');
+    AUTO_MEM char *slot = mem_strndup(transaction, (size_t)(space - transaction));
+    const char *const values[] = {slot};
+    PGresult *result = PQexecParams(db->conn, "DELETE FROM commits WHERE slot = $1 RETURNING mark",
+                                    1, NULL, values, NULL, NULL, 0);
+    enum err err = ERR_NOT_FOUND;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        err = explain(db, result, "commits", fault);
+    else if (PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), space + 1) == 0)
+        err = OK;
+    PQclear(result);
+    return err;
+}
+
+/* `?` outside quotes becomes $1, $2, ... */
+static void number_placeholders(const char *sql, struct buf *out)
+{
+    unsigned n = 0;
+    bool is_quoted = false;
+    for (const char *c = sql; *c; c++) {
+        is_quoted ^= *c == '\'';
+        if (*c == '?' && !is_quoted)
+            (void)buf_printf(out, "$%u", ++n);
+        else
+            (void)buf_append_char(out, *c);
+    }
+}
+
+static enum err statement_for(struct pg_db *db, const char *sql, const Oid *types, int n,
+                              const char **out_name, struct fault *fault)
+{
+    char *name = map_get_str(db->statements, sql);
+    if (!name) {
+        AUTO_BUF text = BUF_INIT(SQL_MAX_BYTES);
+        number_placeholders(sql, &text);
+        name = mem_printf("s%u", ++db->names);
+        PGresult *result = PQprepare(db->conn, name, text.data, n, types);
+        enum err err = is_good(result) ? OK : explain(db, result, sql, fault);
+        PQclear(result);
+        if (err) {
+            mem_free(name);
+            return err;
+        }
+        map_set_str(db->statements, sql, name);
+    }
+    *out_name = name;
+    return OK;
+}
+
+/* The values of one statement as libpq takes them. */
+struct bound {
+    Oid types[VALUES_MAX];
+    const char *values[VALUES_MAX];
+    int lengths[VALUES_MAX], formats[VALUES_MAX];
+    char numbers[VALUES_MAX][NUMBER_SIZE];
+    int n;
+};
+
+static enum err bind_all(struct bound *bound, const struct db_value *values, struct fault *fault)
+{
+    for (bound->n = 0; values[bound->n].type != DB_END; bound->n++) {
+        int i = bound->n;
+        if (i == VALUES_MAX || values[i].len > INT32_MAX)
+            return fault_set(fault, ERR_IO, "PostgreSQL: a statement with too much in it");
+        bound->lengths[i] = (int)values[i].len;
+        bound->formats[i] = values[i].type == DB_BLOB;
+        bound->values[i] = values[i].data;
+        bound->types[i] = values[i].type == DB_INT    ? OID_INT8
+                          : values[i].type == DB_BLOB ? OID_BYTEA
+                          : values[i].type == DB_TEXT ? OID_TEXT
+                                                      : OID_UNKNOWN;
+        if (values[i].type == DB_INT) {
+            snprintf(bound->numbers[i], NUMBER_SIZE, "%" PRId64, values[i].number);
+            bound->values[i] = bound->numbers[i];
+        }
+        if (values[i].type == DB_NULL)
+            bound->values[i] = NULL;
+    }
+    return OK;
+}
+
+static enum err pg_query(struct db *base, const char *sql, const struct db_value *values,
+                         struct rows **out, struct fault *fault)
+{
+    struct pg_db *db = of(base);
+    struct bound bound;
+    const char *name;
+    enum err err = bind_all(&bound, values, fault);
+    if (!err)
+        err = statement_for(db, sql, bound.types, bound.n, &name, fault);
+    if (err)
+        return err;
+    PGresult *result =
+        PQexecPrepared(db->conn, name, bound.n, bound.values, bound.lengths, bound.formats, 0);
+    if (!is_good(result)) {
+        err = explain(db, result, sql, fault);
+        PQclear(result);
+        return err;
+    }
+    struct pg_rows *rows = mem_new(struct pg_rows);
+    *rows = (struct pg_rows){.rows.db = base, .result = result, .row = -1};
+    *out = &rows->rows;
+    return OK;
+}
+
+static bool pg_next(struct rows *base, struct fault *fault)
+{
+    (void)fault;
+    struct pg_rows *rows = (struct pg_rows *)base;
+    int total = PQntuples(rows->result);
+    if (rows->row < total)
+        rows->row++;
+    return rows->row < total;
+}
+
+static bool pg_is_null(struct rows *base, unsigned column)
+{
+    struct pg_rows *rows = (struct pg_rows *)base;
+    return PQgetisnull(rows->result, rows->row, (int)column);
+}
+
+static const char *pg_text(struct rows *base, unsigned column, size_t *out_len)
+{
+    struct pg_rows *rows = (struct pg_rows *)base;
+    if (out_len)
+        *out_len = (size_t)PQgetlength(rows->result, rows->row, (int)column);
+    return PQgetvalue(rows->result, rows->row, (int)column);
+}
+
+static int64_t pg_number(struct rows *base, unsigned column)
+{
+    return strtoll(pg_text(base, column, NULL), NULL, 10);
+}
+
+static const void *pg_blob(struct rows *base, unsigned column, size_t *out_len)
+{
+    struct pg_rows *rows = (struct pg_rows *)base;
+    if (rows->blob)
+        PQfreemem(rows->blob);
+    rows->blob = PQunescapeBytea((const unsigned char *)pg_text(base, column, NULL), out_len);
+    return rows->blob;
+}
+
+static int64_t pg_changed(struct rows *base)
+{
+    return strtoll(PQcmdTuples(((struct pg_rows *)base)->result), NULL, 10);
+}
+
+static void pg_rows_close(struct rows *base)
+{
+    struct pg_rows *rows = (struct pg_rows *)base;
+    if (rows->blob)
+        PQfreemem(rows->blob);
+    PQclear(rows->result);
+    mem_free(rows);
+}
+
+int db_pg_socket(const struct db *db)
+{
+    return PQsocket(((const struct pg_db *)db)->conn);
+}
+
+enum err db_pg_notifications(struct db *base, unsigned *out_topics)
+{
+    struct pg_db *db = of(base);
+    *out_topics = 0;
+    if (!PQconsumeInput(db->conn))
+        return ERR_CLOSED;
+    for (PGnotify *notify; (notify = PQnotifies(db->conn)); PQfreemem(notify))
+        *out_topics |= (unsigned)strtoul(notify->extra, NULL, 10);
+    return PQstatus(db->conn) == CONNECTION_OK ? OK : ERR_CLOSED;
+}
+
+static const struct db_ops pg_ops = {
+    .is_pg = true,
+    .close = pg_close,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .rollback = pg_rollback,
+    .transaction = pg_transaction,
+    .outcome = pg_outcome,
+    .query = pg_query,
+    .script = pg_script,
+    .next = pg_next,
+    .is_null = pg_is_null,
+    .number = pg_number,
+    .text = pg_text,
+    .blob = pg_blob,
+    .changed = pg_changed,
+    .rows_close = pg_rows_close,
+};

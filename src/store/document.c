@@ -1,0 +1,308 @@
+/* Knowledge documents: rows, sources, passages, and the queue of those that wait to be read.
+ *
+ *   insert, retry --> processing --take (leased)--> ready | failed
+ *
+ * What changes for a search counts `counters.revision` up; its row is locked until the commit, so
+ * revisions become visible in their order and an index that has seen n has seen all before n.
+ * Thread: inside a job. */
+#include "store/document.h"
+
+#include <string.h>
+
+#include "base/ids.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "model/document.h"
+#include "store/agent.h"
+#include "store/internal.h"
+
+#define SELECT_DOCUMENT                                                                            \
+    "SELECT id, workspace_id, name, kind, bytes, status, error, topics, chars, card_count,"        \
+    " section_count, is_stored, created_ms, updated_ms FROM documents "
+
+enum {
+    HOUR_MS = 3600000,
+    READING_LEASE_MS = 120000, /* longer than any document takes */
+    TOPICS_MAX_BYTES = 64 * 1024,
+};
+
+static int enum_of(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return (int)i;
+    return 0;
+}
+
+static void topics_read(struct tx *tx, const char *text, struct text_list *out)
+{
+    struct js *list = NULL;
+    if (js_parse(text, strlen(text), 2, &list, NULL))
+        return;
+    for (size_t i = 0; i < js_count(list); i++)
+        *GROW(out, tx->arena) = arena_strdup(tx->arena, js_text_or(js_at(list, i), ""));
+    js_free(list);
+}
+
+static const char *topics_text(struct tx *tx, const struct text_list *topics)
+{
+    AUTO(js) list = js_array();
+    for (size_t i = 0; topics && i < topics->count; i++)
+        js_push(list, js_string(topics->items[i]));
+    AUTO_MEM char *text = js_print(list);
+    return arena_strdup(tx->arena, text);
+}
+
+static void read_row(struct tx *tx, struct cursor *row, struct document *out)
+{
+    *out = (struct document){
+        .id = cursor_text(row, 0),
+        .user_id = cursor_text(row, 1),
+        .name = cursor_text(row, 2),
+        .kind = (enum document_kind)enum_of(document_kind_names, DOCUMENT_KIND_COUNT,
+                                            cursor_text(row, 3)),
+        .bytes = cursor_number(row, 4),
+        .status = (enum document_status)enum_of(document_status_names, DOCUMENT_STATUS_COUNT,
+                                                cursor_text(row, 5)),
+        .error = cursor_text(row, 6),
+        .chars = cursor_number(row, 8),
+        .card_count = cursor_number(row, 9),
+        .section_count = cursor_number(row, 10),
+        .is_stored = cursor_number(row, 11) != 0,
+        .created_wall_ms = cursor_number(row, 12),
+        .updated_wall_ms = cursor_number(row, 13),
+    };
+    topics_read(tx, cursor_text(row, 7), &out->topics);
+}
+
+/* --- adding --- */
+
+static enum err check_limits(struct tx *tx, const char *workspace_id, int64_t hourly_limit)
+{
+    if (QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM documents WHERE workspace_id = ?",
+                     TEXT(workspace_id)) >= DOCUMENTS_MAX)
+        return ERR_CONFLICT;
+    int64_t hour_ago_ms = tx->now_ms - HOUR_MS;
+    EXEC(tx, "DELETE FROM document_additions WHERE workspace_id = ? AND at_ms <= ?",
+         TEXT(workspace_id), NUMBER(hour_ago_ms));
+    if (hourly_limit > 0 &&
+        QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM document_additions WHERE workspace_id = ?",
+                     TEXT(workspace_id)) >= hourly_limit)
+        return ERR_LIMIT;
+    if (QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM documents WHERE status = 'processing'") >=
+        DOCUMENTS_WAITING_MAX)
+        return ERR_BUSY;
+    return tx_result(tx);
+}
+
+enum err store_document_insert(struct tx *tx, struct document *document, const void *source,
+                               size_t source_len, int64_t hourly_limit)
+{
+    enum err err = check_limits(tx, document->user_id, hourly_limit);
+    if (err)
+        return err;
+    char id[ID_SIZE];
+    id_new("kd_", id);
+    document->id = arena_strdup(tx->arena, id);
+    document->status = DOCUMENT_PROCESSING;
+    document->error = "";
+    document->created_wall_ms = document->updated_wall_ms = tx->now_ms;
+    EXEC(tx,
+         "INSERT INTO documents (id, workspace_id, name, kind, bytes, status, error, topics, chars,"
+         " card_count, section_count, is_stored, leased_until_ms, leased_by, created_ms,"
+         " updated_ms) VALUES (?, ?, ?, ?, ?, 'processing', '', '[]', 0, 0, 0, ?, 0, '', ?, ?)",
+         TEXT(id), TEXT(document->user_id), TEXT(document->name),
+         TEXT(document_kind_names[document->kind]), NUMBER(document->bytes),
+         NUMBER(document->is_stored), NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    EXEC(tx, "INSERT INTO document_sources (document_id, content) VALUES (?, ?)", TEXT(id),
+         BLOB(source, source_len));
+    EXEC(tx, "INSERT INTO document_additions (workspace_id, at_ms) VALUES (?, ?)",
+         TEXT(document->user_id), NUMBER(tx->now_ms));
+    tx_touch(tx, STORE_DOCUMENTS);
+    return tx_result(tx);
+}
+
+/* --- reading back --- */
+
+enum err store_document_get(struct tx *tx, const char *workspace_id, const char *id,
+                            struct document *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND workspace_id = ?", TEXT(id),
+                TEXT(workspace_id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    read_row(tx, row, out);
+    return OK;
+}
+
+enum err store_document_list(struct tx *tx, const char *workspace_id, struct document_list *out)
+{
+    *out = (struct document_list){0};
+    AUTO(cursor)
+    row = QUERY(tx, SELECT_DOCUMENT "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+                TEXT(workspace_id));
+    while (cursor_next(row))
+        read_row(tx, row, GROW(out, tx->arena));
+    return tx_result(tx);
+}
+
+static bool is_known(struct tx *tx, const char *workspace_id, const char *id, bool only_ready)
+{
+    return QUERY_NUMBER(tx, 0,
+                        "SELECT COUNT(*) FROM documents WHERE id = ? AND workspace_id = ?"
+                        " AND (? = 0 OR status = 'ready')",
+                        TEXT(id), TEXT(workspace_id), NUMBER(only_ready)) > 0;
+}
+
+enum err store_document_keep_known(struct tx *tx, const char *workspace_id, struct text_list *ids,
+                                   bool only_ready)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ids->count; i++)
+        if (is_known(tx, workspace_id, ids->items[i], only_ready))
+            ids->items[kept++] = ids->items[i];
+    ids->count = kept;
+    return tx_result(tx);
+}
+
+enum err store_document_source(struct tx *tx, const char *id, const void **out, size_t *out_len)
+{
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT content FROM document_sources WHERE document_id = ?", TEXT(id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = cursor_blob(row, 0, out_len);
+    return OK;
+}
+
+struct passage_list LIST_OF(struct passage);
+
+enum err store_document_passages(struct tx *tx, const char *id, struct passage **out, size_t *out_n)
+{
+    struct passage_list list = {0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT text, question, language FROM passages"
+                " WHERE document_id = ? ORDER BY position",
+                TEXT(id));
+    while (cursor_next(row)) {
+        struct passage *passage = GROW(&list, tx->arena);
+        passage->text = cursor_text(row, 0);
+        passage->question = cursor_is_null(row, 1) ? NULL : cursor_text(row, 1);
+        passage->language = cursor_text(row, 2);
+    }
+    *out = list.items;
+    *out_n = list.count;
+    return tx_result(tx);
+}
+
+/* --- removing, reading again --- */
+
+static void note_change(struct tx *tx, const char *id)
+{
+    int64_t revision = QUERY_NUMBER(tx, 0,
+                                    "UPDATE counters SET value = value + 1 WHERE name = 'revision'"
+                                    " RETURNING value");
+    EXEC(tx,
+         "INSERT INTO document_changes (document_id, revision) VALUES (?, ?)"
+         " ON CONFLICT (document_id) DO UPDATE SET revision = excluded.revision",
+         TEXT(id), NUMBER(revision));
+}
+
+enum err store_document_remove(struct tx *tx, const char *workspace_id, const char *id)
+{
+    if (!EXEC(tx, "DELETE FROM documents WHERE id = ? AND workspace_id = ?", TEXT(id),
+              TEXT(workspace_id)))
+        return tx_missing(tx);
+    EXEC(tx, "DELETE FROM document_sources WHERE document_id = ?", TEXT(id));
+    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    note_change(tx, id);
+    return store_agent_forget(tx, workspace_id, AGENT_DOCUMENT_IDS, id);
+}
+
+enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,
+                              struct document *out)
+{
+    int64_t changed = EXEC(tx,
+                           "UPDATE documents SET status = 'processing', error = '', chars = 0,"
+                           " card_count = 0, section_count = 0, topics = '[]', leased_until_ms = 0,"
+                           " leased_by = '', updated_ms = ?"
+                           " WHERE id = ? AND workspace_id = ? AND status <> 'processing'",
+                           NUMBER(tx->now_ms), TEXT(id), TEXT(workspace_id));
+    enum err err = store_document_get(tx, workspace_id, id, out);
+    if (err || !changed)
+        return err ? err : ERR_CONFLICT;
+    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    note_change(tx, id);
+    tx_touch(tx, STORE_DOCUMENTS);
+    return tx_result(tx);
+}
+
+/* --- the reader --- */
+
+/* This process: its name and epoch, so that a restart takes its own unfinished work at once. */
+static const char *reader_name(struct tx *tx)
+{
+    return arena_printf(tx->arena, "%s:%lld", tx->store->node,
+                        (long long)atomic_load(&tx->store->epoch));
+}
+
+enum err store_document_take(struct tx *tx, struct document *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx,
+                SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
+                                " OR (leased_by LIKE ? AND leased_by <> ?))"
+                                " ORDER BY updated_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
+                NUMBER(tx->now_ms), TEXT(arena_printf(tx->arena, "%s:%%", tx->store->node)),
+                TEXT(reader_name(tx)));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    read_row(tx, row, out);
+    EXEC(tx, "UPDATE documents SET leased_until_ms = ?, leased_by = ? WHERE id = ?",
+         NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(reader_name(tx)), TEXT(out->id));
+    return tx_result(tx);
+}
+
+static void insert_passages(struct tx *tx, const char *id, const struct passage *passages, size_t n)
+{
+    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    for (size_t i = 0; i < n; i++)
+        EXEC(tx,
+             "INSERT INTO passages (document_id, position, text, question, language)"
+             " VALUES (?, ?, ?, ?, ?)",
+             TEXT(id), NUMBER((int64_t)i), TEXT(passages[i].text), TEXT(passages[i].question),
+             TEXT(passages[i].language ? passages[i].language : ""));
+}
+
+enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
+                              const struct passage *passages, size_t n,
+                              const struct text_list *topics)
+{
+    int64_t cards = 0;
+    for (size_t i = 0; i < n; i++)
+        cards += passages[i].question != NULL;
+    int64_t changed =
+        EXEC(tx,
+             "UPDATE documents SET status = 'ready', error = '', chars = ?, card_count = ?,"
+             " section_count = ?, topics = ?, leased_until_ms = 0, leased_by = '', updated_ms = ?"
+             " WHERE id = ? AND status = 'processing' AND leased_by = ?",
+             NUMBER(chars), NUMBER(cards), NUMBER((int64_t)n - cards),
+             TEXT(topics_text(tx, topics)), NUMBER(tx->now_ms), TEXT(id), TEXT(reader_name(tx)));
+    if (!changed)
+        return tx_missing(tx);
+    insert_passages(tx, id, passages, n);
+    note_change(tx, id);
+    return tx_result(tx);
+}
+
+enum err store_document_failed(struct tx *tx, const char *id, const char *reason)
+{
+    int64_t changed = EXEC(tx,
+                           "UPDATE documents SET status = 'failed', error = ?, leased_until_ms = 0,"
+                           " leased_by = '', updated_ms = ?"
+                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
+                           TEXT(reason), NUMBER(tx->now_ms), TEXT(id), TEXT(reader_name(tx)));
+    return changed ? OK : tx_missing(tx);
+}

@@ -1,0 +1,107 @@
+/* The store's inside: its threads, connections and queues, for the files that run jobs. Resources
+ * need only tx.h. Thread: see each member. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "store/db.h"
+#include "store/store.h"
+#include "store/tx.h"
+
+enum {
+    CONNECTIONS_MAX = 64,
+    WATCHES_MAX = 16,
+    JOBS_WAITING_MAX = 10000,
+    JOB_ARENA_BYTES = 128 * 1024 * 1024, /* a 25 MB file, its copies and its text */
+};
+
+struct job {
+    struct store *store;
+    enum store_mode mode;
+    store_fn *fn;
+    void *arg;
+    struct loop *done_loop;
+    store_done_fn *done;
+    struct tx tx;
+    enum err result;
+    struct list_node link; /* SQLite: in the group; PostgreSQL: waits for its retry */
+    int64_t queued_us;
+    /* PostgreSQL */
+    unsigned attempts;
+    struct timer retry;
+    char in_doubt[DB_TRANSACTION_SIZE]; /* a commit whose answer was lost; "": none */
+};
+
+struct store_watch {
+    struct store *store;
+    unsigned topics;
+    struct loop *loop;
+    store_watch_fn *fn; /* its loop; NULL: unwatched */
+    void *arg;
+    _Atomic unsigned pending;
+};
+
+struct store {
+    /* constant after store_open() */
+    char *data_dir, *location; /* location: the file's path or the URL */
+    char node[ID_SIZE * 2];
+    uint8_t master_key[MASTER_KEY_BYTES];
+    bool is_pg;
+    struct loop *loop; /* SQLite: the writer's; PostgreSQL: retries and LISTEN */
+    struct pool *pool; /* SQLite: readers; PostgreSQL: all jobs */
+
+    /* any thread */
+    _Atomic int64_t epoch; /* of this process among those of its name (store/node.c); 0: none */
+    _Atomic bool is_up;
+    _Atomic unsigned waiting;
+    struct db *_Atomic idle[CONNECTIONS_MAX];
+    _Atomic unsigned watch_count;
+    struct store_watch watches[WATCHES_MAX];
+
+    /* the caller of store_run() */
+    struct db *direct;
+
+    /* the store's loop */
+    struct db *own; /* SQLite: the writer's connection; PostgreSQL: the one that listens */
+    struct timer tick;
+    struct io *listen_io;
+    int64_t data_version;
+    struct list_node group; /* jobs that wait for the commit */
+    unsigned group_count;
+    int64_t group_began_us;
+    bool is_group_open;
+    struct list_node retrying;
+    bool is_closing;
+};
+
+/* --- identity.c --- */
+/* The data directory, the master key, the node's name. */
+enum err identity_load(struct store *store, const struct store_config *config,
+                       struct fault *fault) MUST_USE;
+/* Does the master key fit what the database holds? Notes it when it is new. */
+enum err identity_check(struct tx *tx, void *arg) MUST_USE;
+
+/* --- job.c --- */
+enum err connection_open(struct store *store, unsigned flags, struct db **out,
+                         struct fault *fault) MUST_USE;
+struct db *connection_take(struct store *store);
+void connection_give(struct store *store, struct db *db);
+void job_tx_init(struct job *job, struct db *db, int64_t now_ms); /* a fresh arena for an attempt */
+void job_finish(struct job *job, enum err result);                /* logs, answers, frees */
+
+/* --- job_sqlite.c, job_pg.c: how a job runs --- */
+enum err sqlite_submit(struct job *job) MUST_USE;
+enum err pg_submit(struct job *job) MUST_USE;
+void sqlite_start(struct store *store);     /* the store's loop */
+void sqlite_stop(struct store *store);      /* the same */
+void pg_start(struct store *store);         /* the same */
+void pg_stop(struct store *store);          /* the same */
+enum err pg_notify(struct tx *tx) MUST_USE; /* inside the transaction: tells other processes */
+
+/* --- watch.c --- */
+void watch_tell(struct store *store, unsigned topics); /* any thread, after the commit */

@@ -1,0 +1,240 @@
+/* Jobs on PostgreSQL: each in a transaction of its own, on a thread and connection of the pool.
+ *
+ *   run --ok--> commit --ok--> done
+ *    |            '--connection lost--> in doubt --look up--> committed: done | not: run again
+ *    |--deadlock, serialization--> run again at once
+ *    '--connection lost--> wait --> run again, until PATIENCE is over: ERR_BUSY
+ *
+ * A waiting job holds no thread: it stands in `retrying` on the store's loop. That loop also
+ * LISTENs, so that a command reaches its node without waiting for the next look.
+ * Thread: the pool's, except where it says loop. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "store/internal.h"
+
+enum {
+    READ_PATIENCE_US = 10000000,   /* somebody waits for the answer, and may ask again */
+    WRITE_PATIENCE_US = 120000000, /* a call's turn or end must not be lost to a restart */
+    RETRY_FIRST_US = 50000,
+    RETRY_LONGEST_US = 1000000,
+    AT_ONCE_MAX = 20, /* deadlocks in a row */
+    LISTEN_AGAIN_US = 1000000,
+};
+
+static void run_job(void *arg);
+
+enum err pg_notify(struct tx *tx)
+{
+    unsigned topics = tx->changed & ~(unsigned)STORE_OUTBOX; /* own deliveries need no hint */
+    if (!topics || tx_has_failed(tx))
+        return tx_result(tx);
+    char mask[16];
+    snprintf(mask, sizeof(mask), "%u", topics);
+    EXEC(tx, "SELECT pg_notify('earshot', ?)", TEXT(mask));
+    return tx_result(tx);
+}
+
+/* --- loop: waiting for the next attempt --- */
+
+static void resubmit(struct job *job)
+{
+    list_remove(&job->link);
+    if (pool_run(job->store->pool, run_job, NULL, NULL, job))
+        job_finish(job, ERR_BUSY);
+}
+
+static void retry_due(void *arg)
+{
+    resubmit(arg);
+}
+
+static void retry_wait(void *arg)
+{
+    struct job *job = arg;
+    struct store *store = job->store;
+    if (store->is_closing) {
+        job_finish(job, ERR_BUSY);
+        return;
+    }
+    int64_t delay_us =
+        MIN((int64_t)RETRY_FIRST_US << MIN(job->attempts, 10U), (int64_t)RETRY_LONGEST_US);
+    list_push_back(&store->retrying, &job->link);
+    timer_init(&job->retry, store->loop, retry_due, job);
+    timer_set_after(&job->retry, delay_us);
+}
+
+static void try_again_later(struct job *job)
+{
+    int64_t patience_us = job->mode == STORE_WRITE ? WRITE_PATIENCE_US : READ_PATIENCE_US;
+    job->attempts++;
+    if (clock_now_us() - job->queued_us > patience_us)
+        job_finish(job, ERR_BUSY);
+    else
+        loop_post(job->store->loop, retry_wait, job);
+}
+
+/* --- one attempt --- */
+
+/* OK: done, or the job's own refusal in job->result. ERR_AGAIN, ERR_CLOSED: as in db.h. */
+static enum err attempt(struct job *job, struct db *db)
+{
+    int64_t now_ms = 0;
+    struct fault fault = {0};
+    enum err err = db->ops->begin(db, job->mode == STORE_WRITE, &now_ms, &fault);
+    job_tx_init(job, db, now_ms);
+    if (err) {
+        job->tx.fault = fault;
+        return err;
+    }
+    job->result = job->fn(&job->tx, job->arg);
+    if (!job->result && job->mode == STORE_WRITE)
+        job->result = pg_notify(&job->tx);
+    if (job->tx.fault.err || job->result || job->mode == STORE_READ) {
+        err = job->tx.fault.err;
+        db->ops->rollback(db);
+        return err;
+    }
+    err = db->ops->commit(db, &job->tx.fault);
+    if (err == ERR_CLOSED)
+        snprintf(job->in_doubt, sizeof(job->in_doubt), "%s", db->ops->transaction(db));
+    else if (err)
+        db->ops->rollback(db);
+    return err;
+}
+
+/* ERR_NOT_FOUND: the commit that was in doubt did not take effect, run the job again. */
+static enum err resolve_doubt(struct job *job, struct db *db)
+{
+    struct fault fault = {0};
+    enum err err = db->ops->outcome(db, job->in_doubt, &fault);
+    if (err != ERR_CLOSED)
+        job->in_doubt[0] = '\0';
+    job->tx.fault = fault;
+    return err;
+}
+
+static enum err attempts_at_once(struct job *job, struct db *db)
+{
+    enum err err = ERR_NOT_FOUND;
+    if (job->in_doubt[0])
+        err = resolve_doubt(job, db);
+    if (err != ERR_NOT_FOUND)
+        return err;
+    for (int i = 0; i < AT_ONCE_MAX; i++) {
+        err = attempt(job, db);
+        if (err != ERR_AGAIN)
+            return err;
+    }
+    return ERR_CLOSED; /* wait a while, then once more */
+}
+
+static void conclude(struct job *job, enum err err)
+{
+    struct store *store = job->store;
+    if (err == ERR_CLOSED) {
+        try_again_later(job);
+        return;
+    }
+    if (!err && !job->result)
+        watch_tell(store, job->tx.changed);
+    job_finish(job, err ? ERR_IO : job->result);
+}
+
+static enum err run_connected(struct job *job, struct db *db)
+{
+    enum err err = attempts_at_once(job, db);
+    if (err == ERR_CLOSED)
+        db_close(db);
+    else
+        connection_give(job->store, db);
+    return err;
+}
+
+static void run_job(void *arg)
+{
+    struct job *job = arg;
+    struct store *store = job->store;
+    struct fault fault = {0};
+    struct db *db = connection_take(store);
+    enum err err = db ? run_connected(job, db) : ERR_CLOSED;
+    if (err == ERR_CLOSED) { /* an idle connection may have died long ago: a new one tells */
+        err = connection_open(store, 0, &db, &fault);
+        if (!err)
+            err = run_connected(job, db);
+    }
+    bool was_up = atomic_exchange(&store->is_up, err != ERR_CLOSED);
+    if (was_up && err == ERR_CLOSED)
+        log_warn("store.away", LOG_S("error", fault.err ? fault.text : job->tx.fault.text));
+    conclude(job, err);
+}
+
+enum err pg_submit(struct job *job)
+{
+    return pool_run(job->store->pool, run_job, NULL, NULL, job);
+}
+
+/* --- loop: hints of other nodes --- */
+
+static void listen_end(struct store *store)
+{
+    if (store->listen_io)
+        io_close(store->listen_io);
+    store->listen_io = NULL;
+    db_close(store->own);
+    store->own = NULL;
+}
+
+static void listen_readable(void *arg, unsigned events)
+{
+    (void)events;
+    struct store *store = arg;
+    unsigned topics = 0;
+    if (db_pg_notifications(store->own, &topics)) {
+        listen_end(store);
+        topics = STORE_ALL; /* what was missed is not known */
+        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+    }
+    if (topics)
+        watch_tell(store, topics);
+}
+
+static void listen_begin(void *arg)
+{
+    struct store *store = arg;
+    struct fault fault = {0};
+    enum err err = db_pg_open(store->location, &store->own, &fault);
+    if (!err)
+        err = store->own->ops->script(store->own, "LISTEN earshot", &fault);
+    if (err) {
+        listen_end(store);
+        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+        return;
+    }
+    store->listen_io =
+        io_open(store->loop, db_pg_socket(store->own), IO_READ, listen_readable, store);
+}
+
+void pg_start(struct store *store)
+{
+    timer_init(&store->tick, store->loop, listen_begin, store);
+    listen_begin(store);
+}
+
+void pg_stop(struct store *store)
+{
+    store->is_closing = true;
+    timer_stop(&store->tick);
+    listen_end(store);
+    struct job *job;
+    LIST_EACH(job, &store->retrying, struct job, link)
+    {
+        timer_stop(&job->retry);
+        list_remove(&job->link);
+        job_finish(job, ERR_BUSY);
+    }
+}

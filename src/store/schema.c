@@ -1,0 +1,212 @@
+/* The tables. Times are wall milliseconds (0: not yet), money is 0.0001 USD, enums are their names
+ * of the specification. A resource's settings are one JSON text (the store view of its field
+ * table); what is looked up, counted or locked is a column. A change of the tables is a new entry
+ * at the end of `versions`; entries that have been released are never edited.
+ * {id} {serial} {blob}: see db.h. Thread: inside store_open(). */
+#include "store/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "store/db.h"
+
+static const char *const version_1[] = {
+    "CREATE TABLE meta (name {id} PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE commits (slot {id} PRIMARY KEY, mark BIGINT NOT NULL, made_ms BIGINT NOT NULL)",
+    "CREATE TABLE counters (name {id} PRIMARY KEY, value BIGINT NOT NULL)",
+    "INSERT INTO counters (name, value) VALUES ('revision', 0)",
+
+    "CREATE TABLE workspaces (id {id} PRIMARY KEY, name TEXT NOT NULL, plan TEXT NOT NULL,"
+    " balance_usd4 BIGINT NOT NULL, burn_usd4 BIGINT NOT NULL, as_of_ms BIGINT NOT NULL,"
+    " owed BIGINT NOT NULL, max_concurrent_calls BIGINT NOT NULL, created_ms BIGINT NOT NULL)",
+
+    "CREATE TABLE api_keys (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, name TEXT NOT NULL,"
+    " key_sha {id} NOT NULL UNIQUE, created_ms BIGINT NOT NULL, last_used_ms BIGINT NOT NULL,"
+    " revoked_ms BIGINT NOT NULL)",
+    "CREATE INDEX api_keys_workspace ON api_keys (workspace_id)",
+
+    "CREATE TABLE agents (id {id} PRIMARY KEY, workspace_id {id} NOT NULL,"
+    " key_sha {id} NOT NULL UNIQUE, key_sealed TEXT NOT NULL, public_sha {id} NOT NULL UNIQUE,"
+    " public_sealed TEXT NOT NULL, settings TEXT NOT NULL, created_ms BIGINT NOT NULL,"
+    " updated_ms BIGINT NOT NULL)",
+    "CREATE INDEX agents_workspace ON agents (workspace_id, updated_ms)",
+    "CREATE TABLE agent_stats (agent_id {id} PRIMARY KEY, calls BIGINT NOT NULL,"
+    " seconds BIGINT NOT NULL, cost_usd4 BIGINT NOT NULL)",
+
+    "CREATE TABLE tools (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, agent_id {id} NOT NULL,"
+    " name TEXT NOT NULL, source_id {id} NOT NULL, settings TEXT NOT NULL,"
+    " created_ms BIGINT NOT NULL, updated_ms BIGINT NOT NULL)",
+    "CREATE INDEX tools_workspace ON tools (workspace_id, created_ms)",
+    "CREATE UNIQUE INDEX tools_name ON tools (agent_id, name) WHERE agent_id <> ''",
+
+    "CREATE TABLE documents (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, name TEXT NOT NULL,"
+    " kind TEXT NOT NULL, bytes BIGINT NOT NULL, status TEXT NOT NULL, error TEXT NOT NULL,"
+    " topics TEXT NOT NULL, chars BIGINT NOT NULL, card_count BIGINT NOT NULL,"
+    " section_count BIGINT NOT NULL, is_stored BIGINT NOT NULL, leased_until_ms BIGINT NOT NULL,"
+    " leased_by {id} NOT NULL, created_ms BIGINT NOT NULL, updated_ms BIGINT NOT NULL)",
+    "CREATE INDEX documents_workspace ON documents (workspace_id, created_ms)",
+    "CREATE INDEX documents_waiting ON documents (updated_ms) WHERE status = 'processing'",
+    "CREATE TABLE document_sources (document_id {id} PRIMARY KEY, content {blob} NOT NULL)",
+    "CREATE TABLE document_additions (workspace_id {id} NOT NULL, at_ms BIGINT NOT NULL)",
+    "CREATE INDEX document_additions_at ON document_additions (workspace_id, at_ms)",
+    "CREATE TABLE document_changes (document_id {id} PRIMARY KEY, revision BIGINT NOT NULL)",
+    "CREATE INDEX document_changes_revision ON document_changes (revision)",
+    "CREATE TABLE passages (document_id {id} NOT NULL, position BIGINT NOT NULL,"
+    " text TEXT NOT NULL, question TEXT, language TEXT NOT NULL,"
+    " PRIMARY KEY (document_id, position))",
+
+    "CREATE TABLE webhooks (id {id} PRIMARY KEY, workspace_id {id} NOT NULL,"
+    " is_enabled BIGINT NOT NULL, settings TEXT NOT NULL, created_ms BIGINT NOT NULL,"
+    " updated_ms BIGINT NOT NULL)",
+    "CREATE INDEX webhooks_workspace ON webhooks (workspace_id, created_ms)",
+
+    "CREATE TABLE calls (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, agent_id {id} NOT NULL,"
+    " room_name TEXT NOT NULL, source TEXT NOT NULL, status TEXT NOT NULL,"
+    " created_ms BIGINT NOT NULL, agent_joined_ms BIGINT NOT NULL, user_joined_ms BIGINT NOT NULL,"
+    " ended_ms BIGINT NOT NULL, end_reason TEXT NOT NULL, duration_s BIGINT NOT NULL,"
+    " rate_usd4 BIGINT NOT NULL, cost_usd4 BIGINT NOT NULL, identity TEXT NOT NULL,"
+    " metadata TEXT NOT NULL, metadata_sent TEXT NOT NULL, quality TEXT NOT NULL,"
+    " webhook_url TEXT NOT NULL, join_until_ms BIGINT NOT NULL, owner {id} NOT NULL,"
+    " owner_epoch BIGINT NOT NULL, durable_ms BIGINT NOT NULL, billed_to_ms BIGINT NOT NULL,"
+    " last_event_ms BIGINT NOT NULL, turns BIGINT NOT NULL)",
+    "CREATE INDEX calls_workspace ON calls (workspace_id, created_ms, id)",
+    "CREATE INDEX calls_agent ON calls (agent_id, created_ms, id)",
+    "CREATE INDEX calls_running ON calls (workspace_id) WHERE status <> 'ended'",
+    "CREATE INDEX calls_active ON calls (agent_id) WHERE status = 'active'",
+    "CREATE INDEX calls_owner ON calls (owner, owner_epoch) WHERE status <> 'ended'",
+    "CREATE TABLE call_turns (call_id {id} NOT NULL, position BIGINT NOT NULL, role TEXT NOT NULL,"
+    " text TEXT NOT NULL, at_ms BIGINT NOT NULL, PRIMARY KEY (call_id, position))",
+    "CREATE TABLE call_webhooks (call_id {id} NOT NULL, position BIGINT NOT NULL,"
+    " settings TEXT NOT NULL, delivered BIGINT NOT NULL, failed BIGINT NOT NULL,"
+    " PRIMARY KEY (call_id, position))",
+    "CREATE TABLE embed_spend (agent_id {id} NOT NULL, day BIGINT NOT NULL, usd4 BIGINT NOT NULL,"
+    " PRIMARY KEY (agent_id, day))",
+
+    "CREATE TABLE events (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, call_id {id} NOT NULL,"
+    " type TEXT NOT NULL, created_ms BIGINT NOT NULL, body TEXT NOT NULL)",
+    "CREATE INDEX events_created ON events (created_ms)",
+    "CREATE TABLE deliveries (id {serial}, event_id {id} NOT NULL, workspace_id {id} NOT NULL,"
+    " webhook_id {id} NOT NULL, call_id {id} NOT NULL, position BIGINT NOT NULL,"
+    " url TEXT NOT NULL, secret TEXT NOT NULL, state TEXT NOT NULL, attempts BIGINT NOT NULL,"
+    " due_ms BIGINT NOT NULL, leased_by {id} NOT NULL, status BIGINT NOT NULL,"
+    " error TEXT NOT NULL, latency_ms BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
+    " attempted_ms BIGINT NOT NULL)",
+    "CREATE INDEX deliveries_due ON deliveries (due_ms, id) WHERE state = 'waiting'",
+    "CREATE INDEX deliveries_webhook ON deliveries (webhook_id, id)",
+    "CREATE INDEX deliveries_event ON deliveries (event_id)",
+
+    "CREATE TABLE idempotency (id {id} PRIMARY KEY, body_sha TEXT NOT NULL,"
+    " status BIGINT NOT NULL, answer TEXT NOT NULL, created_ms BIGINT NOT NULL)",
+    "CREATE INDEX idempotency_created ON idempotency (created_ms)",
+
+    "CREATE TABLE nodes (id {id} PRIMARY KEY, epoch BIGINT NOT NULL, public_url TEXT NOT NULL,"
+    " lease_until_ms BIGINT NOT NULL, started_ms BIGINT NOT NULL)",
+    "CREATE TABLE commands (id {serial}, node {id} NOT NULL, kind TEXT NOT NULL,"
+    " call_id {id} NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL, result BIGINT NOT NULL,"
+    " created_ms BIGINT NOT NULL)",
+    "CREATE INDEX commands_asked ON commands (node) WHERE state = 'asked'",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1};
+
+enum { STATEMENT_MAX_BYTES = 16 * 1024 };
+
+int schema_version(void)
+{
+    return (int)ARRAY_LEN(versions);
+}
+
+struct token {
+    const char *name, *sqlite, *pg;
+};
+static const struct token tokens[] = {
+    {"{id}", "TEXT", "TEXT COLLATE \"C\""},
+    {"{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+     "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"},
+    {"{blob}", "BLOB", "BYTEA"},
+};
+
+static const struct token *token_at(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
+        if (strncmp(text, tokens[i].name, strlen(tokens[i].name)) == 0)
+            return &tokens[i];
+    return NULL;
+}
+
+static void translate(const char *sql, bool is_pg, struct buf *out)
+{
+    while (*sql) {
+        const struct token *token = *sql == '{' ? token_at(sql) : NULL;
+        if (!token) {
+            (void)buf_append_char(out, *sql++);
+            continue;
+        }
+        (void)buf_append_str(out, is_pg ? token->pg : token->sqlite);
+        sql += strlen(token->name);
+    }
+}
+
+static enum err run_version(struct db *db, int version, struct fault *fault)
+{
+    for (const char *const *sql = versions[version - 1]; *sql; sql++) {
+        AUTO_BUF text = BUF_INIT(STATEMENT_MAX_BYTES);
+        translate(*sql, db->ops->is_pg, &text);
+        enum err err = db->ops->script(db, text.data, fault);
+        if (err)
+            return err;
+    }
+    char note[80];
+    snprintf(note, sizeof(note), "UPDATE schema_version SET version = %d", version);
+    return db->ops->script(db, note, fault);
+}
+
+static enum err read_version(struct db *db, int *out, struct fault *fault)
+{
+    static const struct db_value none[] = {{.type = DB_END}};
+    struct rows *rows;
+    enum err err = db->ops->query(db, "SELECT COALESCE(MAX(version), -1) FROM schema_version", none,
+                                  &rows, fault);
+    if (err)
+        return err;
+    *out = db->ops->next(rows, fault) ? (int)db->ops->number(rows, 0) : -1;
+    db->ops->rows_close(rows);
+    return OK;
+}
+
+static enum err migrate_locked(struct db *db, struct fault *fault)
+{
+    int version = -1;
+    enum err err = OK;
+    if (db->ops->is_pg) /* concurrent starts wait here for each other */
+        err = db->ops->script(db, "SELECT pg_advisory_xact_lock(435426587496)", fault);
+    if (!err)
+        err = db->ops->script(
+            db, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)", fault);
+    if (!err)
+        err = read_version(db, &version, fault);
+    if (!err && version < 0)
+        err = db->ops->script(db, "INSERT INTO schema_version (version) VALUES (0)", fault);
+    if (!err && version > schema_version())
+        err = fault_set(fault, ERR_UNSUPPORTED,
+                        "the database has tables of version %d, this program knows up to %d",
+                        version, schema_version());
+    for (int next = MAX(version, 0) + 1; !err && next <= schema_version(); next++)
+        err = run_version(db, next, fault);
+    return err;
+}
+
+enum err schema_migrate(struct db *db, struct fault *fault)
+{
+    enum err err = db->ops->script(db, db->ops->is_pg ? "BEGIN" : "BEGIN IMMEDIATE", fault);
+    if (err)
+        return err;
+    err = migrate_locked(db, fault);
+    if (!err)
+        err = db->ops->script(db, "COMMIT", fault);
+    if (err)
+        db->ops->rollback(db);
+    return err;
+}

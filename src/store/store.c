@@ -1,0 +1,143 @@
+/* The store as a whole: opened, closed, asked what it is. Jobs: job.c. Thread: see store.h. */
+#include "store/store.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "store/internal.h"
+#include "store/schema.h"
+
+enum { SQLITE_READERS = 3, PG_CONNECTIONS = 8 };
+
+static void store_free(struct store *store)
+{
+    db_close(store->direct);
+    db_close(store->own);
+    for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+        db_close(store->idle[i]);
+    mem_free(store->data_dir);
+    mem_free(store->location);
+    crypto_random(store->master_key, sizeof(store->master_key));
+    mem_free(store);
+}
+
+/* Migrations, and is it our key? */
+static enum err prepare_database(struct store *store, struct fault *fault)
+{
+    enum err err = connection_open(store, 0, &store->direct, fault);
+    if (!err)
+        err = schema_migrate(store->direct, fault);
+    return err ? err : store_run(store, STORE_WRITE, identity_check, NULL, fault);
+}
+
+static enum err start_threads(struct store *store, unsigned connections, struct fault *fault)
+{
+    unsigned usual = store->is_pg ? PG_CONNECTIONS : SQLITE_READERS;
+    store->pool = pool_new("store", MIN(connections ? connections : usual, CONNECTIONS_MAX), 0);
+    store->loop = loop_new("store");
+    if (!store->is_pg) {
+        enum err err = connection_open(store, 0, &store->own, fault);
+        if (err)
+            return err;
+        sqlite_start(store);
+    } else {
+        pg_start(store);
+    }
+    enum err err = loop_start(store->loop);
+    return err ? fault_set(fault, err, "the store's thread did not start") : OK;
+}
+
+static void stop_threads(struct store *store, bool is_running)
+{
+    pool_free(store->pool);
+    if (is_running)
+        loop_join(store->loop);
+    if (store->loop && store->is_pg)
+        pg_stop(store);
+    else if (store->loop && store->own)
+        sqlite_stop(store);
+    if (store->loop)
+        loop_free(store->loop);
+}
+
+enum err store_open(const struct store_config *config, struct store **out, struct fault *fault)
+{
+    struct store *store = mem_new(struct store);
+    const char *url = config->database_url;
+    list_init(&store->group);
+    list_init(&store->retrying);
+    store->data_dir = mem_strdup(config->data_dir);
+    store->is_pg = url && *url;
+    store->location = store->is_pg ? mem_strdup(url) : mem_printf("%s/earshot.db", store->data_dir);
+    atomic_store(&store->is_up, true);
+    enum err err = OK;
+    if (store->is_pg && strncmp(url, "postgres://", 11) != 0 &&
+        strncmp(url, "postgresql://", 13) != 0)
+        err = fault_set(fault, ERR_INVALID, "the database's URL does not begin with postgres://");
+    if (!err)
+        err = identity_load(store, config, fault);
+    if (!err)
+        err = prepare_database(store, fault);
+    if (!err) {
+        err = start_threads(store, config->connections, fault);
+        if (err)
+            stop_threads(store, false);
+    }
+    if (err) {
+        store_free(store);
+        return err;
+    }
+    *out = store;
+    return OK;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    stop_threads(store, true);
+    store_free(store);
+}
+
+bool store_is_up(const struct store *store)
+{
+    return atomic_load(&store->is_up);
+}
+
+bool store_is_postgres(const struct store *store)
+{
+    return store->is_pg;
+}
+
+const char *store_node(const struct store *store)
+{
+    return store->node;
+}
+
+const uint8_t *store_master_key(const struct store *store)
+{
+    return store->master_key;
+}
+
+const char *store_data_dir(const struct store *store)
+{
+    return store->data_dir;
+}
+
+enum err store_describe(struct tx *tx, struct buf *out)
+{
+    bool is_pg = tx->store->is_pg;
+    AUTO(cursor)
+    row = QUERY(tx, is_pg ? "SELECT current_setting('server_version'),"
+                            " pg_database_size(current_database())"
+                          : "SELECT sqlite_version(), page_count * page_size"
+                            " FROM pragma_page_count(), pragma_page_size()");
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    return buf_printf(out, "%s %s, %lld MB, version %d", is_pg ? "postgresql" : "sqlite",
+                      cursor_text(row, 0), (long long)(cursor_number(row, 1) / (1024 * 1024)),
+                      schema_version());
+}

@@ -1,0 +1,98 @@
+/* Webhook subscriptions. Thread: inside a job. */
+#include "store/webhook.h"
+
+#include "base/ids.h"
+#include "model/webhook.h"
+#include "store/tx.h"
+
+#define SELECT_WEBHOOK                                                                             \
+    "SELECT id, workspace_id, is_enabled, settings, created_ms, updated_ms FROM webhooks "
+
+static enum err read_row(struct tx *tx, struct cursor *row, struct webhook *out)
+{
+    size_t len;
+    const char *settings = cursor_peek(row, 3, &len);
+    if (field_read(&webhook_table, out, settings, len, tx->master_key, tx->arena))
+        return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
+    out->id = cursor_text(row, 0);
+    out->user_id = cursor_text(row, 1);
+    out->is_enabled = cursor_number(row, 2) != 0;
+    out->created_wall_ms = cursor_number(row, 4);
+    out->updated_wall_ms = cursor_number(row, 5);
+    return OK;
+}
+
+enum err store_webhook_insert(struct tx *tx, struct webhook *webhook)
+{
+    int64_t count = QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM webhooks WHERE workspace_id = ?",
+                                 TEXT(webhook->user_id));
+    if (count >= WEBHOOKS_MAX)
+        return ERR_LIMIT;
+    char id[ID_SIZE];
+    id_new("wh_", id);
+    webhook->id = arena_strdup(tx->arena, id);
+    webhook->created_wall_ms = webhook->updated_wall_ms = tx->now_ms;
+    EXEC(tx,
+         "INSERT INTO webhooks (id, workspace_id, is_enabled, settings, created_ms, updated_ms)"
+         " VALUES (?, ?, ?, ?, ?, ?)",
+         TEXT(id), TEXT(webhook->user_id), NUMBER(webhook->is_enabled),
+         TEXT(field_store_text(&webhook_table, webhook, tx->master_key, tx->arena)),
+         NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    return tx_result(tx);
+}
+
+enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *id,
+                           struct webhook *out)
+{
+    AUTO(cursor)
+    row =
+        QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+}
+
+enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out)
+{
+    *out = (struct webhook_list){0};
+    AUTO(cursor)
+    row = QUERY(tx, SELECT_WEBHOOK "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+                TEXT(workspace_id));
+    while (cursor_next(row)) {
+        enum err err = read_row(tx, row, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
+}
+
+static void drop_waiting(struct tx *tx, const char *webhook_id)
+{
+    EXEC(tx,
+         "UPDATE deliveries SET state = 'dropped', leased_by = ''"
+         " WHERE webhook_id = ? AND state = 'waiting'",
+         TEXT(webhook_id));
+}
+
+enum err store_webhook_update(struct tx *tx, struct webhook *webhook)
+{
+    int64_t now_ms = MAX(tx->now_ms, webhook->updated_wall_ms);
+    int64_t changed =
+        EXEC(tx, "UPDATE webhooks SET is_enabled = ?, settings = ?, updated_ms = ? WHERE id = ?",
+             NUMBER(webhook->is_enabled),
+             TEXT(field_store_text(&webhook_table, webhook, tx->master_key, tx->arena)),
+             NUMBER(now_ms), TEXT(webhook->id));
+    if (!changed)
+        return tx_missing(tx);
+    webhook->updated_wall_ms = now_ms;
+    if (!webhook->is_enabled)
+        drop_waiting(tx, webhook->id);
+    return tx_result(tx);
+}
+
+enum err store_webhook_remove(struct tx *tx, const char *workspace_id, const char *id)
+{
+    if (!EXEC(tx, "DELETE FROM webhooks WHERE id = ? AND workspace_id = ?", TEXT(id),
+              TEXT(workspace_id)))
+        return tx_missing(tx);
+    drop_waiting(tx, id);
+    return tx_result(tx);
+}

@@ -1,0 +1,132 @@
+/* See fixture.h. The PostgreSQL server is started once, before the runner forks a process for each
+ * test, and stopped by the process that started it. */
+#include "unit/store/fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/ids.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "store/agent.h"
+#include "store/internal.h"
+#include "store/workspace.h"
+
+static struct postgres *server;
+
+__attribute__((constructor)) static void start_server(void)
+{
+    server = postgres_start();
+}
+
+__attribute__((destructor)) static void stop_server(void)
+{
+    postgres_stop(server);
+}
+
+struct postgres *fix_server(void)
+{
+    return server;
+}
+
+struct store *fix_open(struct fix *fix, const char *node, const char *dir_suffix)
+{
+    AUTO_MEM char *dir = mem_printf("%s%s", fix->dir, dir_suffix);
+    struct store_config config = {
+        .data_dir = dir,
+        .database_url = fix->url,
+        .node_name = node,
+        .master_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+    };
+    struct store *store = NULL;
+    struct fault fault = {0};
+    if (store_open(&config, &store, &fault))
+        test_fail(__FILE__, __LINE__, "store_open: %s", fault.text);
+    return store;
+}
+
+void fix_begin(struct fix *fix, bool is_pg)
+{
+    fix->is_pg = is_pg;
+    fix->arena = arena_new(0);
+    snprintf(fix->dir, sizeof(fix->dir), "/tmp/earshot-store-XXXXXX");
+    CHECK(mkdtemp(fix->dir) != NULL);
+    if (is_pg) {
+        char name[40];
+        random_base62(name, 20);
+        CHECK(server && postgres_database(server, name, fix->url, sizeof(fix->url)));
+    }
+    fix->store = fix_open(fix, "", "");
+    if (!fix->store)
+        exit(1);
+}
+
+void fix_end(struct fix *fix)
+{
+    store_close(fix->store);
+    arena_free(fix->arena);
+    AUTO_MEM char *remove = mem_printf("rm -rf %s*", fix->dir);
+    CHECK_INT(system(remove), 0);
+}
+
+static struct tx *begin(struct fix *fix, enum store_mode mode)
+{
+    struct job *job = mem_new(struct job);
+    *job = (struct job){.store = fix->store, .mode = mode};
+    struct db *db = fix->store->direct;
+    int64_t now_ms = 0;
+    struct fault fault = {0};
+    if (db->ops->begin(db, mode == STORE_WRITE, &now_ms, &fault))
+        test_fail(__FILE__, __LINE__, "begin: %s", fault.text);
+    job_tx_init(job, db, now_ms + fix->ahead_ms);
+    return &job->tx;
+}
+
+struct tx *fix_write(struct fix *fix)
+{
+    return begin(fix, STORE_WRITE);
+}
+
+struct tx *fix_read(struct fix *fix)
+{
+    return begin(fix, STORE_READ);
+}
+
+/* The arena stays, so that what was read can still be looked at; the test's process ends soon. */
+enum err fix_commit(struct tx *tx)
+{
+    struct db *db = tx->db;
+    enum err err = tx->fault.err;
+    if (!err)
+        err = db->ops->commit(db, &tx->fault);
+    if (err) {
+        test_fail(__FILE__, __LINE__, "commit: %s", tx->fault.text);
+        db->ops->rollback(db);
+    }
+    return err;
+}
+
+void fix_rollback(struct tx *tx)
+{
+    if (tx->fault.err)
+        test_fail(__FILE__, __LINE__, "fault: %s", tx->fault.text);
+    tx->db->ops->rollback(tx->db);
+}
+
+void fix_people(struct fix *fix)
+{
+    struct tx *tx = fix_write(fix);
+    struct workspace workspace = {
+        .name = "Acme", .plan = "standard", .balance_usd4 = 100000, .max_concurrent_calls = 5};
+    CHECK_INT(store_workspace_insert(tx, &workspace), OK);
+    struct agent agent = {0};
+    field_defaults(&agent_table, &agent);
+    agent.user_id = workspace.id;
+    agent.name = "Front desk";
+    agent.webhook_url = "https://example.com/agent";
+    CHECK_INT(store_agent_insert(tx, &agent), OK);
+    CHECK_INT(fix_commit(tx), OK);
+    fix->workspace_id = arena_strdup(fix->arena, workspace.id);
+    fix->agent_id = arena_strdup(fix->arena, agent.id);
+}

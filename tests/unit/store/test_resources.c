@@ -1,0 +1,279 @@
+/* Workspaces, keys, agents, tools, subscriptions: written, read back, fenced by workspace. */
+#include <string.h>
+
+#include "base/ids.h"
+#include "store/agent.h"
+#include "store/api_key.h"
+#include "store/tool.h"
+#include "store/tx.h"
+#include "store/webhook.h"
+#include "store/workspace.h"
+#include "unit/store/fixture.h"
+
+STORE_TEST(workspace_reads_back)
+{
+    struct tx *tx = fix_write(fix);
+    struct workspace made = {.name = "Müller & Söhne \xF0\x9F\x93\x9E",
+                             .plan = "standard",
+                             .balance_usd4 = 250000,
+                             .max_concurrent_calls = 7};
+    CHECK_INT(store_workspace_insert(tx, &made), OK);
+    CHECK_INT(fix_commit(tx), OK);
+    tx = fix_read(fix);
+    struct workspace read;
+    REQUIRE(store_workspace_get(tx, made.id, &read) == OK);
+    CHECK_TEXT(read.name, made.name);
+    CHECK_TEXT(read.currency, "USD");
+    CHECK_INT(read.balance_usd4, 250000);
+    CHECK_INT(read.max_concurrent_calls, 7);
+    CHECK_INT(read.created_wall_ms, made.created_wall_ms);
+    CHECK_INT(store_workspace_get(tx, "usr_nobody", &read), ERR_NOT_FOUND);
+    struct workspace_list list;
+    CHECK_INT(store_workspace_list(tx, &list), OK);
+    CHECK_INT(list.count, 1);
+    fix_rollback(tx);
+}
+
+STORE_TEST(credit_adds_and_never_falls_below_zero)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct workspace now;
+    CHECK_INT(store_workspace_credit(tx, fix->workspace_id, 50000, &now), OK);
+    CHECK_INT(now.balance_usd4, 150000);
+    CHECK_INT(store_workspace_credit(tx, fix->workspace_id, -900000, &now), OK);
+    CHECK_INT(now.balance_usd4, 0);
+    CHECK_INT(store_workspace_credit(tx, "usr_nobody", 1, &now), ERR_NOT_FOUND);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(key_is_found_until_revoked)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct api_key key;
+    CHECK_INT(store_key_create(tx, "usr_nobody", "x", &key), ERR_NOT_FOUND);
+    REQUIRE(store_key_create(tx, fix->workspace_id, "Server", &key) == OK);
+    CHECK(key_is_valid(key.key));
+    struct principal who;
+    CHECK_INT(store_key_find(tx, key.key, &who), OK);
+    CHECK_INT(who.kind, KEY_WORKSPACE);
+    CHECK_TEXT(who.workspace_id, fix->workspace_id);
+    CHECK_TEXT(who.key_id, key.id);
+    CHECK_TEXT(who.key_name, "Server");
+    CHECK_INT(store_key_find(tx, "sk_unknown", &who), ERR_NOT_FOUND);
+    CHECK_INT(store_key_find(tx, "bearer", &who), ERR_NOT_FOUND);
+    CHECK_INT(store_key_revoke(tx, key.id), OK);
+    CHECK_INT(store_key_revoke(tx, key.id), ERR_NOT_FOUND);
+    CHECK_INT(store_key_find(tx, key.key, &who), ERR_NOT_FOUND);
+    struct api_key_list list;
+    CHECK_INT(store_key_list(tx, NULL, &list), OK);
+    CHECK_INT(list.count, 1);
+    CHECK(list.items[0].is_revoked);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(key_use_is_noted_once_a_minute)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct api_key key;
+    REQUIRE(store_key_create(tx, fix->workspace_id, "Server", &key) == OK);
+    struct api_key_list list;
+    int64_t first_ms = tx->now_ms;
+    for (int second = 0; second < 70; second += 10, tx->now_ms += 10000)
+        CHECK_INT(store_key_touch(tx, key.id), OK);
+    CHECK_INT(store_key_list(tx, fix->workspace_id, &list), OK);
+    CHECK_INT(list.items[0].last_used_wall_ms, first_ms + 60000);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(secrets_are_not_in_the_tables)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct agent agent;
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    struct tool tool = {0};
+    field_defaults(&tool_table, &tool);
+    tool.user_id = fix->workspace_id;
+    tool.name = "look_up";
+    tool.url = "https://example.com";
+    tool.auth_token = "hush-hush-hush";
+    REQUIRE(store_tool_insert(tx, &tool) == OK);
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT key_sha || key_sealed || public_sha || public_sealed"
+                    " || settings FROM agents UNION ALL SELECT settings FROM tools");
+    while (cursor_next(row)) {
+        CHECK(!strstr(cursor_text(row, 0), agent.api_key));
+        CHECK(!strstr(cursor_text(row, 0), agent.public_key));
+        CHECK(!strstr(cursor_text(row, 0), "hush"));
+    }
+    struct tool read;
+    CHECK_INT(store_tool_get(tx, fix->workspace_id, tool.id, &read), OK);
+    CHECK_TEXT(read.auth_token, "hush-hush-hush");
+    fix_rollback(tx);
+}
+
+STORE_TEST(agent_reads_back_and_keys_rotate)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct agent agent, other;
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    CHECK_TEXT(agent.name, "Front desk");
+    CHECK_TEXT(agent.webhook_url, "https://example.com/agent");
+    CHECK_INT(agent.stats.total_calls, 0);
+    CHECK_INT(store_agent_get(tx, "usr_other", fix->agent_id, &other), ERR_NOT_FOUND);
+    struct principal who;
+    CHECK_INT(store_key_find(tx, agent.api_key, &who), OK);
+    CHECK_INT(who.kind, KEY_AGENT);
+    CHECK_TEXT(who.agent_id, agent.id);
+    CHECK_INT(store_key_find(tx, agent.public_key, &who), OK);
+    CHECK_INT(who.kind, KEY_PUBLISHABLE);
+    const char *old_secret = agent.api_key, *old_public = agent.public_key;
+    CHECK_INT(store_agent_rotate(tx, &agent, AGENT_KEY_SECRET), OK);
+    CHECK_INT(store_key_find(tx, old_secret, &who), ERR_NOT_FOUND);
+    CHECK_INT(store_key_find(tx, agent.api_key, &who), OK);
+    CHECK_INT(store_key_find(tx, old_public, &who), OK);
+    CHECK_INT(store_agent_rotate(tx, &agent, AGENT_KEY_PUBLIC), OK);
+    CHECK_INT(store_key_find(tx, old_public, &who), ERR_NOT_FOUND);
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &other) == OK);
+    CHECK_TEXT(other.api_key, agent.api_key);
+    CHECK_TEXT(other.public_key, agent.public_key);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(agents_are_listed_by_their_last_edit)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct agent agent = {0};
+    field_defaults(&agent_table, &agent);
+    agent.user_id = fix->workspace_id;
+    agent.name = "Second";
+    tx->now_ms += 5;
+    REQUIRE(store_agent_insert(tx, &agent) == OK);
+    struct agent_list list;
+    CHECK_INT(store_agent_list(tx, fix->workspace_id, NULL, &list), OK);
+    CHECK_INT(list.count, 2);
+    CHECK_TEXT(list.items[0].name, "Second");
+    struct agent first = list.items[1];
+    first.name = "First, renamed";
+    tx->now_ms += 5;
+    CHECK_INT(store_agent_update(tx, &first), OK);
+    CHECK_INT(store_agent_list(tx, fix->workspace_id, NULL, &list), OK);
+    CHECK_TEXT(list.items[0].name, "First, renamed");
+    CHECK_INT(store_agent_list(tx, fix->workspace_id, agent.id, &list), OK);
+    CHECK_INT(list.count, 1);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(agent_takes_its_tools_along)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct tool own = {0}, shared = {0}, read;
+    field_defaults(&tool_table, &own);
+    own.user_id = fix->workspace_id;
+    own.agent_id = fix->agent_id;
+    own.name = "own";
+    shared = own;
+    shared.agent_id = "";
+    shared.name = "shared";
+    REQUIRE(store_tool_insert(tx, &own) == OK);
+    REQUIRE(store_tool_insert(tx, &shared) == OK);
+    CHECK_INT(store_agent_remove(tx, "usr_other", fix->agent_id), ERR_NOT_FOUND);
+    CHECK_INT(store_agent_remove(tx, fix->workspace_id, fix->agent_id), OK);
+    CHECK_INT(store_tool_get(tx, fix->workspace_id, own.id, &read), ERR_NOT_FOUND);
+    CHECK_INT(store_tool_get(tx, fix->workspace_id, shared.id, &read), OK);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(tool_names_are_one_of_a_kind_within_an_agent)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct tool first = {0}, second, shared;
+    field_defaults(&tool_table, &first);
+    first.user_id = fix->workspace_id;
+    first.agent_id = fix->agent_id;
+    first.name = "look_up";
+    second = shared = first;
+    shared.agent_id = "";
+    REQUIRE(store_tool_insert(tx, &first) == OK);
+    CHECK_INT(store_tool_insert(tx, &second), ERR_CONFLICT);
+    CHECK_INT(store_tool_insert(tx, &shared), OK);
+    second.name = "look_up_2";
+    second.source_id = shared.id;
+    second.id = "";
+    REQUIRE(store_tool_insert(tx, &second) == OK);
+    struct tool found;
+    CHECK_INT(store_tool_find_copy(tx, fix->agent_id, shared.id, &found), OK);
+    CHECK_TEXT(found.id, second.id);
+    second.name = "look_up";
+    CHECK_INT(store_tool_update(tx, &second), ERR_CONFLICT);
+    bool is_taken = false;
+    CHECK_INT(store_tool_name_taken(tx, fix->workspace_id, fix->agent_id, "look_up", &is_taken),
+              OK);
+    CHECK(is_taken);
+    struct tool_list list;
+    CHECK_INT(store_tool_list_reachable(tx, fix->workspace_id, fix->agent_id, &list), OK);
+    CHECK_INT(list.count, 3);
+    CHECK_INT(store_tool_list(tx, fix->workspace_id, fix->agent_id, &list), OK);
+    CHECK_INT(list.count, 2);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(removed_tool_leaves_the_agents_lists)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct tool tool = {0}, other;
+    field_defaults(&tool_table, &tool);
+    tool.user_id = fix->workspace_id;
+    tool.name = "a";
+    other = tool;
+    REQUIRE(store_tool_insert(tx, &tool) == OK && store_tool_insert(tx, &other) == OK);
+    struct agent agent;
+    REQUIRE(store_agent_lock(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    const char *ids[] = {tool.id, other.id};
+    agent.tool_ids.items = ids;
+    agent.tool_ids.count = 2;
+    CHECK_INT(store_agent_update(tx, &agent), OK);
+    CHECK_INT(store_tool_remove(tx, fix->workspace_id, tool.id), OK);
+    CHECK_INT(store_tool_remove(tx, fix->workspace_id, tool.id), ERR_NOT_FOUND);
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    REQUIRE(agent.tool_ids.count == 1);
+    CHECK_TEXT(agent.tool_ids.items[0], other.id);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(subscriptions_are_kept_up_to_their_limit)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct webhook webhook;
+    for (int i = 0; i <= WEBHOOKS_MAX; i++) {
+        webhook = (struct webhook){0};
+        field_defaults(&webhook_table, &webhook);
+        webhook.user_id = fix->workspace_id;
+        webhook.url = "https://example.com/hook";
+        webhook.secret = "whsec_0123456789";
+        webhook.is_enabled = true;
+        CHECK_INT(store_webhook_insert(tx, &webhook), i < WEBHOOKS_MAX ? OK : ERR_LIMIT);
+    }
+    struct webhook_list list;
+    CHECK_INT(store_webhook_list(tx, fix->workspace_id, &list), OK);
+    REQUIRE(list.count == WEBHOOKS_MAX);
+    CHECK_TEXT(list.items[3].secret, "whsec_0123456789");
+    webhook = list.items[0];
+    webhook.is_enabled = false;
+    CHECK_INT(store_webhook_update(tx, &webhook), OK);
+    struct webhook read;
+    CHECK_INT(store_webhook_get(tx, fix->workspace_id, webhook.id, &read), OK);
+    CHECK(!read.is_enabled);
+    CHECK_INT(store_webhook_remove(tx, fix->workspace_id, webhook.id), OK);
+    CHECK_INT(store_webhook_get(tx, fix->workspace_id, webhook.id, &read), ERR_NOT_FOUND);
+    CHECK_INT(fix_commit(tx), OK);
+}

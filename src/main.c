@@ -1,0 +1,21 @@
+/* The binary's commands. */
+#include <stddef.h>
+
+#include "app.h"
+#include "base/attr.h"
+#include "cli/command.h"
+
+static int run_serve(const struct invocation *call)
+{
+    return app_serve(call->config);
+}
+
+static const struct command command_serve = {"serve",  "Runs the service.", NULL, 0, true,
+                                             run_serve};
+
+static const struct command *const commands[] = {&command_serve};
+
+int main(int argc, char **argv, char **environment)
+{
+    return command_main(commands, ARRAY_LEN(commands), argc, argv, environment);
+}

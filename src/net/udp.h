@@ -21,7 +21,7 @@ enum {
 struct udp_packet {
     struct net_addr peer;
     struct net_addr local; /* the address it came to, and our port */
-    const uint8_t *data;   /* valid during the callback */
+    uint8_t *data;         /* valid during the callback, which may open it in place */
     size_t len;
 };
 

@@ -62,8 +62,8 @@ enum err port_peer_new(struct port *port, const struct port_peer_config *config,
 /* Says goodbye on the wire; no event comes after it; freed at the end of the turn. */
 void port_peer_free(struct port *port, struct peer *peer);
 
-/* After peer_ or data_ functions that made something to send: takes it over and sets the timers.
- * It leaves with port_flush(), or by itself at the end of the turn. */
+/* After peer_ or data_ functions that made something to send: it leaves with port_flush(), or by
+ * itself at the end of the turn; the timers follow. */
 void port_pump(struct port *port, struct peer *peer);
 void port_flush(struct port *port);
 

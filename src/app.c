@@ -74,6 +74,7 @@ static const struct part {
     {open_control, close_control},
     {app_signals_open, app_signals_close},
     {open_http, close_http},
+    {app_show_open, app_show_close},
 };
 
 static enum err open_parts(struct app *app, struct fault *fault)

@@ -19,6 +19,7 @@ struct http_exchange;
 struct http_handler;
 struct http_server;
 struct net_addr;
+struct show_socket;
 struct tls_context;
 
 enum app_state { APP_STARTING, APP_SERVING, APP_DRAINING, APP_STOPPING };
@@ -36,6 +37,7 @@ struct app {
     struct tls_context *tls; /* NULL: plain HTTP */
     struct http_server *http;
     char public_url[APP_URL_SIZE];
+    struct show_socket *show;
 };
 
 /* Runs a service to its end; the exit status. */
@@ -53,3 +55,7 @@ void app_signals_close(struct app *app);
 
 /* app_tls.c: the configured certificate; else none on loopback, a self-signed one elsewhere. */
 enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fault *fault) MUST_USE;
+
+/* app_show.c: the socket that `earshot show` asks. */
+enum err app_show_open(struct app *app, struct fault *fault) MUST_USE;
+void app_show_close(struct app *app);

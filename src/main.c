@@ -3,7 +3,7 @@
 
 #include "app.h"
 #include "base/attr.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 
 static int run_serve(const struct invocation *call)
 {
@@ -13,7 +13,7 @@ static int run_serve(const struct invocation *call)
 static const struct command command_serve = {"serve",  "Runs the service.", NULL, 0, true,
                                              run_serve};
 
-static const struct command *const commands[] = {&command_serve};
+static const struct command *const commands[] = {&command_serve, &command_show};
 
 int main(int argc, char **argv, char **environment)
 {

@@ -13,7 +13,12 @@ static int run_serve(const struct invocation *call)
 static const struct command command_serve = {"serve",  "Runs the service.", NULL, 0, true,
                                              run_serve};
 
-static const struct command *const commands[] = {&command_serve, &command_show};
+static const struct command *const commands[] = {
+    &command_serve,          &command_workspace_create,
+    &command_workspace_list, &command_workspace_credit,
+    &command_key_create,     &command_key_list,
+    &command_key_revoke,     &command_show,
+};
 
 int main(int argc, char **argv, char **environment)
 {

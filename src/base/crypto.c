@@ -34,6 +34,11 @@ uint64_t crypto_random_u64(void)
     return value;
 }
 
+void crypto_sha1(const void *data, size_t len, uint8_t out[SHA1_BYTES])
+{
+    insist(EVP_Digest(data, len, out, NULL, EVP_sha1(), NULL) == 1, "SHA-1");
+}
+
 void crypto_sha256(const void *data, size_t len, uint8_t out[SHA256_BYTES])
 {
     insist(EVP_Digest(data, len, out, NULL, EVP_sha256(), NULL) == 1, "SHA-256");

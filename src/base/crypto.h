@@ -15,6 +15,7 @@ enum { SHA256_BYTES = 32, SHA256_HEX = 65, MASTER_KEY_BYTES = 32, SHA1_BYTES = 2
 void crypto_random(void *out, size_t len); /* aborts when the system has none */
 uint64_t crypto_random_u64(void);
 void crypto_sha256(const void *data, size_t len, uint8_t out[SHA256_BYTES]);
+void crypto_sha1(const void *data, size_t len, uint8_t out[SHA1_BYTES]); /* for WebSocket alone */
 void crypto_sha256_hex(const void *data, size_t len, char out[SHA256_HEX]);
 void crypto_hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
                         uint8_t out[SHA256_BYTES]);

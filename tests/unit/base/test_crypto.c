@@ -19,6 +19,9 @@ TEST(hmac_of_rfc_vectors) /* RFC 4231 case 2, RFC 2202 case 2 */
     crypto_hmac_sha256("Jefe", 4, data, strlen(data), mac);
     crypto_hex(mac, sizeof mac, hex);
     CHECK_TEXT(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    crypto_sha1("abc", 3, mac); /* FIPS 180-1 */
+    crypto_hex(mac, SHA1_BYTES, hex);
+    CHECK_TEXT(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
     crypto_hmac_sha1("Jefe", 4, data, strlen(data), mac);
     crypto_hex(mac, SHA1_BYTES, hex);
     CHECK_TEXT(hex, "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");

@@ -1,0 +1,335 @@
+/* A caller's peer connections: descriptions, audio, data. Offers are answered at once, in the same
+ * turn (reference: rtc-node blocks while one waits). */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "room/caller_internal.h"
+#include "rtc/peer.h"
+#include "rtc/port.h"
+
+enum { SDP_OUT_MAX_BYTES = 65536 };
+
+#define CHANNEL_RELIABLE "_reliable"
+#define CHANNEL_LOSSY    "_lossy"
+
+struct waiting_packet {
+    struct list_node node;
+    size_t len;
+    uint8_t bytes[];
+};
+
+struct caller_leg *caller_out(struct caller *caller)
+{
+    return caller->is_single_pc ? &caller->up : &caller->down;
+}
+
+static struct negotiate_track agent_track(const struct caller *caller, char *stream, size_t size)
+{
+    const struct room_view *room = caller->config.room;
+    struct negotiate_track track = {.stream = stream};
+    struct buf text = BUF_INIT(size - 1);
+    if (!room->has_agent)
+        return track;
+    buf_printf(&text, "%s|%s", room->agent_sid, room->agent_track_sid);
+    memcpy(stream, text.data, text.len + 1);
+    buf_clear(&text);
+    track.sid = room->agent_track_sid;
+    return track;
+}
+
+static void flush_backlog(struct caller *caller)
+{
+    uint16_t channel;
+    struct caller_leg *out = caller_out(caller);
+    struct data *data = out->peer ? peer_data(out->peer) : NULL;
+    if (!data || data_find(data, CHANNEL_RELIABLE, &channel) != OK)
+        return;
+    struct waiting_packet *packet;
+    LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
+    {
+        if (data_send(data, channel, packet->bytes, packet->len, true) != OK)
+            log_debug("room.packet_dropped", LOG_S("caller", caller->sid));
+        list_remove(&packet->node);
+        caller->backlog_bytes -= packet->len;
+        mem_free(packet);
+    }
+    port_pump(caller->config.port, out->peer);
+}
+
+void caller_send_packet(struct caller *caller, const uint8_t *packet, size_t len)
+{
+    if (caller->state == CALLER_CLOSED || caller->backlog_bytes + len > CALLER_BACKLOG_MAX_BYTES)
+        return;
+    struct waiting_packet *waiting = mem_zalloc(sizeof *waiting + len);
+    waiting->len = len;
+    memcpy(waiting->bytes, packet, len);
+    list_push_back(&caller->backlog, &waiting->node);
+    caller->backlog_bytes += len;
+    flush_backlog(caller);
+}
+
+static void answer_packet(void *arg, const uint8_t *packet, size_t len)
+{
+    caller_send_packet(arg, packet, len);
+}
+
+static void on_data(struct caller *caller, struct peer *peer, const struct data_event *event)
+{
+    const struct room_view *room = caller->config.room;
+    struct packet_sender sender = {room->agent_identity, room->agent_sid, answer_packet, caller};
+    bool is_packet = strcmp(event->channel.label, CHANNEL_RELIABLE) == 0 ||
+                     strcmp(event->channel.label, CHANNEL_LOSSY) == 0;
+    if (event->type == DATA_EVENT_CHANNEL_OPEN && peer == caller_out(caller)->peer)
+        flush_backlog(caller);
+    if (event->type != DATA_EVENT_MESSAGE || !is_packet || !caller->token.claims.can_publish_data)
+        return;
+    if (packet_read(&caller->reader, event->bytes, event->len, &sender) != OK)
+        log_debug("room.bad_packet", LOG_S("caller", caller->sid));
+}
+
+static void on_audio(struct caller *caller, const struct peer_audio *audio, int64_t now_us)
+{
+    const struct caller_track *track = caller_microphone(caller);
+    bool is_microphone = track && track->mid[0] && (!track->ssrc || track->ssrc == audio->ssrc);
+    if (!is_microphone || audio->payload_type != caller->up.result.payload_type || audio->len == 0)
+        return;
+    if (audio->level_dbov <= 0)
+        caller->level_dbov = MAX(caller->level_dbov, audio->level_dbov);
+    caller->config.fns->on_opus(caller->config.arg, audio->payload, audio->len, audio->sequence,
+                                audio->timestamp, now_us);
+}
+
+static void on_port(void *arg, struct peer *peer, const struct peer_event *event, int64_t now_us)
+{
+    struct caller *caller = arg;
+    bool is_primary = peer == caller_out(caller)->peer;
+    switch (event->type) {
+    case PEER_EVENT_CONNECTED:
+        if (is_primary)
+            caller_up(caller);
+        break;
+    case PEER_EVENT_SILENT:
+        if (is_primary && caller->state == CALLER_UP)
+            timer_set(&caller->silence_timer, now_us);
+        break;
+    case PEER_EVENT_BACK:
+        if (is_primary)
+            timer_stop(&caller->silence_timer);
+        break;
+    case PEER_EVENT_AUDIO:
+        if (peer == caller->up.peer && caller->state == CALLER_UP)
+            on_audio(caller, &event->audio, now_us);
+        break;
+    case PEER_EVENT_DATA:
+        on_data(caller, peer, &event->data);
+        break;
+    case PEER_EVENT_CLOSED:
+        if (is_primary && caller->state == CALLER_UP)
+            caller_gone(caller, ROOM_LEFT_LOST);
+        break;
+    case PEER_EVENT_FAILED:
+        if (is_primary)
+            caller_refuse(caller, LEAVE_JOIN_FAILURE, event->reason);
+        break;
+    }
+}
+
+static bool open_leg(struct caller *caller, struct caller_leg *leg)
+{
+    struct port_peer_config config = {
+        .role = PEER_LITE,
+        .silence_limit_us = caller->config.silence_limit_us,
+        .fn = on_port,
+        .arg = caller,
+    };
+    if (port_peer_new(caller->config.port, &config, &leg->peer) != OK)
+        return false;
+    leg->own = negotiate_own(leg->peer, caller->config.port, true);
+    return true;
+}
+
+bool caller_media_open(struct caller *caller)
+{
+    return open_leg(caller, &caller->up) &&
+           (caller->is_single_pc || open_leg(caller, &caller->down));
+}
+
+void caller_media_close(struct caller *caller)
+{
+    struct caller_leg *legs[] = {&caller->up, &caller->down};
+    for (size_t i = 0; i < ARRAY_LEN(legs); i++) {
+        if (legs[i]->peer)
+            port_peer_free(caller->config.port, legs[i]->peer);
+        legs[i]->peer = NULL;
+    }
+    struct waiting_packet *packet;
+    LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
+    {
+        list_remove(&packet->node);
+        mem_free(packet);
+    }
+}
+
+/* The remote side of a leg, first or anew (ICE restart). */
+static enum err set_remote(struct caller *caller, struct caller_leg *leg, const struct sdp *remote,
+                           struct fault *fault)
+{
+    const struct sdp_transport *theirs;
+    int64_t now_us = loop_now_us(caller->config.loop);
+    enum err err = sdp_bundle_transport(remote, &theirs, fault);
+    if (err != OK)
+        return err;
+    struct peer_remote peer_remote = {theirs->ufrag, theirs->pwd, {0}, leg->result.is_dtls_client};
+    memcpy(peer_remote.fingerprint, theirs->fingerprint, sizeof peer_remote.fingerprint);
+    err = peer_set_remote(leg->peer, &peer_remote, now_us);
+    if (err != OK)
+        return fault_set(fault, err, "description does not fit the session");
+    leg->has_remote = true;
+    peer_set_level_extension(leg->peer, leg->result.level_extension);
+    if (leg->result.has_data)
+        peer_enable_data(leg->peer, leg->result.sctp_port, now_us);
+    return OK;
+}
+
+static enum err answer_offer(struct caller *caller, const char *text, uint32_t id,
+                             struct fault *fault)
+{
+    char stream[2 * ID_SIZE], mid[SDP_MID_SIZE];
+    struct caller_leg *leg = &caller->up;
+    AUTO(sdp) offer = sdp_new();
+    AUTO(sdp) answer = sdp_new();
+    AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
+    enum err err = sdp_parse(text, strlen(text), offer, fault);
+    if (err != OK)
+        return err;
+    struct negotiate_track track = {0};
+    if (caller->is_single_pc) {
+        track = agent_track(caller, stream, sizeof stream);
+        track.ssrc = peer_ssrc(leg->peer);
+    }
+    memcpy(mid, leg->result.track_mid, sizeof mid);
+    leg->own.session_version++;
+    negotiate_answer(offer, &leg->own, &track, mid, answer, &leg->result);
+    err = set_remote(caller, leg, offer, fault);
+    if (err != OK)
+        return err;
+    if (sdp_write(answer, &out) != OK)
+        return fault_set(fault, ERR_LIMIT, "answer is too long");
+    caller_send_description(caller, "answer", out.data, id);
+    caller_bind_tracks(caller, offer);
+    port_pump(caller->config.port, leg->peer);
+    return OK;
+}
+
+void caller_offered(struct caller *caller, const char *text, uint32_t id)
+{
+    struct fault fault = {0};
+    if (answer_offer(caller, text, id, &fault) != OK)
+        caller_refuse(caller, LEAVE_JOIN_FAILURE, fault.text);
+}
+
+/* At most one offer waits for its answer; another wish is remembered. */
+void caller_offer_downlink(struct caller *caller)
+{
+    char stream[2 * ID_SIZE];
+    struct caller_leg *leg = &caller->down;
+    if (caller->offer_waits) {
+        caller->offer_wanted = true;
+        return;
+    }
+    AUTO(sdp) offer = sdp_new();
+    AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
+    struct negotiate_track track = agent_track(caller, stream, sizeof stream);
+    track.ssrc = peer_ssrc(leg->peer);
+    leg->own.session_version++;
+    negotiate_downlink(&leg->own, &track, offer);
+    if (sdp_write(offer, &out) != OK)
+        return;
+    leg->result.track_mid[0] = 0;
+    if (track.sid)
+        memcpy(leg->result.track_mid, offer->sections[0].mid, sizeof leg->result.track_mid);
+    caller->offer_waits = true;
+    caller->offer_wanted = false;
+    caller_send_description(caller, "offer", out.data, ++caller->offer_id);
+}
+
+static enum err take_answer(struct caller *caller, const char *text, struct fault *fault)
+{
+    uint16_t channel;
+    struct caller_leg *leg = &caller->down;
+    bool is_first = !leg->has_remote;
+    AUTO(sdp) answer = sdp_new();
+    enum err err = sdp_parse(text, strlen(text), answer, fault);
+    if (err != OK)
+        return err;
+    char mid[SDP_MID_SIZE];
+    memcpy(mid, leg->result.track_mid, sizeof mid);
+    negotiate_read_answer(answer, &leg->result);
+    memcpy(leg->result.track_mid, mid, sizeof mid);
+    err = set_remote(caller, leg, answer, fault);
+    struct data *data = err == OK && is_first ? peer_data(leg->peer) : NULL;
+    if (data && (data_open(data, CHANNEL_RELIABLE, true, -1, &channel) != OK ||
+                 data_open(data, CHANNEL_LOSSY, false, 0, &channel) != OK))
+        log_debug("room.channels_not_opened", LOG_S("caller", caller->sid));
+    port_pump(caller->config.port, leg->peer);
+    return err;
+}
+
+void caller_answered(struct caller *caller, const char *text)
+{
+    struct fault fault = {0};
+    if (caller->is_single_pc || !caller->offer_waits)
+        return;
+    caller->offer_waits = false;
+    if (take_answer(caller, text, &fault) != OK) {
+        caller_refuse(caller, LEAVE_JOIN_FAILURE, fault.text);
+        return;
+    }
+    flush_backlog(caller);
+    if (caller->offer_wanted)
+        caller_offer_downlink(caller);
+}
+
+void caller_send_opus(struct caller *caller, const uint8_t *payload, size_t len, uint32_t timestamp,
+                      bool is_first)
+{
+    struct caller_leg *out = caller_out(caller);
+    bool is_heard = caller->wants_audio && !caller->is_paused && out->result.payload_type >= 0 &&
+                    out->result.track_mid[0];
+    if (caller->state != CALLER_UP || !is_heard)
+        return;
+    struct peer_opus opus = {payload, len, timestamp, (uint8_t)out->result.payload_type, is_first};
+    peer_send_audio(out->peer, &opus, loop_now_us(caller->config.loop));
+    port_pump(caller->config.port, out->peer);
+}
+
+int64_t caller_last_packet_us(const struct caller *caller)
+{
+    const struct caller_leg *legs[] = {&caller->up, &caller->down};
+    int64_t last_us = 0;
+    for (size_t i = 0; i < ARRAY_LEN(legs); i++) {
+        struct peer_stats stats;
+        if (!legs[i]->peer)
+            continue;
+        peer_stats(legs[i]->peer, &stats);
+        last_us = MAX(last_us, stats.last_packet_us);
+    }
+    return last_us;
+}
+
+void caller_stats(const struct caller *caller, struct room_stats *out)
+{
+    struct peer_stats up, down;
+    const struct caller_leg *leg = caller->is_single_pc ? &caller->up : &caller->down;
+    *out = (struct room_stats){.jitter_ms = -1, .rtt_ms = -1};
+    if (!caller->up.peer || !leg->peer)
+        return;
+    peer_stats(caller->up.peer, &up);
+    peer_stats(leg->peer, &down);
+    out->packets_received = up.packets_received;
+    out->packets_lost = up.packets_lost;
+    out->packets_sent = down.packets_sent;
+    out->jitter_ms = up.jitter_ms;
+    out->rtt_ms = down.rtt_ms >= 0 ? down.rtt_ms : up.rtt_ms;
+}

@@ -1,0 +1,412 @@
+/* SignalResponses: each function fills one message and sends it. protobuf-c's texts are not const,
+ * so text_of() lends ours; nothing here keeps or changes them. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/js.h"
+#include "base/log.h"
+#include "net/ws.h"
+#include "room/caller_internal.h"
+#include "room/livekit.pb-c.h"
+
+enum {
+    RESPONSE_MAX_BYTES = 131072,
+    STATE_JOINED = 1,
+    STATE_ACTIVE = 2,
+    KIND_AGENT = 4,
+    TRACK_AUDIO = 0,
+    SERVER_PROTOCOL = 16,
+    REFRESH_TTL_S = 600
+};
+
+/* Clients gate RPC and text-stream chat on it and parse it as x.y.z (reference, First message). */
+#define SERVER_VERSION "1.10.0"
+
+static char *text_of(const char *text)
+{
+    return (char *)(uintptr_t)(text ? text : "");
+}
+
+static void send_response(struct caller *caller, const Lk__SignalResponse *response)
+{
+    size_t len = lk__signal_response__get_packed_size(response);
+    AUTO_BUF bytes = BUF_INIT(RESPONSE_MAX_BYTES);
+    if (!caller->ws)
+        return;
+    if (buf_reserve(&bytes, len) != OK) {
+        log_warn("room.response_too_long", LOG_S("caller", caller->sid));
+        return;
+    }
+    lk__signal_response__pack(response, (uint8_t *)bytes.data);
+    if (ws_send_binary(caller->ws, bytes.data, len) != OK)
+        log_debug("room.response_not_sent", LOG_S("caller", caller->sid));
+}
+
+/* Messages with what they point to. */
+struct self_info {
+    Lk__ParticipantInfo info;
+    Lk__ParticipantPermission permission;
+    Lk__TrackInfo tracks[CALLER_TRACKS], *track_pointers[CALLER_TRACKS];
+    Lk__Pair pairs[CALLER_ATTRIBUTES], *pair_pointers[CALLER_ATTRIBUTES];
+};
+
+struct agent_info {
+    Lk__ParticipantInfo info, *pointer;
+    Lk__ParticipantPermission permission;
+    Lk__TrackInfo track, *track_pointer;
+    Lk__Pair state, *pair_pointer;
+};
+
+static void fill_track(const struct caller_track *track, Lk__TrackInfo *out)
+{
+    lk__track_info__init(out);
+    out->sid = text_of(track->sid);
+    out->type = track->type;
+    out->name = text_of(track->name);
+    out->muted = track->is_muted;
+    out->disable_dtx = track->has_no_dtx;
+    out->disable_red = track->has_no_red;
+    out->source = track->source;
+    out->mime_type = text_of(track->type == TRACK_AUDIO ? "audio/opus" : "video/VP8");
+    out->mid = text_of(track->mid);
+    out->stereo = track->is_stereo;
+    out->stream = text_of(track->stream);
+    out->n_audio_features = track->feature_count;
+    out->audio_features = (int32_t *)(uintptr_t)track->features;
+}
+
+static void fill_attributes(const struct js *attributes, struct self_info *out)
+{
+    size_t count = 0;
+    for (void *it = js_first(attributes); it && count < CALLER_ATTRIBUTES;
+         it = js_next(attributes, it)) {
+        if (js_type(js_value(it)) != JS_STRING)
+            continue;
+        lk__pair__init(&out->pairs[count]);
+        out->pairs[count].key = text_of(js_key(it));
+        out->pairs[count].value = text_of(js_text(js_value(it)));
+        out->pair_pointers[count] = &out->pairs[count];
+        count++;
+    }
+    out->info.n_attributes = count;
+    out->info.attributes = out->pair_pointers;
+}
+
+static void fill_self(struct caller *caller, struct self_info *out)
+{
+    const struct token_claims *claims = &caller->token.claims;
+    size_t tracks = 0;
+    lk__participant_info__init(&out->info);
+    lk__participant_permission__init(&out->permission);
+    for (unsigned i = 0; i < CALLER_TRACKS; i++) {
+        if (!caller->tracks[i].is_used || !caller->tracks[i].mid[0])
+            continue;
+        fill_track(&caller->tracks[i], &out->tracks[tracks]);
+        out->track_pointers[tracks] = &out->tracks[tracks];
+        tracks++;
+    }
+    out->permission.can_subscribe = claims->can_subscribe;
+    out->permission.can_publish = claims->can_publish;
+    out->permission.can_publish_data = claims->can_publish_data;
+    out->permission.can_update_metadata = claims->can_update_own_metadata;
+    out->permission.hidden = claims->is_hidden;
+    out->info.sid = text_of(caller->sid);
+    out->info.identity = text_of(claims->identity);
+    out->info.name = text_of(caller->name);
+    out->info.metadata = text_of(caller->metadata);
+    out->info.state = caller->state == CALLER_UP ? STATE_ACTIVE : STATE_JOINED;
+    out->info.joined_at = caller->joined_wall_ms / 1000;
+    out->info.joined_at_ms = caller->joined_wall_ms;
+    out->info.version = ++caller->version; /* must rise strictly, or the update is ignored */
+    out->info.permission = &out->permission;
+    out->info.is_publisher = tracks > 0;
+    out->info.n_tracks = tracks;
+    out->info.tracks = out->track_pointers;
+    fill_attributes(caller->attributes, out);
+}
+
+static void fill_agent(const struct room_view *room, struct agent_info *out)
+{
+    lk__participant_info__init(&out->info);
+    lk__participant_permission__init(&out->permission);
+    lk__track_info__init(&out->track);
+    lk__pair__init(&out->state);
+    out->state.key = text_of("lk.agent.state");
+    out->state.value = text_of(room->agent_state);
+    out->pair_pointer = &out->state;
+    out->track.sid = text_of(room->agent_track_sid);
+    out->track.type = TRACK_AUDIO;
+    out->track.name = text_of("agent");
+    out->track.source = SOURCE_MICROPHONE;
+    out->track.mime_type = text_of("audio/opus");
+    out->track.disable_red = true;
+    out->track_pointer = &out->track;
+    out->permission.can_subscribe = out->permission.can_publish = true;
+    out->permission.can_publish_data = out->permission.can_update_metadata = true;
+    out->permission.agent = true;
+    out->info.sid = text_of(room->agent_sid);
+    out->info.identity = text_of(room->agent_identity);
+    out->info.name = text_of(room->agent_name);
+    out->info.state = STATE_ACTIVE;
+    out->info.kind = KIND_AGENT;
+    out->info.joined_at = room->created_wall_ms / 1000;
+    out->info.joined_at_ms = room->created_wall_ms;
+    out->info.version = room->agent_version;
+    out->info.permission = &out->permission;
+    out->info.is_publisher = true;
+    out->info.n_tracks = 1;
+    out->info.tracks = &out->track_pointer;
+    out->info.n_attributes = 1;
+    out->info.attributes = &out->pair_pointer;
+    out->pointer = &out->info;
+}
+
+static void fill_room(const struct room_view *room, Lk__Room *out)
+{
+    lk__room__init(out);
+    out->sid = text_of(room->sid);
+    out->name = text_of(room->name);
+    out->metadata = text_of(room->metadata);
+    out->creation_time = room->created_wall_ms / 1000;
+    out->creation_time_ms = room->created_wall_ms;
+    out->num_participants = room->has_agent ? 2 : 1;
+    out->num_publishers = room->has_agent ? 1 : 0;
+}
+
+void caller_send_join(struct caller *caller)
+{
+    const struct room_view *view = caller->config.room;
+    struct self_info self;
+    struct agent_info agent;
+    Lk__Room room;
+    Lk__ServerInfo server = LK__SERVER_INFO__INIT;
+    Lk__Codec opus = LK__CODEC__INIT, *codecs = &opus;
+    Lk__JoinResponse join = LK__JOIN_RESPONSE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    fill_self(caller, &self);
+    fill_room(view, &room);
+    if (view->has_agent) {
+        fill_agent(view, &agent);
+        join.n_other_participants = 1;
+        join.other_participants = &agent.pointer;
+    }
+    server.version = text_of(SERVER_VERSION);
+    server.protocol = SERVER_PROTOCOL;
+    server.node_id = text_of("ND_earshot");
+    opus.mime = text_of("audio/opus");
+    join.room = &room;
+    join.participant = &self.info;
+    join.server_version = text_of(SERVER_VERSION);
+    join.server_info = &server;
+    join.subscriber_primary = !caller->is_single_pc;
+    join.ping_interval = PING_INTERVAL_S;
+    join.ping_timeout = PING_TIMEOUT_S;
+    join.n_enabled_publish_codecs = 1;
+    join.enabled_publish_codecs = &codecs;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_JOIN;
+    response.join = &join;
+    send_response(caller, &response);
+}
+
+/* With the map from section to track that single-PC clients need to name what they hear. */
+void caller_send_description(struct caller *caller, const char *type, const char *sdp, uint32_t id)
+{
+    const struct negotiate_result *result = &caller_out(caller)->result;
+    Lk__Pair pair = LK__PAIR__INIT, *pairs = &pair;
+    Lk__SessionDescription description = LK__SESSION_DESCRIPTION__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    description.type = text_of(type);
+    description.sdp = text_of(sdp);
+    description.id = id;
+    if (result->track_mid[0] && caller->config.room->has_agent) {
+        pair.key = text_of(result->track_mid);
+        pair.value = text_of(caller->config.room->agent_track_sid);
+        description.n_mid_to_track_id = 1;
+        description.mid_to_track_id = &pairs;
+    }
+    if (strcmp(type, "offer") == 0) {
+        response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_OFFER;
+        response.offer = &description;
+    } else {
+        response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_ANSWER;
+        response.answer = &description;
+    }
+    send_response(caller, &response);
+}
+
+static void send_update(struct caller *caller, Lk__ParticipantInfo *info)
+{
+    Lk__ParticipantUpdate update = LK__PARTICIPANT_UPDATE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    update.n_participants = 1;
+    update.participants = &info;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_UPDATE;
+    response.update = &update;
+    send_response(caller, &response);
+}
+
+void caller_send_self(struct caller *caller)
+{
+    struct self_info self;
+    fill_self(caller, &self);
+    send_update(caller, &self.info);
+}
+
+void caller_send_agent(struct caller *caller)
+{
+    struct agent_info agent;
+    fill_agent(caller->config.room, &agent);
+    send_update(caller, &agent.info);
+}
+
+/* Asks a single-PC client for a new offer; its spare sections do (reference, Agent appears after
+ * the caller). */
+void caller_send_sections_requirement(struct caller *caller)
+{
+    Lk__MediaSectionsRequirement requirement = LK__MEDIA_SECTIONS_REQUIREMENT__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_MEDIA_SECTIONS_REQUIREMENT;
+    response.media_sections_requirement = &requirement;
+    send_response(caller, &response);
+}
+
+void caller_send_published(struct caller *caller, const struct caller_track *track)
+{
+    Lk__TrackInfo info;
+    Lk__TrackPublishedResponse published = LK__TRACK_PUBLISHED_RESPONSE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    fill_track(track, &info);
+    published.cid = text_of(track->cid);
+    published.track = &info;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_PUBLISHED;
+    response.track_published = &published;
+    send_response(caller, &response);
+}
+
+void caller_send_subscribed(struct caller *caller, const struct caller_track *track)
+{
+    Lk__TrackSubscribed subscribed = LK__TRACK_SUBSCRIBED__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    subscribed.track_sid = text_of(track->sid);
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_SUBSCRIBED;
+    response.track_subscribed = &subscribed;
+    send_response(caller, &response);
+}
+
+void caller_send_leave(struct caller *caller, enum caller_leave_reason reason,
+                       enum caller_leave_action action)
+{
+    Lk__LeaveRequest leave = LK__LEAVE_REQUEST__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    leave.reason = (int32_t)reason;
+    leave.action = (int32_t)action;
+    leave.can_reconnect = action != ACTION_DISCONNECT;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_LEAVE;
+    response.leave = &leave;
+    send_response(caller, &response);
+}
+
+/* The token that the caller came with, good for ten more minutes. */
+void caller_send_refresh_token(struct caller *caller)
+{
+    AUTO_BUF text = BUF_INIT(TOKEN_MAX_BYTES);
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    struct token_claims claims = caller->token.claims;
+    claims.name = caller->name;
+    claims.metadata = caller->metadata;
+    claims.attributes = caller->attributes;
+    claims.not_before_s = 0;
+    claims.expires_s = MAX(claims.expires_s, clock_wall_ms() / 1000 + REFRESH_TTL_S);
+    if (token_mint(caller->config.signer, &claims, &text) != OK)
+        return;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REFRESH_TOKEN;
+    response.refresh_token = text.data;
+    send_response(caller, &response);
+}
+
+void caller_send_pong(struct caller *caller, int64_t timestamp, bool is_old_form)
+{
+    Lk__Pong pong = LK__PONG__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    pong.last_ping_timestamp = timestamp;
+    pong.timestamp = clock_wall_ms();
+    if (is_old_form) {
+        response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_PONG;
+        response.pong = pong.timestamp;
+    } else {
+        response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_PONG_RESP;
+        response.pong_resp = &pong;
+    }
+    send_response(caller, &response);
+}
+
+void caller_send_metadata_result(struct caller *caller, uint32_t request_id,
+                                 enum request_reason reason)
+{
+    Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    result.request_id = request_id;
+    result.reason = (int32_t)reason;
+    if (reason == REQUEST_NOT_ALLOWED)
+        result.message = text_of("does not have permission to update own metadata");
+    else if (reason == REQUEST_LIMIT_EXCEEDED)
+        result.message = text_of("metadata is too large");
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
+    response.request_response = &result;
+    send_response(caller, &response);
+}
+
+void caller_send_data_track_refusal(struct caller *caller, uint32_t handle)
+{
+    Lk__PublishDataTrackRequest request = LK__PUBLISH_DATA_TRACK_REQUEST__INIT;
+    Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    request.pub_handle = handle;
+    result.reason = REQUEST_NOT_ALLOWED;
+    result.message = text_of("data tracks are not served");
+    result.request_case = LK__REQUEST_RESPONSE__REQUEST_PUBLISH_DATA_TRACK;
+    result.publish_data_track = &request;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
+    response.request_response = &result;
+    send_response(caller, &response);
+}
+
+static void fill_speaker(const char *sid, bool is_active, Lk__SpeakerInfo *out)
+{
+    lk__speaker_info__init(out);
+    out->sid = text_of(sid);
+    out->active = is_active;
+    out->level = is_active ? 0.5F : 0;
+}
+
+void caller_send_speakers(struct caller *caller, bool has_caller, bool has_agent)
+{
+    Lk__SpeakerInfo infos[2], *pointers[2] = {&infos[0], &infos[1]};
+    Lk__SpeakersChanged changed = LK__SPEAKERS_CHANGED__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    changed.speakers = pointers;
+    if (has_caller)
+        fill_speaker(caller->sid, caller->is_speaking, &infos[changed.n_speakers++]);
+    if (has_agent)
+        fill_speaker(caller->config.room->agent_sid, caller->agent_was_speaking,
+                     &infos[changed.n_speakers++]);
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_SPEAKERS_CHANGED;
+    response.speakers_changed = &changed;
+    send_response(caller, &response);
+}
+
+void caller_send_quality(struct caller *caller, enum connection_quality quality)
+{
+    static const float scores[] = {2.0F, 3.5F, 4.5F};
+    Lk__ConnectionQualityInfo info = LK__CONNECTION_QUALITY_INFO__INIT, *infos = &info;
+    Lk__ConnectionQualityUpdate update = LK__CONNECTION_QUALITY_UPDATE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    info.participant_sid = text_of(caller->sid);
+    info.quality = (int32_t)quality;
+    info.score = scores[quality];
+    update.n_updates = 1;
+    update.updates = &infos;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_CONNECTION_QUALITY;
+    response.connection_quality = &update;
+    send_response(caller, &response);
+}

@@ -1,0 +1,147 @@
+/* One function for each SignalRequest that a caller may send; what is not in the table is ignored,
+ * as the reference says of it. */
+#include <string.h>
+
+#include "base/js.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/ws.h"
+#include "room/caller_internal.h"
+#include "room/livekit.pb-c.h"
+
+enum { METADATA_MAX_BYTES = 65536 };
+
+static void on_offer(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_offered(caller, request->offer->sdp, request->offer->id);
+}
+
+static void on_answer(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_answered(caller, request->answer->sdp);
+}
+
+static void on_add_track(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_add_track(caller, request->add_track);
+}
+
+static void on_mute(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_mute_track(caller, request->mute->sid, request->mute->muted);
+}
+
+static bool names_agent(const struct caller *caller, char *const *sids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sids[i], caller->config.room->agent_track_sid) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void on_subscription(struct caller *caller, const Lk__SignalRequest *request)
+{
+    const Lk__UpdateSubscription *update = request->subscription;
+    if (names_agent(caller, update->track_sids, update->n_track_sids))
+        caller->wants_audio = update->subscribe;
+}
+
+static void on_track_setting(struct caller *caller, const Lk__SignalRequest *request)
+{
+    const Lk__UpdateTrackSettings *update = request->track_setting;
+    if (names_agent(caller, update->track_sids, update->n_track_sids))
+        caller->is_paused = update->disabled;
+}
+
+static void on_leave(struct caller *caller, const Lk__SignalRequest *request)
+{
+    (void)request;
+    ws_close(caller->ws, WS_NORMAL, NULL);
+    caller->ws = NULL;
+    caller_gone(caller, ROOM_LEFT_CLEAN);
+}
+
+static void on_ping(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_send_pong(caller, request->ping, true);
+}
+
+static void on_ping_req(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_send_pong(caller, request->ping_req->timestamp, false);
+}
+
+static void set_attribute(struct caller *caller, const Lk__Pair *pair)
+{
+    if (pair->value[0] == 0)
+        js_remove(caller->attributes, pair->key);
+    else if (js_count(caller->attributes) < CALLER_ATTRIBUTES)
+        js_set(caller->attributes, pair->key, js_string(pair->value));
+}
+
+/* Clients always send metadata and name along (reference, Keep-alive). */
+static void on_update_metadata(struct caller *caller, const Lk__SignalRequest *request)
+{
+    const Lk__UpdateParticipantMetadata *update = request->update_metadata;
+    size_t bytes = strlen(update->metadata) + strlen(update->name);
+    if (!caller->token.claims.can_update_own_metadata) {
+        caller_send_metadata_result(caller, update->request_id, REQUEST_NOT_ALLOWED);
+        return;
+    }
+    for (size_t i = 0; i < update->n_attributes; i++)
+        bytes += strlen(update->attributes[i]->key) + strlen(update->attributes[i]->value);
+    if (bytes > METADATA_MAX_BYTES) {
+        caller_send_metadata_result(caller, update->request_id, REQUEST_LIMIT_EXCEEDED);
+        return;
+    }
+    mem_free(caller->name);
+    mem_free(caller->metadata);
+    caller->name = mem_strdup(update->name);
+    caller->metadata = mem_strdup(update->metadata);
+    for (size_t i = 0; i < update->n_attributes; i++)
+        set_attribute(caller, update->attributes[i]);
+    caller_send_self(caller);
+    caller_send_metadata_result(caller, update->request_id, REQUEST_OK);
+}
+
+static void on_publish_data_track(struct caller *caller, const Lk__SignalRequest *request)
+{
+    caller_send_data_track_refusal(caller, request->publish_data_track->pub_handle);
+}
+
+/* Lets a client's tests provoke what a server may do. */
+static void on_simulate(struct caller *caller, const Lk__SignalRequest *request)
+{
+    if (request->simulate->scenario_case ==
+        LK__SIMULATE_SCENARIO__SCENARIO_LEAVE_REQUEST_FULL_RECONNECT)
+        caller_send_leave(caller, LEAVE_STATE_MISMATCH, ACTION_RECONNECT);
+}
+
+static const struct {
+    Lk__SignalRequest__MessageCase type;
+    void (*on)(struct caller *caller, const Lk__SignalRequest *request);
+} handlers[] = {
+    {LK__SIGNAL_REQUEST__MESSAGE_OFFER, on_offer},
+    {LK__SIGNAL_REQUEST__MESSAGE_ANSWER, on_answer},
+    {LK__SIGNAL_REQUEST__MESSAGE_ADD_TRACK, on_add_track},
+    {LK__SIGNAL_REQUEST__MESSAGE_MUTE, on_mute},
+    {LK__SIGNAL_REQUEST__MESSAGE_SUBSCRIPTION, on_subscription},
+    {LK__SIGNAL_REQUEST__MESSAGE_TRACK_SETTING, on_track_setting},
+    {LK__SIGNAL_REQUEST__MESSAGE_LEAVE, on_leave},
+    {LK__SIGNAL_REQUEST__MESSAGE_PING, on_ping},
+    {LK__SIGNAL_REQUEST__MESSAGE_PING_REQ, on_ping_req},
+    {LK__SIGNAL_REQUEST__MESSAGE_UPDATE_METADATA, on_update_metadata},
+    {LK__SIGNAL_REQUEST__MESSAGE_PUBLISH_DATA_TRACK, on_publish_data_track},
+    {LK__SIGNAL_REQUEST__MESSAGE_SIMULATE, on_simulate},
+};
+
+void caller_handle(struct caller *caller, const Lk__SignalRequest *request)
+{
+    for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
+        if (handlers[i].type != request->message_case)
+            continue;
+        handlers[i].on(caller, request);
+        return;
+    }
+}

@@ -1,0 +1,345 @@
+#include "room/host.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/js.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "net/ws.h"
+#include "room/caller.h"
+#include "room/join.h"
+#include "room/media.h"
+#include "room/packet.h"
+
+enum {
+    SILENCE_LIMIT_US = 10 * 1000 * 1000,
+    JOIN_LIMIT_US = 60 * 1000 * 1000,
+    SEGMENT_MAX_BYTES = 65536,
+    STATE_SIZE = 32
+};
+
+struct room_host {
+    struct room_link link;
+    struct room_media *media;
+    struct room_host_config config;
+    struct room_view view;
+    char *name, *metadata, *agent_identity, *agent_name;
+    char sid[ID_SIZE], agent_sid[ID_SIZE], agent_track_sid[ID_SIZE];
+    char agent_state[STATE_SIZE];
+    struct caller *caller; /* NULL: waiting */
+    bool is_closed;
+    struct text_out stream; /* of the agent's segment, to this caller */
+    char segment_id[PACKET_NAME_SIZE];
+    struct buf segment_text; /* all of it so far, for who comes in between */
+};
+
+static struct room_host *host_of(const struct room_link *link)
+{
+    return CONTAINER_OF(link, struct room_host, link);
+}
+
+static void send_opus(struct room_link *link, const uint8_t *payload, size_t len,
+                      uint32_t timestamp, bool is_first)
+{
+    struct room_host *host = host_of(link);
+    if (host->caller)
+        caller_send_opus(host->caller, payload, len, timestamp, is_first);
+}
+
+static void send_packet(void *arg, const uint8_t *packet, size_t len)
+{
+    struct room_host *host = arg;
+    caller_send_packet(host->caller, packet, len);
+}
+
+static void send_segment(struct room_host *host, const char *text, bool is_final)
+{
+    struct packet_sender sender = {host->agent_identity, host->agent_sid, send_packet, host};
+    struct packet_attribute attributes[] = {
+        {"lk.segment_id", host->segment_id},
+        {"lk.transcribed_track_id", host->agent_track_sid},
+        {"lk.transcription_final", "false"},
+    };
+    struct packet_attribute final = {"lk.transcription_final", "true"};
+    if (!host->stream.is_open) { /* all of it: this caller may have come in between */
+        text_out_open(&host->stream, &sender, TOPIC_TRANSCRIPTION, attributes,
+                      ARRAY_LEN(attributes));
+        text_out_write(&host->stream, &sender, host->segment_text.data, host->segment_text.len);
+    } else {
+        text_out_write(&host->stream, &sender, text, strlen(text));
+    }
+    if (is_final)
+        text_out_close(&host->stream, &sender, &final, 1);
+}
+
+static void send_old_form(struct room_host *host, const struct room_transcript *transcript,
+                          const char *text)
+{
+    struct packet_sender sender = {host->agent_identity, host->agent_sid, send_packet, host};
+    struct packet_segment segment = {
+        .speaker_identity =
+            transcript->is_agent ? host->agent_identity : caller_identity(host->caller),
+        .track_sid = transcript->is_agent ? host->agent_track_sid : caller_track_sid(host->caller),
+        .segment_id = transcript->segment_id,
+        .text = text,
+        .language = transcript->language,
+        .is_final = transcript->is_final,
+    };
+    packet_send_transcription(&sender, &segment);
+}
+
+static void begin_segment(struct room_host *host, const char *segment_id)
+{
+    if (host->stream.is_open && host->caller)
+        send_segment(host, "", true);
+    host->stream.is_open = false;
+    buf_reset(&host->segment_text);
+    size_t len = strnlen(segment_id, sizeof host->segment_id - 1);
+    memcpy(host->segment_id, segment_id, len);
+    host->segment_id[len] = 0;
+}
+
+static void agent_transcript(struct room_host *host, const struct room_transcript *transcript)
+{
+    if (strcmp(host->segment_id, transcript->segment_id) != 0)
+        begin_segment(host, transcript->segment_id);
+    buf_append_str(&host->segment_text, transcript->text);
+    if (!host->caller)
+        return;
+    bool has_text = host->segment_text.len > 0;
+    if (has_text)
+        send_segment(host, transcript->text, transcript->is_final);
+    if (has_text)
+        send_old_form(host, transcript, host->segment_text.data);
+}
+
+/* Each version is a stream of its own, said as the caller (reference, Agent conventions). */
+static void caller_transcript(struct room_host *host, const struct room_transcript *transcript)
+{
+    if (!host->caller || !transcript->text[0])
+        return;
+    struct text_out stream;
+    struct packet_sender sender = {caller_identity(host->caller), "", send_packet, host};
+    struct packet_attribute attributes[] = {
+        {"lk.segment_id", transcript->segment_id},
+        {"lk.transcribed_track_id", caller_track_sid(host->caller)},
+        {"lk.transcription_final", transcript->is_final ? "true" : "false"},
+    };
+    text_out_open(&stream, &sender, TOPIC_TRANSCRIPTION, attributes, ARRAY_LEN(attributes));
+    text_out_write(&stream, &sender, transcript->text, strlen(transcript->text));
+    text_out_close(&stream, &sender, NULL, 0);
+    send_old_form(host, transcript, transcript->text);
+}
+
+static void send_transcript(struct room_link *link, const struct room_transcript *transcript)
+{
+    struct room_host *host = host_of(link);
+    if (host->is_closed)
+        return;
+    if (transcript->is_agent)
+        agent_transcript(host, transcript);
+    else
+        caller_transcript(host, transcript);
+}
+
+static void set_agent_state(struct room_link *link, const char *state)
+{
+    struct room_host *host = host_of(link);
+    if (host->is_closed || strcmp(host->agent_state, state) == 0)
+        return;
+    size_t len = strnlen(state, STATE_SIZE - 1);
+    memcpy(host->agent_state, state, len);
+    host->agent_state[len] = 0;
+    host->view.has_agent = true;
+    host->view.agent_version++;
+    if (host->caller)
+        caller_agent_changed(host->caller);
+}
+
+static void stats(struct room_link *link, struct room_stats *out)
+{
+    const struct room_host *host = host_of(link);
+    *out = (struct room_stats){.jitter_ms = -1, .rtt_ms = -1};
+    if (host->caller)
+        caller_stats(host->caller, out);
+}
+
+static bool is_joined(const struct room_link *link)
+{
+    return caller_is_up(host_of(link)->caller);
+}
+
+static void free_host(void *arg)
+{
+    struct room_host *host = arg;
+    if (host->config.events->on_closed)
+        host->config.events->on_closed(host->config.arg);
+    buf_clear(&host->segment_text);
+    mem_free(host->name);
+    mem_free(host->metadata);
+    mem_free(host->agent_identity);
+    mem_free(host->agent_name);
+    mem_free(host);
+}
+
+static void close_link(struct room_link *link, enum room_close_reason reason)
+{
+    static const enum caller_leave_reason reasons[] = {
+        [ROOM_CLOSE_ENDED] = LEAVE_ROOM_DELETED,
+        [ROOM_CLOSE_SHUTDOWN] = LEAVE_SERVER_SHUTDOWN,
+        [ROOM_CLOSE_ERROR] = LEAVE_AGENT_ERROR,
+    };
+    struct room_host *host = host_of(link);
+    if (host->is_closed)
+        return;
+    host->is_closed = true;
+    map_remove_str(host->media->rooms, host->name);
+    caller_close(TAKE(host->caller), reasons[reason], ACTION_DISCONNECT);
+    loop_defer(host->media->config.loop, free_host, host);
+}
+
+static void on_up(void *arg)
+{
+    struct room_host *host = arg;
+    log_info("room.joined", LOG_S("room", host->name));
+    if (host->config.events->on_joined)
+        host->config.events->on_joined(host->config.arg, caller_identity(host->caller),
+                                       caller_name(host->caller));
+}
+
+/* The caller's seat is free before the event, so that the event may close the room. */
+static void leave_seat(struct room_host *host, enum room_left how, enum caller_leave_reason reason)
+{
+    struct caller *caller = TAKE(host->caller);
+    bool was_up = caller_is_up(caller);
+    int64_t last_us = caller_last_packet_us(caller);
+    AUTO_MEM char *identity = mem_strdup(caller_identity(caller));
+    host->stream.is_open = false;
+    caller_close(caller, reason, ACTION_DISCONNECT);
+    log_info("room.left", LOG_S("room", host->name), LOG_I("how", how), LOG_I("was_up", was_up));
+    if (was_up && host->config.events->on_left)
+        host->config.events->on_left(host->config.arg, identity, how, last_us);
+}
+
+static void on_gone(void *arg, enum room_left how)
+{
+    leave_seat(arg, how, LEAVE_CONNECTION_TIMEOUT);
+}
+
+static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,
+                    uint32_t timestamp, int64_t now_us)
+{
+    struct room_host *host = arg;
+    if (host->config.events->on_opus)
+        host->config.events->on_opus(host->config.arg, payload, len, sequence, timestamp, now_us);
+}
+
+static void on_muted(void *arg, bool is_muted)
+{
+    struct room_host *host = arg;
+    if (host->config.events->on_muted)
+        host->config.events->on_muted(host->config.arg, is_muted);
+}
+
+static void on_chat(void *arg, const char *text)
+{
+    struct room_host *host = arg;
+    if (host->config.events->on_chat)
+        host->config.events->on_chat(host->config.arg, text);
+}
+
+static const struct caller_fns caller_fns = {
+    .on_up = on_up,
+    .on_gone = on_gone,
+    .on_opus = on_opus,
+    .on_muted = on_muted,
+    .on_chat = on_chat,
+};
+
+void room_host_join(struct room_host *host, struct room_join *take_join)
+{
+    AUTO(room_join) join = take_join;
+    const char *identity = join->token.claims.identity;
+    struct loop *loop = host->media->config.loop;
+    if (strcmp(identity, host->agent_identity) == 0) {
+        room_join_refuse(TAKE(join), loop, 403, "the identity is the agent's");
+        return;
+    }
+    if (host->caller && strcmp(identity, caller_identity(host->caller)) != 0) {
+        room_join_refuse(TAKE(join), loop, 403, "another caller is in the room");
+        return;
+    }
+    struct caller_config config = {
+        .loop = loop,
+        .port = host->media->config.port,
+        .signer = host->media->config.signer,
+        .room = &host->view,
+        .silence_limit_us = host->config.silence_limit_us,
+        .join_limit_us = host->config.join_limit_us,
+        .fns = &caller_fns,
+        .arg = host,
+    };
+    if (join->request.is_reconnect) {
+        caller_turn_away(&config, TAKE(join));
+        return;
+    }
+    if (host->caller)
+        leave_seat(host, ROOM_LEFT_REPLACED, LEAVE_DUPLICATE_IDENTITY);
+    if (!host->is_closed)
+        host->caller = caller_open(&config, TAKE(join));
+    else
+        room_join_refuse(TAKE(join), loop, 403, "the room is over");
+}
+
+static void copy_config(struct room_host *host, const struct room_host_config *config)
+{
+    host->config = *config;
+    if (!host->config.silence_limit_us)
+        host->config.silence_limit_us = SILENCE_LIMIT_US;
+    if (!host->config.join_limit_us)
+        host->config.join_limit_us = JOIN_LIMIT_US;
+    host->name = mem_strdup(config->room);
+    host->metadata = mem_strdup(config->metadata ? config->metadata : "");
+    host->agent_identity = mem_strdup(config->agent_identity);
+    host->agent_name = mem_strdup(config->agent_name ? config->agent_name : "");
+    id_new("RM_", host->sid);
+    id_new("PA_", host->agent_sid);
+    id_new("TR_", host->agent_track_sid);
+    host->view = (struct room_view){
+        .name = host->name,
+        .sid = host->sid,
+        .metadata = host->metadata,
+        .created_wall_ms = clock_wall_ms(),
+        .agent_identity = host->agent_identity,
+        .agent_name = host->agent_name,
+        .agent_sid = host->agent_sid,
+        .agent_track_sid = host->agent_track_sid,
+        .agent_state = host->agent_state,
+    };
+}
+
+enum err room_host_open(struct room_media *media, const struct room_host_config *config,
+                        struct room_link **out)
+{
+    static const struct room_link_ops ops = {
+        .send_opus = send_opus,
+        .send_transcript = send_transcript,
+        .set_agent_state = set_agent_state,
+        .stats = stats,
+        .is_joined = is_joined,
+        .close = close_link,
+    };
+    if (map_get_str(media->rooms, config->room))
+        return ERR_CONFLICT;
+    struct room_host *host = mem_new(struct room_host);
+    host->link.ops = &ops;
+    host->media = media;
+    buf_init(&host->segment_text, SEGMENT_MAX_BYTES);
+    copy_config(host, config);
+    map_set_str(media->rooms, host->name, host);
+    *out = &host->link;
+    return OK;
+}

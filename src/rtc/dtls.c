@@ -29,6 +29,7 @@ enum {
                               waits */
     RTO_MAX_US = 3000000,
     CERT_LIST_MAX_BYTES = 16384, /* a self-signed certificate has under 1 KB */
+    SEND_FRAGMENT_BYTES = 2048,  /* sizes the write buffer: 16 KB less a session */
     CERT_SECONDS = 30 * 24 * 3600,
     GCM_SALT_BYTES = 12,
     CM_SALT_BYTES = 14,
@@ -81,6 +82,7 @@ static bool set_up_context(SSL_CTX *context)
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_read_ahead(context, 1); /* a datagram is read whole */
     SSL_CTX_set_max_cert_list(context, CERT_LIST_MAX_BYTES);
+    SSL_CTX_set_max_send_fragment(context, SEND_FRAGMENT_BYTES);
     return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) &&
            SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK") &&
            SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") &&

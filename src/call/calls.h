@@ -23,6 +23,7 @@ struct http_client;
 struct js;
 struct know;
 struct loop;
+struct port;
 struct registry;
 struct room_directory;
 struct room_media;
@@ -32,7 +33,8 @@ struct store;
 struct calls_media {
     struct loop *loop;
     struct room_media *rooms;
-    struct http_client *http; /* of that loop, for tools */
+    struct port *port;        /* flushed after each slot of frames; NULL: no audio leaves */
+    struct http_client *http; /* of that loop, for tools; NULL: tools fail */
 };
 
 /* Borrowed for the life of struct calls. */
@@ -45,7 +47,7 @@ struct calls_config {
     const struct registry *registry;
     struct know *know;
     struct room_directory *rooms;
-    const char *node; /* owner's name in the store */
+    const char *public_url; /* of this node */
 };
 
 struct calls *calls_new(const struct calls_config *config);
@@ -72,8 +74,9 @@ void calls_credit(struct calls *calls, const char *workspace_id);
 /* Ends what a dead process of this node left running (agent-shutdown, billed to the last durable
  * moment). Before the first calls_start(). message: NULL or a fault. */
 void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
-/* From now on calls_start() answers ERR_BUSY; running calls may go on for grace_us, then they end
- * agent-shutdown. done when none is left and all is stored. */
+/* From now on calls_start() fails (dispatch-failed, with the message "shutting down"); running
+ * calls may go on for grace_us, then they end agent-shutdown. done when none is left and all is
+ * stored. */
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
 
 size_t calls_count(const struct calls *calls); /* any */

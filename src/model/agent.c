@@ -147,6 +147,7 @@ static const struct field embed_rows[] = {
     ROW_BOOL(struct agent_embed, is_enabled, "enabled"),
     ROW_TEXTS(struct agent_embed, allowed_origins, "allowedOrigins", .max = 20, .entry_min = 1,
               .entry_max = 260, .check = check_origins,
+              .pattern = "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9._-]{0,200}[A-Za-z0-9])?(:[0-9]{1,5})?$",
               .about = "host, host:port or *.host; empty allows any site.",
               .example = "[\"example.com\"]"),
     ROW_INT(struct agent_embed, max_call_seconds, "maxCallSeconds", .min = 30, .max = 3600,

@@ -45,7 +45,7 @@ FIELD_TABLE(call_turn_table, struct call_turn, "CallTurn", turn_rows);
 
 static const struct field call_webhook_rows[] = {
     ROW_TEXT(struct call_webhook, url, "url", .flags = FIELD_REQUIRED, .min = 1, .max = 2048,
-             .check = check_url, .about = "A public http(s) address.",
+             .check = check_url, .pattern = "^https?://", .about = "A public http(s) address.",
              .example = "\"https://example.com/hooks/call\""),
     ROW_TEXTS(struct call_webhook, events, "events", .min = 1, .max = 100, SUBSCRIBABLE,
               .check = check_event_list, .about = "Event types; [\"*\"], the default, means all.",
@@ -210,7 +210,7 @@ static void check_identity(struct field_context *context, const struct field *ro
 
 static const struct field participant_rows[] = {
     ROW_TEXT(struct call_participant, identity, "identity", .min = 1, .max = 256,
-             .check = check_identity,
+             .check = check_identity, .pattern = "^(?!agent-)",
              .about = "caller- and 8 random characters when left out; may not begin with agent-."),
     ROW_TEXT(struct call_participant, name, "name", .min = 1, .max = 256),
     ROW_INT(struct call_participant, ttl_s, "ttlSeconds", .min = 30, .max = 86400, .standard = 3600,

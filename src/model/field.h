@@ -129,6 +129,7 @@ struct field {
     const struct field_table *table;            /* nested */
     field_check_fn *check;
     const char *format;  /* OpenAPI: uri, uuid */
+    const char *pattern; /* OpenAPI: of the text or of each entry */
     const char *example; /* OpenAPI: JSON text */
 };
 

@@ -97,7 +97,8 @@ static const struct field tool_rows[] = {
     ROW_ENUM(struct tool, kind, "kind", enum tool_kind, tool_kind_names),
     ROW_ENUM(struct tool, method, "method", enum tool_method, tool_method_names, HIDDEN),
     ROW_TEXT(struct tool, url, "url", .flags = FIELD_REQUIRED, HIDDEN, .min = 1, .max = 2048,
-             .check = check_url, .example = "\"https://example.com/orders/{{number}}\"",
+             .check = check_url, .pattern = "^https?://",
+             .example = "\"https://example.com/orders/{{number}}\"",
              .about = "A public http(s) address; redirects are not followed; may contain "
                       "{{placeholders}} behind the host."),
     ROW_OBJECTS(struct tool, params, "params", struct tool_pair_list, &param_table, HIDDEN,

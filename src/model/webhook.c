@@ -47,7 +47,7 @@ static const struct field webhook_rows[] = {
     ROW_TEXT(struct webhook, user_id, "userId", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
              .about = "Workspace."),
     ROW_TEXT(struct webhook, url, "url", .flags = FIELD_REQUIRED, .min = 1, .max = 2048,
-             .check = check_url, .about = "A public http(s) address.",
+             .check = check_url, .pattern = "^https?://", .about = "A public http(s) address.",
              .example = "\"https://example.com/hooks/earshot\""),
     ROW_TEXTS(struct webhook, events, "events", .min = 1, .max = 100, SUBSCRIBABLE,
               .check = check_event_list, .about = "Event types; [\"*\"], the default, means all.",

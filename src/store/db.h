@@ -2,7 +2,7 @@
  * written once for both: `?` placeholders; integers, text and bytes; and what a driver translates:
  *
  *   {id} {serial} {blob}   column types in the schema (text in byte order; a counting key; bytes)
- *   FOR UPDATE [SKIP LOCKED]  at a statement's end; nothing on SQLite, where one writer runs
+ *   FOR UPDATE [SKIP LOCKED]  nothing on SQLite, where one writer runs
  *
  * Statements are prepared once a connection and kept. Thread: one at a time. */
 #pragma once

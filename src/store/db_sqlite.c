@@ -142,17 +142,16 @@ static enum err sqlite_outcome(struct db *db, const char *transaction, struct fa
     return fault_set(fault, ERR_UNSUPPORTED, "SQLite: a commit is never in doubt");
 }
 
-/* A row lock at the end of a statement means nothing where one writer runs. */
-static size_t length_without_lock(const char *sql)
-{
-    const char *lock = strstr(sql, " FOR UPDATE");
-    return lock ? (size_t)(lock - sql) : strlen(sql);
-}
-
+/* Row locks mean nothing where one writer runs: they are blanked out. */
 static enum err prepare(struct sqlite_db *db, const char *sql, unsigned flags, sqlite3_stmt **out,
                         struct fault *fault)
 {
-    int code = sqlite3_prepare_v3(db->handle, sql, (int)length_without_lock(sql), flags, out, NULL);
+    static const char *const locks[] = {" FOR UPDATE SKIP LOCKED", " FOR UPDATE"};
+    AUTO_MEM char *text = mem_strdup(sql);
+    for (size_t i = 0; i < ARRAY_LEN(locks); i++)
+        for (char *lock; (lock = strstr(text, locks[i]));)
+            memset(lock, ' ', strlen(locks[i]));
+    int code = sqlite3_prepare_v3(db->handle, text, -1, flags, out, NULL);
     return code == SQLITE_OK ? OK : explain(db->handle, code, sql, fault);
 }
 

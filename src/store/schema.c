@@ -68,7 +68,7 @@ static const char *const version_1[] = {
     " rate_usd4 BIGINT NOT NULL, cost_usd4 BIGINT NOT NULL, identity TEXT NOT NULL,"
     " metadata TEXT NOT NULL, metadata_sent TEXT NOT NULL, quality TEXT NOT NULL,"
     " webhook_url TEXT NOT NULL, join_until_ms BIGINT NOT NULL, owner {id} NOT NULL,"
-    " owner_epoch BIGINT NOT NULL, durable_ms BIGINT NOT NULL, billed_to_ms BIGINT NOT NULL,"
+    " owner_epoch BIGINT NOT NULL, durable_ms BIGINT NOT NULL,"
     " last_event_ms BIGINT NOT NULL, turns BIGINT NOT NULL)",
     "CREATE INDEX calls_workspace ON calls (workspace_id, created_ms, id)",
     "CREATE INDEX calls_agent ON calls (agent_id, created_ms, id)",
@@ -89,7 +89,8 @@ static const char *const version_1[] = {
     "CREATE TABLE deliveries (id {serial}, event_id {id} NOT NULL, workspace_id {id} NOT NULL,"
     " webhook_id {id} NOT NULL, call_id {id} NOT NULL, position BIGINT NOT NULL,"
     " url TEXT NOT NULL, secret TEXT NOT NULL, state TEXT NOT NULL, attempts BIGINT NOT NULL,"
-    " due_ms BIGINT NOT NULL, leased_by {id} NOT NULL, status BIGINT NOT NULL,"
+    " due_ms BIGINT NOT NULL, was_due_ms BIGINT NOT NULL, leased_by {id} NOT NULL,"
+    " status BIGINT NOT NULL,"
     " error TEXT NOT NULL, latency_ms BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
     " attempted_ms BIGINT NOT NULL)",
     "CREATE INDEX deliveries_due ON deliveries (due_ms, id) WHERE state = 'waiting'",

@@ -25,6 +25,7 @@ void endpoint_reset(struct endpoint *endpoint)
 {
     buf_reset(&endpoint->final);
     buf_reset(&endpoint->text);
+    endpoint->is_stale = endpoint->is_open && !endpoint->is_voiced && !endpoint->is_flushed;
     endpoint->is_open = endpoint->is_voiced;
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
 }
@@ -41,7 +42,7 @@ void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us)
 {
     open_at(endpoint, now_us);
     endpoint->is_voiced = true;
-    endpoint->is_flushed = endpoint->is_ended = false;
+    endpoint->is_flushed = endpoint->is_ended = endpoint->is_stale = false;
 }
 
 uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us)
@@ -82,7 +83,7 @@ static bool ends_sentence(const char *text)
 static bool take_text(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us)
 {
     const char *piece = event->text ? event->text : "";
-    if (!*piece && event->kind == STT_PARTIAL && !endpoint->is_open)
+    if (endpoint->is_stale || (!*piece && !endpoint->is_open))
         return false;
     bool was_open = endpoint->is_open;
     if (*piece)
@@ -111,8 +112,10 @@ bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, in
         endpoint->is_ended = endpoint->is_open && !endpoint->is_voiced;
         return false;
     case STT_FLUSHED:
-        if (event->gen == endpoint->flush_gen && !endpoint->is_voiced)
-            endpoint->is_flushed = true;
+        if (event->gen != endpoint->flush_gen)
+            return false;
+        endpoint->is_stale = false;
+        endpoint->is_flushed = !endpoint->is_voiced;
         return false;
     case STT_READY:
     case STT_ERROR:

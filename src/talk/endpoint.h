@@ -33,6 +33,7 @@ struct endpoint {
     bool is_stable;  /* the text is not likely to change */
     bool is_ended;   /* the recogniser says that the caller has finished */
     bool punctuates; /* this recogniser writes full stops: a missing one means something */
+    bool is_stale;   /* the turn was taken before its final words came: those are not new ones */
     uint32_t flush_gen;
     int64_t began_us, last_voice_us;
     struct buf final, text; /* finished pieces; those and the partial one */

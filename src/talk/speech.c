@@ -145,7 +145,7 @@ void speech_unask(struct speech *speech)
     }
 }
 
-static struct speech_piece *piece_of(struct speech *speech, uint32_t gen)
+static struct speech_piece *piece_of(const struct speech *speech, uint32_t gen)
 {
     struct speech_line *line;
     LIST_EACH(line, &speech->lines, struct speech_line, node)
@@ -156,6 +156,11 @@ static struct speech_piece *piece_of(struct speech *speech, uint32_t gen)
             return piece;
     }
     return NULL;
+}
+
+bool speech_has(const struct speech *speech, uint32_t gen)
+{
+    return piece_of(speech, gen) != NULL;
 }
 
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples)

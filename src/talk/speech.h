@@ -69,9 +69,10 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last);
 void speech_unask(struct speech *speech);
 /* Samples of a generation: true when they belong to a piece. */
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples);
-void speech_done(struct speech *speech, uint32_t gen);    /* all of its audio has come */
-size_t speech_ready_samples(const struct speech *speech); /* of the front line, to be played */
-bool speech_is_waiting(const struct speech *speech);      /* the voice owes audio */
+bool speech_has(const struct speech *speech, uint32_t gen); /* is it asked and wanted? */
+void speech_done(struct speech *speech, uint32_t gen);      /* all of its audio has come */
+size_t speech_ready_samples(const struct speech *speech);   /* of the front line, to be played */
+bool speech_is_waiting(const struct speech *speech);        /* the voice owes audio */
 
 /* Counts played samples into the pieces in order; returns those that are left over, which means
  * that a line has ended in between: call again after it is dropped. */

@@ -13,6 +13,7 @@ enum phrase {
     PHRASE_WELCOME,     /* answer to thanks */
     PHRASE_GOODBYE,     /* answer to a goodbye */
     PHRASE_STILL_THERE, /* to a caller who stays silent */
+    PHRASE_MORE,        /* "Is there anything else?" */
     PHRASE_COUNT
 };
 

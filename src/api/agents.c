@@ -1,0 +1,225 @@
+/* /v1/agents: saved configurations (specification, Agents; merge rules of the decisions). */
+#include <string.h>
+
+#include "api/agent_tools.h"
+#include "api/request.h"
+#include "api/resources.h"
+#include "base/js.h"
+#include "store/agent.h"
+#include "store/document.h"
+#include "store/tool.h"
+#include "store/workspace.h"
+
+struct agent_answer {
+    struct agent agent;
+};
+static const struct field agent_rows[] = {
+    ROW_OBJECT(struct agent_answer, agent, "agent", struct agent, &agent_table),
+};
+FIELD_TABLE(agent_answer_table, struct agent_answer, "AgentAnswer", agent_rows);
+
+struct agents_answer {
+    struct agent_list agents;
+};
+static const struct field agents_rows[] = {
+    ROW_OBJECTS(struct agents_answer, agents, "agents", struct agent_list, &agent_table),
+};
+FIELD_TABLE(agents_answer_table, struct agents_answer, "AgentsAnswer", agents_rows);
+
+struct agent_key_answer {
+    const char *key;
+    struct agent agent;
+};
+static const struct field agent_key_rows[] = {
+    ROW_TEXT(struct agent_key_answer, key, "apiKey"),
+    ROW_OBJECT(struct agent_key_answer, agent, "agent", struct agent, &agent_table),
+};
+FIELD_TABLE(agent_key_answer_table, struct agent_key_answer, "AgentKeyAnswer", agent_key_rows);
+static const struct field agent_public_key_rows[] = {
+    ROW_TEXT(struct agent_key_answer, key, "publicKey"),
+    ROW_OBJECT(struct agent_key_answer, agent, "agent", struct agent, &agent_table),
+};
+FIELD_TABLE(agent_public_key_answer_table, struct agent_key_answer, "AgentPublicKeyAnswer",
+            agent_public_key_rows);
+
+struct user_query {
+    const char *user_id;
+};
+static const struct field user_query_rows[] = {
+    ROW_TEXT(struct user_query, user_id, "userId", .flags = FIELD_OPTIONAL,
+             .about = "A workspace id; never needed with a key; another workspace's is refused."),
+};
+FIELD_TABLE(user_query_table, struct user_query, "UserQuery", user_query_rows);
+
+/* ---- answers ---- */
+
+static const char *plan_of(struct request *request)
+{
+    struct workspace workspace;
+    if (store_workspace_get(request->tx, request->principal.workspace_id, &workspace) != OK)
+        return "";
+    return workspace.plan;
+}
+
+/* Tools and price are worked out when an agent is shown. */
+static enum err complete(struct request *request, struct agent *agents, size_t count)
+{
+    struct tool_list all;
+    enum err err = store_tool_list(request->tx, request->principal.workspace_id, NULL, &all);
+    if (err != OK)
+        return err;
+    const char *plan = plan_of(request);
+    for (size_t i = 0; i < count; i++) {
+        agent_tools_fill(&agents[i], &all, request->tx->arena);
+        agents[i].cost_per_minute_usd4 = agent_price(&agents[i], request->deps->catalog, plan);
+    }
+    return OK;
+}
+
+static void answer_agent(struct request *request, const struct agent *agent)
+{
+    struct agent_answer answer = {*agent};
+    if (request_found(request, complete(request, &answer.agent, 1)))
+        request_answer(request, &answer, 0);
+}
+
+/* ---- bodies ---- */
+
+static bool keep_known_documents(struct request *request, struct agent *agent)
+{
+    if (!js_get(request_body(request), "documentIds"))
+        return true;
+    return request_found(request,
+                         store_document_keep_known(request->tx, request->principal.workspace_id,
+                                                   &agent->document_ids, false));
+}
+
+static bool urls_allowed(struct request *request, const struct agent *agent,
+                         struct agent_tools *tools)
+{
+    const char **urls = arena_new_n(request->tx->arena, const char *, tools->url_count + 1);
+    size_t count = 0;
+    if (js_get(request_body(request), "webhookUrl") && *agent->webhook_url)
+        urls[count++] = agent->webhook_url;
+    for (size_t i = 0; i < tools->url_count; i++)
+        urls[count++] = tools->urls[i];
+    return request_urls_allowed(request, urls, count);
+}
+
+/* What a body says beyond the table: the catalog, tools, documents. false: answered. */
+static bool take_body(struct request *request, struct agent *agent, struct agent_tools *tools,
+                      struct field_context *context)
+{
+    const struct js *body = request_body(request);
+    if (!request_found(request, agent_tools_load(request, agent, tools)))
+        return false;
+    agent_settle(agent, body, context);
+    agent_tools_apply(tools, agent, body, context);
+    return request_is_valid(request, context);
+}
+
+/* ---- handlers ---- */
+
+void agents_list(struct request *request)
+{
+    struct agents_answer answer = {0};
+    enum err err = store_agent_list(request->tx, request->principal.workspace_id,
+                                    request_own_agent(request), &answer.agents);
+    if (request_found(request, err) &&
+        request_found(request, complete(request, answer.agents.items, answer.agents.count)))
+        request_answer(request, &answer, 0);
+}
+
+void agents_create(struct request *request)
+{
+    struct agent agent;
+    struct agent_tools tools;
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&agent_table, &agent, request_body(request), &context, "");
+    agent.user_id = request->principal.workspace_id;
+    if (!take_body(request, &agent, &tools, &context) || !urls_allowed(request, &agent, &tools))
+        return;
+    if (tools.is_name_taken) {
+        request_error(request, API_TOOL_NAME_TAKEN);
+        return;
+    }
+    if (keep_known_documents(request, &agent) &&
+        request_found(request, store_agent_insert(request->tx, &agent)) &&
+        request_found(request, agent_tools_store(&tools, request, &agent)))
+        answer_agent(request, &agent);
+}
+
+static bool may_see(const struct request *request, const char *agent_id)
+{
+    const char *own = request_own_agent(request);
+    return !own || strcmp(own, agent_id) == 0;
+}
+
+void agents_get(struct request *request)
+{
+    struct agent agent;
+    enum err err = may_see(request, request->params[0])
+                       ? store_agent_get(request->tx, request->principal.workspace_id,
+                                         request->params[0], &agent)
+                       : ERR_NOT_FOUND;
+    if (request_found(request, err))
+        answer_agent(request, &agent);
+}
+
+void agents_update(struct request *request)
+{
+    struct agent agent;
+    struct agent_tools tools;
+    struct field_context context;
+    request_context(request, &context);
+    enum err err =
+        store_agent_lock(request->tx, request->principal.workspace_id, request->params[0], &agent);
+    if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
+        field_defaults(&agent_table, &agent);
+    else if (!request_found(request, err))
+        return;
+    field_merge(&agent_table, &agent, request_body(request), &context, "");
+    if (!take_body(request, &agent, &tools, &context) || !request_found(request, err) ||
+        !urls_allowed(request, &agent, &tools))
+        return;
+    if (tools.is_name_taken) {
+        request_error(request, API_TOOL_NAME_TAKEN);
+        return;
+    }
+    if (keep_known_documents(request, &agent) &&
+        request_found(request, agent_tools_store(&tools, request, &agent)) &&
+        request_found(request, store_agent_update(request->tx, &agent)))
+        answer_agent(request, &agent);
+}
+
+void agents_remove(struct request *request)
+{
+    const char *id = request->params[0];
+    if (request_found(request,
+                      store_agent_remove(request->tx, request->principal.workspace_id, id)))
+        request_answer(request, &(struct removed){true, id}, 0);
+}
+
+static void rotate(struct request *request, enum agent_key which)
+{
+    struct agent_key_answer answer;
+    enum err err = store_agent_lock(request->tx, request->principal.workspace_id,
+                                    request->params[0], &answer.agent);
+    if (!request_found(request, err) ||
+        !request_found(request, store_agent_rotate(request->tx, &answer.agent, which)) ||
+        !request_found(request, complete(request, &answer.agent, 1)))
+        return;
+    answer.key = which == AGENT_KEY_SECRET ? answer.agent.api_key : answer.agent.public_key;
+    request_answer(request, &answer, 0);
+}
+
+void agents_rotate_key(struct request *request)
+{
+    rotate(request, AGENT_KEY_SECRET);
+}
+
+void agents_rotate_public_key(struct request *request)
+{
+    rotate(request, AGENT_KEY_PUBLIC);
+}

@@ -1,0 +1,259 @@
+/* The front of the API: which requests get to a handler at all. The order of the checks is that of
+ * the decisions; each function here is one of them and hands on to the next. */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/internal.h"
+#include "api/request.h"
+#include "base/config.h"
+#include "base/ids.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "model/document.h"
+#include "net/url.h"
+
+enum { JSON_BYTES = 1 << 20 /* decisions, JSON bodies */ };
+
+enum err api_open(const struct api_deps *deps, struct api **out, struct fault *fault)
+{
+    struct proxies *proxies;
+    enum err err = proxies_new(config_text(deps->config, SET_TRUSTED_PROXIES), &proxies, fault);
+    if (err != OK)
+        return err;
+    struct api *api = mem_new(struct api);
+    api->deps = *deps;
+    api->proxies = proxies;
+    api->keys = keys_new(deps->control, deps->store);
+    api->requests = limit_new(config_int(deps->config, SET_RATE_LIMIT),
+                              config_int(deps->config, SET_RATE_BURST));
+    int64_t failures = config_int(deps->config, SET_AUTH_FAIL_LIMIT);
+    api->failures = limit_new(failures, failures);
+    buf_init(&api->openapi, 8 << 20);
+    *out = api;
+    return OK;
+}
+
+bool api_is_idle(const struct api *api)
+{
+    return api->under_way == 0;
+}
+
+void api_close(struct api *api)
+{
+    if (!api)
+        return;
+    keys_free(api->keys);
+    limit_free(api->requests);
+    limit_free(api->failures);
+    proxies_free(api->proxies);
+    buf_clear(&api->openapi);
+    mem_free(api);
+}
+
+/* ---- bodies ---- */
+
+/* "application/json", with any parameters. */
+static bool is_type(const char *header, const char *type)
+{
+    size_t len = strlen(type);
+    return strncasecmp(header, type, len) == 0 &&
+           strspn(header + len, " \t;") + (header[len] == '\0') > 0;
+}
+
+static bool is_file(const struct route *route, struct http_exchange *exchange)
+{
+    const char *type = http_exchange_header(exchange, "Content-Type");
+    return route->body == ROUTE_JSON_OR_FILE && type && is_type(type, "application/octet-stream");
+}
+
+struct http_body_choice api_on_head(void *arg, struct http_exchange *exchange)
+{
+    (void)arg;
+    struct route_match match;
+    const struct http_request *http = http_exchange_request(exchange);
+    route_find(http->method, http->path, &match);
+    size_t max = match.route && match.route->max_body_bytes ? match.route->max_body_bytes
+                                                            : (size_t)JSON_BYTES;
+    if (!match.route || !http_exchange_header(exchange, "Authorization"))
+        return (struct http_body_choice){HTTP_BODY_DROP, JSON_BYTES};
+    if (is_file(match.route, exchange))
+        return (struct http_body_choice){HTTP_BODY_FILE, DOCUMENT_FILE_BYTES};
+    return (struct http_body_choice){HTTP_BODY_MEMORY, max};
+}
+
+/* 413 and 415. */
+static void check_body(struct request *request)
+{
+    const struct http_request *http = request->http;
+    const char *type = request_header(request, "Content-Type");
+    bool is_upload = is_file(request->route, request->exchange);
+    if (http->body_state == HTTP_BODY_TOO_LONG && !is_upload) {
+        request_error(request, API_BODY_TOO_LARGE);
+    } else if (http->body_state != HTTP_BODY_NONE && request->route->body != ROUTE_NO_BODY &&
+               type && !is_upload && !is_type(type, "application/json")) {
+        request_error(request, API_UNSUPPORTED_MEDIA_TYPE);
+    } else {
+        request_start(request);
+        return;
+    }
+    request_send(request);
+}
+
+/* ---- who may ---- */
+
+static bool is_allowed(const struct request *request)
+{
+    switch (request->route->auth) {
+    case ROUTE_WORKSPACE:
+        return request->principal.kind == KEY_WORKSPACE;
+    case ROUTE_EITHER:
+        return request->principal.kind != KEY_PUBLISHABLE;
+    case ROUTE_PUBLISHABLE:
+        return request->principal.kind == KEY_PUBLISHABLE;
+    case ROUTE_NONE:
+        break;
+    }
+    return true;
+}
+
+/* Naming another workspace is refused wherever it is named. */
+static bool names_other_workspace(const struct request *request)
+{
+    AUTO_BUF value = BUF_INIT(4096);
+    enum err err = url_query_get(request->http->query, "userId", &value);
+    return err != ERR_NOT_FOUND && (err != OK || strcmp(value.data ? value.data : "",
+                                                        request->principal.workspace_id) != 0);
+}
+
+static void check_scope(struct request *request)
+{
+    if (is_allowed(request) && !names_other_workspace(request)) {
+        check_body(request);
+        return;
+    }
+    request_error(request, API_FORBIDDEN);
+    request_send(request);
+}
+
+static void check_path(struct request *request)
+{
+    struct route_match match;
+    route_find(request->http->method, request->http->path, &match);
+    if (match.route) {
+        request->route = match.route;
+        memcpy(request->params, match.params, sizeof match.params);
+        check_scope(request);
+        return;
+    }
+    if (*match.allow) {
+        request_error(request, API_METHOD_NOT_ALLOWED);
+        answer_header(&request->answer, "Allow", arena_strdup(request->arena, match.allow));
+    } else {
+        request_error(request, API_NOT_FOUND);
+    }
+    request_send(request);
+}
+
+static void refuse_rate(struct request *request, const struct limit_state *limit)
+{
+    request_error(request, API_RATE_LIMITED);
+    answer_header(&request->answer, "Retry-After",
+                  arena_printf(request->arena, "%" PRId64, MAX(limit->retry_s, 1)));
+    request_send(request);
+}
+
+static void check_rate(struct request *request)
+{
+    const struct principal *who = &request->principal;
+    const char *name = who->kind == KEY_PUBLISHABLE ? arena_printf(request->arena, "pk:%s:%s",
+                                                                   who->agent_id, request->address)
+                       : who->kind == KEY_AGENT     ? who->agent_id
+                                                    : who->key_id;
+    int64_t now_us = loop_now_us(request->deps->control);
+    if (limit_take(request->api->requests, name, now_us, &request->limit))
+        check_path(request);
+    else
+        refuse_rate(request, &request->limit);
+}
+
+/* 401, or 429 for an address that fails too often. */
+static void refuse_key(struct request *request)
+{
+    struct limit_state limit;
+    int64_t now_us = loop_now_us(request->deps->control);
+    if (!limit_take(request->api->failures, request->address, now_us, &limit)) {
+        refuse_rate(request, &limit);
+        return;
+    }
+    request_error(request, API_UNAUTHORIZED);
+    if (embed_is_path(request->http->path))
+        embed_any_origin(request);
+    request_send(request);
+}
+
+static void on_key(void *arg, enum err err, const struct principal *principal)
+{
+    struct request *request = arg;
+    if (err != OK) {
+        request_error(request, API_UNAVAILABLE);
+        request_send(request);
+    } else if (!principal) {
+        refuse_key(request);
+    } else {
+        request->principal = *principal;
+        request->has_principal = true;
+        check_rate(request);
+    }
+}
+
+static void check_key(struct request *request)
+{
+    static const char scheme[] = "Bearer ";
+    const char *header = request_header(request, "Authorization");
+    if (!header || strncasecmp(header, scheme, sizeof scheme - 1) != 0) {
+        refuse_key(request);
+        return;
+    }
+    const char *key = header + sizeof scheme - 1;
+    key += strspn(key, " ");
+    if (key_is_valid(key)) /* typing errors need no look-up */
+        keys_find(request->api->keys, key, on_key, request);
+    else
+        refuse_key(request);
+}
+
+/* OPTIONS: a preflight of the embed endpoint, else the methods of a known path. */
+static bool answer_options(struct request *request)
+{
+    struct route_match match;
+    if (strcmp(request->http->method, "OPTIONS") != 0)
+        return false;
+    route_find("OPTIONS", request->http->path, &match);
+    if (!*match.allow)
+        return false;
+    request->answer.status = 204;
+    if (embed_is_path(request->http->path))
+        embed_preflight(request);
+    answer_header(&request->answer, "Allow",
+                  arena_printf(request->arena, "%s, OPTIONS", match.allow));
+    request_send(request);
+    return true;
+}
+
+void api_on_request(void *arg, struct http_exchange *take_exchange)
+{
+    struct request *request = request_new(arg, take_exchange);
+    struct route_match match;
+    if (answer_options(request))
+        return;
+    route_find(request->http->method, request->http->path, &match);
+    if (match.route && match.route->auth == ROUTE_NONE) {
+        request->route = match.route;
+        request_start(request);
+        return;
+    }
+    check_key(request);
+}

@@ -1,0 +1,55 @@
+/* The JSON API: registers nothing by itself; whoever owns the HTTP server hands it every exchange
+ * that nobody else (rooms, pages) has claimed.
+ *
+ *   http_handler.on_head -> api_on_head(), http_handler.on_request -> api_on_request()
+ *
+ * Thread: the control loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "net/http_server.h"
+
+struct api;
+struct calls;
+struct catalog;
+struct config;
+struct delivery;
+struct http_client;
+struct know;
+struct loop;
+struct resolver;
+struct store;
+struct token_signer;
+
+/* All borrowed for the life of the API. */
+struct api_deps {
+    struct loop *control;
+    const struct config *config;
+    struct store *store;
+    const struct catalog *catalog;
+    struct resolver *resolver; /* public addresses are checked when they are saved */
+    struct http_client *http;  /* of the control loop: Test a tool */
+    struct calls *calls;
+    struct know *know;
+    struct delivery *delivery;         /* Send a test event */
+    const struct token_signer *signer; /* join tokens */
+    const char *livekit_url;           /* what a client joins with: "ws://host:port" */
+    const char *public_url;            /* "http://host:port", for the OpenAPI document */
+    bool (*is_ready)(void *arg);       /* /readyz beside the store; NULL: always */
+    void *arg;
+};
+
+/* ERR_INVALID: a setting (trusted proxies) is wrong. */
+enum err api_open(const struct api_deps *deps, struct api **out, struct fault *fault) MUST_USE;
+/* Requests under way are answered before: close the HTTP server first, then run the loop until
+ * api_is_idle(). */
+void api_close(struct api *api);
+bool api_is_idle(const struct api *api);
+
+/* `arg` is the struct api: fit for struct http_handler. */
+struct http_body_choice api_on_head(void *arg, struct http_exchange *exchange);
+void api_on_request(void *arg, struct http_exchange *take_exchange);

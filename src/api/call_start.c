@@ -1,0 +1,277 @@
+/* POST /v1/calls, and what it shares with the call button (specification, Start a call, Language
+ * rules).
+ *
+ *   job: checks, row in state created -> loop: calls_start() -> job: the call as it is, the token
+ */
+#include "api/call_start.h"
+
+#include <string.h>
+
+#include "api/agent_tools.h"
+#include "api/request.h"
+#include "api/resources.h"
+#include "base/ids.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "call/calls.h"
+#include "call/plan.h"
+#include "room/token.h"
+#include "store/agent.h"
+#include "store/call.h"
+#include "store/tool.h"
+#include "store/workspace.h"
+
+struct started {
+    const char *call_id, *livekit_url, *token, *language;
+    const struct call *call;
+};
+static const struct field started_rows[] = {
+    ROW_TEXT(struct started, call_id, "callId", .format = "uuid"),
+    ROW_TEXT(struct started, livekit_url, "livekitUrl"),
+    ROW_TEXT(struct started, token, "token", .about = "Joins the room with any LiveKit client."),
+    ROW_TEXT(struct started, language, "language", .flags = FIELD_OMIT_EMPTY,
+             .about = "ISO code, when a language was sent."),
+    ROW_OBJECT_PTR(struct started, call, "call", const struct call, &call_table),
+};
+FIELD_TABLE(call_started_table, struct started, "CallStarted", started_rows);
+
+static const struct field embed_rows[] = {
+    ROW_TEXT(struct started, call_id, "callId", .format = "uuid"),
+    ROW_TEXT(struct started, livekit_url, "livekitUrl"),
+    ROW_TEXT(struct started, token, "token"),
+    ROW_TEXT(struct started, language, "language", .flags = FIELD_OMIT_EMPTY),
+};
+FIELD_TABLE(embed_started_table, struct started, "EmbedCallStarted", embed_rows);
+
+/* ---- language rules 1 to 3 ---- */
+
+static bool can_speak(const struct catalog *catalog, const struct agent *agent, const char *iso)
+{
+    const struct catalog_tts *tts = catalog_tts(catalog, agent->voice.provider);
+    const struct catalog_stt *stt = catalog_stt(catalog, agent->stt.provider);
+    if (strcmp(iso, "hi") == 0 || strcmp(iso, "en") == 0)
+        return tts && catalog_speaks(&tts->languages, iso);
+    return tts && tts->is_multilingual && stt && stt->is_multilingual;
+}
+
+static bool choose_language(struct request *request, struct call_start_state *state)
+{
+    const struct catalog *catalog = request->deps->catalog;
+    const char *own = state->agent.voice.language, *sent = state->start.language;
+    state->language = catalog_language(catalog, own);
+    if (!sent || strcmp(sent, own) == 0)
+        return true;
+    const struct catalog_language *language = catalog_language_named(catalog, sent);
+    if (language && strcmp(language->id, own) == 0)
+        return true;
+    if (!language || !can_speak(catalog, &state->agent, language->iso)) {
+        request_error(request, API_UNSUPPORTED_LANGUAGE);
+        return false;
+    }
+    state->language = language;
+    state->is_language_sent = true;
+    return true;
+}
+
+/* ---- the row ---- */
+
+static const char *print_in(struct js *take_js, struct arena *arena)
+{
+    AUTO_MEM char *text = js_print(take_js);
+    js_free(take_js);
+    return arena_strdup(arena, text);
+}
+
+static struct js *metadata_of(const struct call_start *start)
+{
+    struct js *js = NULL;
+    if (js_parse(start->metadata, strlen(start->metadata), 64, &js, NULL) != OK)
+        js = js_object();
+    return js;
+}
+
+/* As sent, plus what the service adds; its own keys win. */
+static void fill_metadata(struct call_start_state *state, struct arena *arena)
+{
+    const struct agent *agent = &state->agent;
+    struct js *shown = metadata_of(&state->start), *sent = metadata_of(&state->start);
+    struct js *variables = js_object();
+    for (size_t i = 0; i < state->start.variables.count; i++)
+        js_set(variables, state->start.variables.items[i].name,
+               js_string(state->start.variables.items[i].text));
+    js_set(shown, "variables", variables);
+    js_set(shown, "agentId", js_string(agent->id));
+    js_set(shown, "agentName", js_string(agent->name));
+    js_set(shown, "userId", js_string(agent->user_id));
+    if (state->start.language && state->language)
+        js_set(shown, "language", js_string(state->language->iso));
+    js_set(sent, "agentId", js_string(agent->id));
+    js_set(sent, "userId", js_string(agent->user_id));
+    state->call.metadata = print_in(shown, arena);
+    state->call.metadata_sent = print_in(sent, arena);
+}
+
+static void fill_webhooks(struct call_start_state *state)
+{
+    static const char *all[] = {"*"};
+    state->call.webhooks = state->start.webhooks;
+    for (size_t i = 0; i < state->call.webhooks.count; i++)
+        if (state->call.webhooks.items[i].events.count == 0)
+            state->call.webhooks.items[i].events = (struct text_list){all, 1};
+}
+
+static void fill_call(struct request *request, struct call_start_state *state,
+                      enum call_source source, const char *plan)
+{
+    struct arena *arena = request->tx->arena;
+    struct call *call = &state->call;
+    char id[ID_SIZE], suffix[9];
+    uuid_new(id);
+    random_base62(suffix, 8);
+    if (*state->start.participant.identity == '\0')
+        state->start.participant.identity = arena_printf(arena, "caller-%s", suffix);
+    state->agent.cost_per_minute_usd4 = agent_price(&state->agent, request->deps->catalog, plan);
+    field_defaults(&call_table, call);
+    call->id = arena_strdup(arena, id);
+    call->user_id = state->agent.user_id;
+    call->agent_id = state->agent.id;
+    call->room_name = arena_printf(arena, "call-%s", id);
+    call->source = source;
+    call->created_wall_ms = request->tx->now_ms;
+    call->cost_per_minute_usd4 = state->agent.cost_per_minute_usd4;
+    call->participant_identity = state->start.participant.identity;
+    fill_metadata(state, arena);
+    fill_webhooks(state);
+    state->join_until_wall_ms =
+        call->created_wall_ms + state->start.participant.ttl_s * INT64_C(1000);
+}
+
+/* ---- after the commit ---- */
+
+/* The answer needs these when the job's arena is gone. */
+struct waiting {
+    char id[ID_SIZE];
+    const char *identity, *name, *language;
+    int64_t expires_s;
+};
+
+static void answer_started(struct request *request)
+{
+    const struct waiting *waiting = request->state;
+    struct call call;
+    if (!request_found(request, store_call_get(request->tx, request->principal.workspace_id, NULL,
+                                               waiting->id, &call)))
+        return;
+    struct token_claims claims = token_claims_for_caller(call.room_name, waiting->identity,
+                                                         waiting->name, waiting->expires_s);
+    AUTO_BUF token = BUF_INIT(TOKEN_MAX_BYTES);
+    if (token_mint(request->deps->signer, &claims, &token) != OK) {
+        request_error(request, API_INTERNAL_ERROR);
+        return;
+    }
+    struct started answer = {
+        .call_id = waiting->id,
+        .livekit_url = request->deps->livekit_url,
+        .token = token.data,
+        .language = waiting->language,
+        .call = &call,
+    };
+    request_answer(request, &answer, 0);
+}
+
+static void dispatched(void *arg, enum err err, const char *message)
+{
+    struct request *request = arg;
+    if (err == OK) {
+        request_job(request, STORE_READ, answer_started);
+        return;
+    }
+    answer_error(&request->answer, API_DISPATCH_FAILED, message, NULL);
+    request_finish(request);
+}
+
+static struct call_plan *make_plan(const struct call_start_state *state)
+{
+    struct call_plan *plan = call_plan_new();
+    struct call *call = arena_new_of(plan->arena, struct call);
+    struct call_start *start = arena_new_of(plan->arena, struct call_start);
+    struct agent *agent = arena_new_of(plan->arena, struct agent);
+    field_copy(&call_table, &state->call, call, plan->arena);
+    field_copy(&call_start_table, &state->start, start, plan->arena);
+    field_copy(&agent_table, &state->agent, agent, plan->arena);
+    plan->row = call;
+    plan->start = start;
+    plan->agent = agent;
+    plan->language = arena_strdup(plan->arena, state->language->id);
+    plan->is_language_sent = state->is_language_sent;
+    plan->join_until_wall_ms = state->join_until_wall_ms;
+    return plan;
+}
+
+static void dispatch(struct request *request)
+{
+    const struct call_start_state *state = request->state;
+    struct arena *arena = request->arena;
+    struct waiting *waiting = arena_new_of(arena, struct waiting);
+    strcpy(waiting->id, state->call.id);
+    waiting->identity = arena_strdup(arena, state->start.participant.identity);
+    waiting->name = arena_strdup(arena, state->start.participant.name);
+    waiting->language = state->start.language ? arena_strdup(arena, state->language->iso) : "";
+    waiting->expires_s = state->join_until_wall_ms / 1000;
+    request->state = waiting;
+    calls_start(request->deps->calls, make_plan(state), dispatched, request);
+}
+
+bool call_start_insert(struct request *request, struct call_start_state *state,
+                       enum call_source source)
+{
+    struct workspace workspace;
+    struct tool_list tools;
+    int64_t running;
+    const char *id = request->principal.workspace_id;
+    if (!choose_language(request, state) ||
+        !request_found(request, store_workspace_lock(request->tx, id)) ||
+        !request_found(request, store_workspace_get(request->tx, id, &workspace)) ||
+        !request_found(request, store_call_running(request->tx, id, &running)) ||
+        !request_found(request, store_tool_list(request->tx, id, NULL, &tools)))
+        return false;
+    if (workspace.balance_usd4 <= 0) {
+        request_error(request, API_INSUFFICIENT_BALANCE);
+        return false;
+    }
+    if (running >= workspace.max_concurrent_calls) {
+        request_error(request, API_CONCURRENT_CALL_LIMIT);
+        answer_header(&request->answer, "Retry-After", "10");
+        return false;
+    }
+    state->agent.tools = (struct tool_list){0};
+    if (!state->start.config.prompt.system) /* decisions: that prompt runs without tools */
+        agent_tools_for_call(&state->agent, &tools, request->tx->arena);
+    fill_call(request, state, source, workspace.plan);
+    if (!request_found(request,
+                       store_call_insert(request->tx, &state->call, state->agent.webhook_url,
+                                         state->join_until_wall_ms)))
+        return false;
+    request->state = state;
+    request->after = dispatch;
+    return true;
+}
+
+void calls_create(struct request *request)
+{
+    struct arena *arena = request->tx->arena;
+    struct call_start_state *state = arena_new_of(arena, struct call_start_state);
+    struct call_start *start = &state->start;
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&call_start_table, start, request_body(request), &context, "");
+    if (!request_is_valid(request, &context) ||
+        !request_found(request, store_agent_get(request->tx, request->principal.workspace_id,
+                                                start->agent_id, &state->agent)))
+        return;
+    const char **urls = arena_new_n(arena, const char *, start->webhooks.count);
+    for (size_t i = 0; i < start->webhooks.count; i++)
+        urls[i] = start->webhooks.items[i].url;
+    if (request_urls_allowed(request, urls, start->webhooks.count))
+        (void)call_start_insert(request, state, CALL_SOURCE_API);
+}

@@ -1,0 +1,217 @@
+/* /v1/knowledge: documents as text, their cards, and the search an agent makes. */
+#include <string.h>
+
+#include "api/request.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "know/know.h"
+#include "model/document.h"
+#include "store/document.h"
+#include "store/workspace.h"
+
+struct document_body {
+    const char *name, *text;
+};
+static const struct field body_rows[] = {
+    ROW_TEXT(struct document_body, name, "name", .flags = FIELD_REQUIRED, .min = 1, .max = 255,
+             .example = "\"Opening hours\""),
+    ROW_TEXT(struct document_body, text, "text", .flags = FIELD_REQUIRED, .min = DOCUMENT_TEXT_MIN,
+             .max = DOCUMENT_TEXT_MAX,
+             .example = "\"We are open from Monday to Friday, nine to five.\""),
+};
+FIELD_TABLE(document_body_table, struct document_body, "DocumentText", body_rows);
+
+struct document_answer {
+    struct document document;
+};
+static const struct field document_rows[] = {
+    ROW_OBJECT(struct document_answer, document, "document", struct document, &document_table),
+};
+FIELD_TABLE(document_answer_table, struct document_answer, "DocumentAnswer", document_rows);
+
+struct documents_answer {
+    struct document_list documents;
+};
+static const struct field documents_rows[] = {
+    ROW_OBJECTS(struct documents_answer, documents, "documents", struct document_list,
+                &document_table),
+};
+FIELD_TABLE(documents_answer_table, struct documents_answer, "DocumentsAnswer", documents_rows);
+
+struct document_cards_answer {
+    struct document document;
+    struct card_list cards;
+};
+static const struct field document_cards_rows[] = {
+    ROW_OBJECT(struct document_cards_answer, document, "document", struct document,
+               &document_table),
+    ROW_OBJECTS(struct document_cards_answer, cards, "cards", struct card_list, &card_table),
+};
+FIELD_TABLE(document_cards_answer_table, struct document_cards_answer, "DocumentCardsAnswer",
+            document_cards_rows);
+
+void documents_list(struct request *request)
+{
+    struct documents_answer answer = {0};
+    if (request_found(request, store_document_list(request->tx, request->principal.workspace_id,
+                                                   &answer.documents)))
+        request_answer(request, &answer, 0);
+}
+
+static enum api_error insert_error(enum err err)
+{
+    switch (err) {
+    case ERR_CONFLICT:
+        return API_DOCUMENT_LIMIT_REACHED;
+    case ERR_LIMIT:
+        return API_RATE_LIMITED;
+    case ERR_BUSY:
+        return API_KNOWLEDGE_BUSY;
+    default:
+        return API_INTERNAL_ERROR;
+    }
+}
+
+/* Locks the workspace; false: answered. */
+static bool has_balance(struct request *request)
+{
+    struct workspace workspace;
+    const char *id = request->principal.workspace_id;
+    if (!request_found(request, store_workspace_lock(request->tx, id)) ||
+        !request_found(request, store_workspace_get(request->tx, id, &workspace)))
+        return false;
+    if (workspace.balance_usd4 <= 0)
+        request_error(request, API_INSUFFICIENT_BALANCE);
+    return workspace.balance_usd4 > 0;
+}
+
+void documents_create(struct request *request)
+{
+    struct document_body body;
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&document_body_table, &body, request_body(request), &context, "");
+    if (!request_is_valid(request, &context) || !has_balance(request))
+        return;
+    struct document_answer answer;
+    struct document *document = &answer.document;
+    field_defaults(&document_table, document);
+    document->user_id = request->principal.workspace_id;
+    document->name = body.name;
+    document->kind = DOCUMENT_TEXT;
+    document->bytes = (int64_t)strlen(body.text);
+    enum err err = store_document_insert(request->tx, document, body.text, strlen(body.text),
+                                         config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
+    if (err != OK) {
+        request_error(request, insert_error(err));
+        if (err == ERR_LIMIT)
+            answer_header(&request->answer, "Retry-After", "60");
+        return;
+    }
+    request_answer(request, &answer, 0);
+}
+
+void documents_get(struct request *request)
+{
+    struct document_cards_answer answer = {0};
+    struct passage *passages;
+    size_t count;
+    if (!request_found(request, store_document_get(request->tx, request->principal.workspace_id,
+                                                   request->params[0], &answer.document)) ||
+        !request_found(request,
+                       store_document_passages(request->tx, request->params[0], &passages, &count)))
+        return;
+    answer.cards.items = arena_new_n(request->tx->arena, struct card, count);
+    for (size_t i = 0; i < count; i++)
+        if (passages[i].question)
+            answer.cards.items[answer.cards.count++] =
+                (struct card){passages[i].question, passages[i].text};
+    request_answer(request, &answer, 0);
+}
+
+/* The file as it was uploaded: never shown by a browser as anything but a download. */
+void documents_file(struct request *request)
+{
+    struct document document;
+    const void *source;
+    size_t len;
+    struct answer *answer = &request->answer;
+    enum err err = store_document_get(request->tx, request->principal.workspace_id,
+                                      request->params[0], &document);
+    if (err == OK && !document.is_stored)
+        err = ERR_NOT_FOUND;
+    if (!request_found(request, err) ||
+        !request_found(request, store_document_source(request->tx, document.id, &source, &len)))
+        return;
+    answer->status = 200;
+    answer->content_type = "application/octet-stream";
+    answer_header(answer, "Content-Disposition", "attachment");
+    (void)buf_append(&answer->body, source, len);
+}
+
+void documents_retry(struct request *request)
+{
+    struct document_answer answer;
+    enum err err = store_document_retry(request->tx, request->principal.workspace_id,
+                                        request->params[0], &answer.document);
+    if (err == ERR_CONFLICT)
+        request_error(request, API_CONFLICT);
+    else if (request_found(request, err))
+        request_answer(request, &answer, 0);
+}
+
+void documents_remove(struct request *request)
+{
+    const char *id = request->params[0];
+    if (request_found(request,
+                      store_document_remove(request->tx, request->principal.workspace_id, id)))
+        request_answer(request, &(struct removed){true, id}, 0);
+}
+
+/* ---- search ---- */
+
+struct search_body {
+    struct text_list document_ids;
+    const char *query;
+};
+static const struct field search_rows[] = {
+    ROW_TEXTS(struct search_body, document_ids, "documentIds", .flags = FIELD_REQUIRED, .max = 500,
+              .entry_max = 64, .example = "[\"kd_01abcdefghijklmnopqr\"]"),
+    ROW_TEXT(struct search_body, query, "query", .flags = FIELD_REQUIRED, .min = 1, .max = 300,
+             .example = "\"When are you open?\""),
+};
+FIELD_TABLE(search_body_table, struct search_body, "Search", search_rows);
+
+struct search_answer {
+    struct hit_list hits;
+    int64_t took_ms;
+};
+static const struct field search_answer_rows[] = {
+    ROW_OBJECTS(struct search_answer, hits, "hits", struct hit_list, &hit_table,
+                .about = "Best match first; empty: not in the documents."),
+    ROW_INT(struct search_answer, took_ms, "ms"),
+};
+FIELD_TABLE(search_answer_table, struct search_answer, "SearchAnswer", search_answer_rows);
+
+void search_documents(struct request *request)
+{
+    struct search_body body;
+    struct search_answer answer = {0};
+    struct field_context context;
+    int64_t started_us = clock_now_us();
+    request_context(request, &context);
+    field_create(&search_body_table, &body, request_body(request), &context, "");
+    if (!request_is_valid(request, &context))
+        return;
+    if (!request_found(request,
+                       store_document_keep_known(request->tx, request->principal.workspace_id,
+                                                 &body.document_ids, true)))
+        return;
+    if (body.document_ids.count &&
+        !request_found(request, know_search(request->deps->know, request->tx, &body.document_ids,
+                                            body.query, KNOW_HITS_MAX, &answer.hits)))
+        return;
+    answer.took_ms = (clock_now_us() - started_us) / 1000;
+    request_answer(request, &answer, 0);
+}

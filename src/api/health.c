@@ -1,0 +1,56 @@
+/* /healthz, /readyz and /metrics: for those who run the service, without an API key. */
+#include <string.h>
+
+#include "api/internal.h"
+#include "api/request.h"
+#include "api/resources.h"
+#include "base/config.h"
+#include "base/crypto.h"
+#include "base/metrics.h"
+
+static void answer_text(struct request *request, int status, const char *text)
+{
+    struct answer *answer = &request->answer;
+    answer->status = status;
+    answer->content_type = "text/plain; charset=utf-8";
+    (void)buf_append_str(&answer->body, text);
+}
+
+void health_get(struct request *request)
+{
+    answer_text(request, 200, "ok\n");
+}
+
+void ready_get(struct request *request)
+{
+    const struct api_deps *deps = request->deps;
+    if (store_is_up(deps->store) && (!deps->is_ready || deps->is_ready(deps->arg)))
+        answer_text(request, 200, "ready\n");
+    else
+        answer_text(request, 503, "not ready\n");
+}
+
+/* From loopback, or with the operator's token. */
+static bool may_read_metrics(const struct request *request)
+{
+    static const char scheme[] = "Bearer ";
+    const char *token = config_text(request->deps->config, SET_METRICS_TOKEN);
+    const char *header = request_header(request, "Authorization");
+    struct net_addr client;
+    if (*token && header && strncmp(header, scheme, sizeof scheme - 1) == 0) {
+        const char *sent = header + sizeof scheme - 1;
+        return strlen(sent) == strlen(token) && crypto_equal(sent, token, strlen(token));
+    }
+    return net_ip_parse(request->address, &client) == OK && net_addr_is_loopback(&client);
+}
+
+void metrics_get(struct request *request)
+{
+    if (!may_read_metrics(request)) {
+        request_error(request, API_UNAUTHORIZED);
+        return;
+    }
+    request->answer.status = 200;
+    request->answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_print(&request->answer.body);
+}

@@ -1,0 +1,33 @@
+/* The API itself, as its own files see it. */
+#pragma once
+
+#include "api/api.h"
+#include "api/keys.h"
+#include "api/limit.h"
+#include "net/addr.h"
+
+struct proxies;
+struct request;
+
+struct api {
+    struct api_deps deps;
+    struct keys *keys;
+    struct limit *requests, *failures;
+    struct proxies *proxies;
+    struct buf openapi; /* made at the first use */
+    unsigned under_way;
+};
+
+/* api/proxy.c: whose X-Forwarded-For counts. */
+enum err proxies_new(const char *list, struct proxies **out, struct fault *fault) MUST_USE;
+void proxies_free(struct proxies *proxies);
+/* The client's address: the peer, or the last entry of X-Forwarded-For that is no proxy of ours. */
+void proxies_client(const struct proxies *proxies, const struct net_addr *peer,
+                    const char *forwarded, char out[NET_IP_SIZE]);
+
+/* api/embed.c: adds CORS headers to the answer for a publishable key. */
+void embed_preflight(struct request *request);
+void embed_any_origin(struct request *request);
+/* The origin is not known to be allowed yet: looks the agent up, then sends. */
+void embed_send(struct request *request);
+bool embed_is_path(const char *path);

@@ -1,0 +1,162 @@
+/* The cache of keys: hash of the key -> who it speaks for, until its second is over. The key itself
+ * is kept nowhere. Uses of a workspace key are noted at most once a minute. */
+#include "api/keys.h"
+
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "store/api_key.h"
+#include "store/store.h"
+
+enum {
+    KEPT_US = 1000000,   /* decisions: an old key stops within a second, on every node */
+    TOUCH_US = 60000000, /* lastUsedAt is written once a minute at most */
+    ENTRIES_MAX = 100000,
+};
+
+struct entry {
+    struct principal principal;
+    int64_t until_us, touched_us;
+};
+
+struct keys {
+    struct loop *loop;
+    struct store *store;
+    struct store_watch *watch;
+    struct map *entries;
+};
+
+static int drop(void *arg, const void *key, size_t key_len, void *value)
+{
+    (void)arg, (void)key, (void)key_len;
+    mem_free(value);
+    return 0;
+}
+
+static int expire(void *arg, const void *key, size_t key_len, void *value)
+{
+    (void)key, (void)key_len, (void)arg;
+    ((struct entry *)value)->until_us = 0;
+    return 0;
+}
+
+/* Keys were rotated or revoked, here or on another node. */
+static void on_changed(void *arg, unsigned topics)
+{
+    (void)topics;
+    struct keys *keys = arg;
+    map_each(keys->entries, expire, keys);
+}
+
+struct keys *keys_new(struct loop *loop, struct store *store)
+{
+    struct keys *keys = mem_new(struct keys);
+    keys->loop = loop;
+    keys->store = store;
+    keys->entries = map_new();
+    keys->watch = store_watch(store, STORE_KEYS, loop, on_changed, keys);
+    return keys;
+}
+
+void keys_free(struct keys *keys)
+{
+    if (!keys)
+        return;
+    if (keys->watch)
+        store_unwatch(keys->watch);
+    map_each(keys->entries, drop, NULL);
+    map_free(keys->entries);
+    mem_free(keys);
+}
+
+static enum err touch_job(struct tx *tx, void *arg)
+{
+    return store_key_touch(tx, arg);
+}
+
+static void touch_done(void *arg, enum err err)
+{
+    (void)err; /* the next use tries again */
+    mem_free(arg);
+}
+
+static void touch(struct keys *keys, struct entry *entry)
+{
+    int64_t now_us = loop_now_us(keys->loop);
+    if (entry->principal.kind != KEY_WORKSPACE ||
+        (entry->touched_us && now_us - entry->touched_us < TOUCH_US))
+        return;
+    entry->touched_us = now_us;
+    char *id = mem_strdup(entry->principal.key_id);
+    if (store_job(keys->store, STORE_WRITE, touch_job, id, keys->loop, touch_done) != OK)
+        mem_free(id);
+}
+
+struct lookup {
+    struct keys *keys;
+    char *key;
+    uint8_t hash[SHA256_BYTES];
+    struct principal principal;
+    keys_found_fn *fn;
+    void *arg;
+};
+
+static enum err lookup_job(struct tx *tx, void *arg)
+{
+    struct lookup *lookup = arg;
+    return store_key_find(tx, lookup->key, &lookup->principal);
+}
+
+static void lookup_done(void *arg, enum err err)
+{
+    struct lookup *lookup = arg;
+    struct keys *keys = lookup->keys;
+    struct entry *entry = map_get(keys->entries, lookup->hash, sizeof lookup->hash);
+    if (err == OK) {
+        if (!entry && map_count(keys->entries) < ENTRIES_MAX) {
+            entry = mem_new(struct entry);
+            map_set(keys->entries, lookup->hash, sizeof lookup->hash, entry);
+        }
+        if (entry) {
+            entry->principal = lookup->principal;
+            entry->until_us = loop_now_us(keys->loop) + KEPT_US;
+            touch(keys, entry);
+        }
+        lookup->fn(lookup->arg, OK, &lookup->principal);
+    } else {
+        if (entry && err == ERR_NOT_FOUND) {
+            map_remove(keys->entries, lookup->hash, sizeof lookup->hash);
+            mem_free(entry);
+        }
+        lookup->fn(lookup->arg, err == ERR_NOT_FOUND ? OK : err, NULL);
+    }
+    mem_free(lookup->key);
+    mem_free(lookup);
+}
+
+void keys_find(struct keys *keys, const char *key, keys_found_fn *fn, void *arg)
+{
+    uint8_t hash[SHA256_BYTES];
+    crypto_sha256(key, strlen(key), hash);
+    struct entry *entry = map_get(keys->entries, hash, sizeof hash);
+    if (entry && entry->until_us > loop_now_us(keys->loop)) {
+        touch(keys, entry);
+        fn(arg, OK, &entry->principal);
+        return;
+    }
+    struct lookup *lookup = mem_new(struct lookup);
+    lookup->keys = keys;
+    lookup->key = mem_strdup(key);
+    memcpy(lookup->hash, hash, sizeof hash);
+    lookup->fn = fn;
+    lookup->arg = arg;
+    enum err err = store_job(keys->store, STORE_READ, lookup_job, lookup, keys->loop, lookup_done);
+    if (err != OK) {
+        mem_free(lookup->key);
+        mem_free(lookup);
+        fn(arg, err, NULL);
+    }
+}

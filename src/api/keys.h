@@ -1,0 +1,21 @@
+/* Whose key is this? Looked up in the store by its hash and remembered for at most a second, so
+ * that a revoked key stops within it on every node. Thread: the control loop. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "model/workspace.h"
+
+struct keys;
+struct loop;
+struct store;
+
+struct keys *keys_new(struct loop *loop, struct store *store);
+void keys_free(struct keys *keys); /* no look-up is under way */
+DEFINE_AUTO(keys)
+
+/* principal NULL: no such key (err OK), or the store did not answer (err). */
+typedef void keys_found_fn(void *arg, enum err err, const struct principal *principal);
+/* fn may come inside the call. */
+void keys_find(struct keys *keys, const char *key, keys_found_fn *fn, void *arg);

@@ -1,0 +1,501 @@
+/* Prints the OpenAPI document: paths from the routes, components from the field tables, webhooks
+ * from the event types. Nothing is written twice: what the document says is what the parser and the
+ * writer do. */
+#include "api/openapi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "api/request.h"
+#include "api/resources.h"
+#include "api/router.h"
+#include "base/js.h"
+#include "model/event.h"
+#include "model/schema.h"
+
+struct printer {
+    struct json_out out;
+    struct schema_set set;
+};
+
+static void text(struct printer *p, const char *key, const char *value)
+{
+    out_key(&p->out, key);
+    out_text(&p->out, value);
+}
+
+static void begin(struct printer *p, const char *key)
+{
+    out_key(&p->out, key);
+    out_object(&p->out);
+}
+
+static void end(struct printer *p)
+{
+    out_object_end(&p->out);
+}
+
+static void ref(struct printer *p, const char *target)
+{
+    out_object(&p->out);
+    text(p, "$ref", target);
+    end(p);
+}
+
+/* ---- parameters ---- */
+
+static void write_path_parameters(struct printer *p, const struct route *route)
+{
+    for (const char *at = strchr(route->path, '{'); at; at = strchr(at + 1, '{')) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
+        out_object(&p->out);
+        text(p, "name", name);
+        text(p, "in", "path");
+        out_key(&p->out, "required");
+        out_bool(&p->out, true);
+        begin(p, "schema");
+        text(p, "type", "string");
+        text(p, "pattern", "^[A-Za-z0-9_-]{1,63}$");
+        end(p);
+        end(p);
+    }
+}
+
+/* A query cannot hold null, nor can what stands in it be left out by one. */
+static void write_query_parameters(struct printer *p, const struct field_table *query)
+{
+    for (size_t i = 0; query && i < query->count; i++) {
+        struct field row = query->rows[i];
+        row.flags |= FIELD_REQUIRED;
+        out_object(&p->out);
+        text(p, "name", row.name);
+        text(p, "in", "query");
+        if (row.about)
+            text(p, "description", row.about);
+        out_key(&p->out, "schema");
+        schema_value(&p->set, &row, SCHEMA_BODY, &p->out);
+        end(p);
+    }
+}
+
+static void write_parameters(struct printer *p, const struct route *route)
+{
+    bool is_post = strcmp(route->method, "POST") == 0;
+    if (!strchr(route->path, '{') && !route->query && !is_post)
+        return;
+    out_key(&p->out, "parameters");
+    out_array(&p->out);
+    write_path_parameters(p, route);
+    write_query_parameters(p, route->query);
+    if (is_post)
+        ref(p, "#/components/parameters/IdempotencyKey");
+    out_array_end(&p->out);
+}
+
+/* ---- bodies ---- */
+
+static void write_body(struct printer *p, const struct route *route)
+{
+    if (!route->input)
+        return;
+    begin(p, "requestBody");
+    out_key(&p->out, "required");
+    out_bool(&p->out, route->body != ROUTE_JSON_OPTIONAL);
+    begin(p, "content");
+    begin(p, "application/json");
+    out_key(&p->out, "schema");
+    schema_ref(&p->set, route->input, route->is_update ? SCHEMA_PATCH : SCHEMA_BODY, &p->out);
+    if (!route->is_update && schema_has_example(route->input)) {
+        out_key(&p->out, "example");
+        schema_example(route->input, &p->out);
+    }
+    end(p);
+    end(p);
+    end(p);
+}
+
+/* ---- responses ---- */
+
+static void write_headers(struct printer *p)
+{
+    static const char *const names[] = {"X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining",
+                                        "RateLimit-Reset"};
+    begin(p, "headers");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        char target[64];
+        snprintf(target, sizeof target, "#/components/headers/%s", names[i]);
+        out_key(&p->out, names[i]);
+        ref(p, target);
+    }
+    end(p);
+}
+
+static void write_success(struct printer *p, const struct route *route)
+{
+    char status[8];
+    snprintf(status, sizeof status, "%d", route->status);
+    begin(p, status);
+    text(p, "description", route->status == 201 ? "Created." : "Done.");
+    write_headers(p);
+    begin(p, "content");
+    begin(p, route->output_type ? route->output_type : "application/json");
+    out_key(&p->out, "schema");
+    if (route->output) {
+        schema_ref(&p->set, route->output, SCHEMA_ANSWER, &p->out);
+    } else {
+        out_object(&p->out);
+        end(p);
+    }
+    end(p);
+    end(p);
+    end(p);
+}
+
+/* Which errors of the table a route may answer. */
+static void collect_errors(const struct route *route, bool out[API_ERROR_COUNT])
+{
+    static const enum api_error everywhere[] = {API_UNAUTHORIZED, API_FORBIDDEN, API_RATE_LIMITED,
+                                                API_INTERNAL_ERROR, API_UNAVAILABLE};
+    for (size_t i = 0; i < ARRAY_LEN(everywhere); i++)
+        out[everywhere[i]] = true;
+    for (size_t i = 0; i < ROUTE_ERRORS_MAX; i++)
+        if (route->errors[i])
+            out[route->errors[i]] = true;
+    if (strchr(route->path, '{'))
+        out[API_NOT_FOUND] = true;
+    if (route->body != ROUTE_NO_BODY)
+        out[API_INVALID_JSON] = out[API_UNSUPPORTED_MEDIA_TYPE] = true;
+    if (strcmp(route->method, "GET") != 0)
+        out[API_BODY_TOO_LARGE] = true;
+    if (strcmp(route->method, "POST") == 0)
+        out[API_VALIDATION_FAILED] = out[API_IDEMPOTENCY_KEY_REUSED] =
+            out[API_IDEMPOTENCY_KEY_IN_USE] = true;
+}
+
+static void write_error_example(struct printer *p, enum api_error error)
+{
+    const struct api_error_row *row = &api_errors[error];
+    begin(p, row->code);
+    begin(p, "value");
+    text(p, "error", row->sentence);
+    text(p, "code", row->code);
+    out_key(&p->out, "status");
+    out_int(&p->out, row->status);
+    end(p);
+    end(p);
+}
+
+static void write_error(struct printer *p, int status, const bool *errors)
+{
+    char name[8], sentence[400] = "";
+    snprintf(name, sizeof name, "%d", status);
+    for (int i = 1; i < API_ERROR_COUNT; i++)
+        if (errors[i] && api_errors[i].status == status)
+            snprintf(sentence + strlen(sentence), sizeof sentence - strlen(sentence), "%s`%s`",
+                     *sentence ? ", " : "", api_errors[i].code);
+    begin(p, name);
+    text(p, "description", sentence);
+    write_headers(p);
+    begin(p, "content");
+    begin(p, "application/json");
+    out_key(&p->out, "schema");
+    ref(p, "#/components/schemas/Error");
+    begin(p, "examples");
+    for (int i = 1; i < API_ERROR_COUNT; i++)
+        if (errors[i] && api_errors[i].status == status)
+            write_error_example(p, (enum api_error)i);
+    end(p);
+    end(p);
+    end(p);
+    end(p);
+}
+
+static void write_responses(struct printer *p, const struct route *route)
+{
+    bool errors[API_ERROR_COUNT] = {0};
+    collect_errors(route, errors);
+    begin(p, "responses");
+    write_success(p, route);
+    for (int i = 1, last = 0; i < API_ERROR_COUNT; i++) { /* the table is in order of status */
+        if (!errors[i] || api_errors[i].status == last)
+            continue;
+        last = api_errors[i].status;
+        write_error(p, last, errors);
+    }
+    end(p);
+}
+
+/* ---- operations ---- */
+
+static void write_security(struct printer *p, enum route_auth auth)
+{
+    static const char *const schemes[][2] = {[ROUTE_WORKSPACE] = {"workspaceKey"},
+                                             [ROUTE_EITHER] = {"workspaceKey", "agentKey"},
+                                             [ROUTE_PUBLISHABLE] = {"publishableKey"},
+                                             [ROUTE_NONE] = {NULL}};
+    out_key(&p->out, "security");
+    out_array(&p->out);
+    for (size_t i = 0; i < 2 && schemes[auth][i]; i++) {
+        out_object(&p->out);
+        out_key(&p->out, schemes[auth][i]);
+        out_array(&p->out);
+        out_array_end(&p->out);
+        end(p);
+    }
+    out_array_end(&p->out);
+}
+
+static void write_operation(struct printer *p, const struct route *route)
+{
+    char method[8];
+    snprintf(method, sizeof method, "%s", route->method);
+    for (char *c = method; *c; c++)
+        *c = (char)(*c | 0x20); /* ASCII upper case to lower */
+    begin(p, method);
+    text(p, "operationId", route->operation);
+    text(p, "summary", route->summary);
+    out_key(&p->out, "tags");
+    out_array(&p->out);
+    out_text(&p->out, route->tag);
+    out_array_end(&p->out);
+    write_security(p, route->auth);
+    write_parameters(p, route);
+    write_body(p, route);
+    write_responses(p, route);
+    end(p);
+}
+
+static bool is_first_of_path(size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(routes[i].path, routes[index].path) == 0)
+            return false;
+    return routes[index].tag != NULL;
+}
+
+static void write_paths(struct printer *p)
+{
+    begin(p, "paths");
+    for (size_t i = 0; i < route_count; i++) {
+        if (!is_first_of_path(i))
+            continue;
+        begin(p, routes[i].path);
+        for (size_t j = i; j < route_count; j++)
+            if (strcmp(routes[i].path, routes[j].path) == 0)
+                write_operation(p, &routes[j]);
+        end(p);
+    }
+    end(p);
+}
+
+/* ---- webhooks ---- */
+
+static void write_webhook(struct printer *p, enum event_type type)
+{
+    begin(p, event_type_names[type]);
+    begin(p, "post");
+    char operation[64];
+    snprintf(operation, sizeof operation, "on_%s", event_type_names[type]);
+    operation[strcspn(operation, ".")] = '_';
+    text(p, "operationId", operation);
+    text(p, "summary", event_types[type].about);
+    out_key(&p->out, "tags");
+    out_array(&p->out);
+    out_text(&p->out, "Webhooks");
+    out_array_end(&p->out);
+    out_key(&p->out, "security");
+    out_array(&p->out);
+    out_array_end(&p->out);
+    begin(p, "requestBody");
+    begin(p, "content");
+    begin(p, "application/json");
+    begin(p, "schema");
+    out_key(&p->out, "allOf");
+    out_array(&p->out);
+    schema_ref(&p->set, &event_table, SCHEMA_ANSWER, &p->out);
+    out_object(&p->out);
+    begin(p, "properties");
+    begin(p, "type");
+    text(p, "const", event_type_names[type]);
+    end(p);
+    out_key(&p->out, "data");
+    schema_ref(&p->set, event_types[type].data, SCHEMA_ANSWER, &p->out);
+    end(p);
+    end(p);
+    out_array_end(&p->out);
+    end(p);
+    end(p);
+    end(p);
+    end(p);
+    begin(p, "responses");
+    begin(p, "2XX");
+    text(p, "description", "Received; anything else is tried again after 1, 5 and 15 seconds.");
+    end(p);
+    begin(p, "4XX");
+    text(p, "description", "Not received.");
+    end(p);
+    end(p);
+    end(p);
+    end(p);
+}
+
+static void write_webhooks(struct printer *p)
+{
+    begin(p, "webhooks");
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
+        write_webhook(p, (enum event_type)i);
+    end(p);
+}
+
+/* ---- components ---- */
+
+static void write_schemes(struct printer *p)
+{
+    static const char *const rows[][2] = {
+        {"workspaceKey", "A workspace API key (sk_...)."},
+        {"agentKey", "The agent's own key (ak_...): that agent and its calls alone."},
+        {"publishableKey", "The publishable key (pk_...) of the agent's call button."},
+    };
+    begin(p, "securitySchemes");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        begin(p, rows[i][0]);
+        text(p, "type", "http");
+        text(p, "scheme", "bearer");
+        text(p, "description", rows[i][1]);
+        end(p);
+    }
+    end(p);
+}
+
+static void write_shared(struct printer *p)
+{
+    static const char *const headers[][3] = {
+        {"X-Request-Id", "string", "Names this request in the logs."},
+        {"RateLimit-Limit", "integer", "Requests a minute."},
+        {"RateLimit-Remaining", "integer", "Requests that are left now."},
+        {"RateLimit-Reset", "integer", "Seconds until all of them are back."},
+    };
+    begin(p, "headers");
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+        begin(p, headers[i][0]);
+        text(p, "description", headers[i][2]);
+        begin(p, "schema");
+        text(p, "type", headers[i][1]);
+        end(p);
+        end(p);
+    }
+    end(p);
+    begin(p, "parameters");
+    begin(p, "IdempotencyKey");
+    text(p, "name", "Idempotency-Key");
+    text(p, "in", "header");
+    text(p, "description", "The first answer is kept for 24 hours and given again.");
+    begin(p, "schema");
+    text(p, "type", "string");
+    text(p, "pattern", "^[!-~]([ -~]{0,253}[!-~])?$");
+    end(p);
+    end(p);
+    end(p);
+}
+
+static void write_error_schema(struct printer *p)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"required\":[\"error\",\"code\",\"status\"],\"properties\":{"
+        "\"error\":{\"type\":\"string\"},\"code\":{\"type\":\"string\",\"description\":\"Branch on "
+        "it.\"},\"status\":{\"type\":\"integer\"},\"details\":{\"type\":\"array\",\"description\":"
+        "\"Each fault of a body that failed validation.\",\"items\":{\"type\":\"object\","
+        "\"required\":[\"field\",\"message\"],\"properties\":{\"field\":{\"type\":\"string\","
+        "\"description\":\"A path such as voice.speed or params[2].key.\"},\"message\":{\"type\":"
+        "\"string\"}}}}}}";
+    struct js *js = NULL;
+    out_key(&p->out, "Error");
+    if (js_parse(schema, sizeof schema - 1, 16, &js, NULL) == OK)
+        out_js(&p->out, js);
+    js_free(js);
+}
+
+static void write_components(struct printer *p)
+{
+    begin(p, "components");
+    write_schemes(p);
+    write_shared(p);
+    begin(p, "schemas");
+    write_error_schema(p);
+    schema_components(&p->set, &p->out);
+    end(p);
+    end(p);
+}
+
+/* ---- the document ---- */
+
+static void write_info(struct printer *p, const char *base_url)
+{
+    text(p, "openapi", "3.1.0");
+    begin(p, "info");
+    text(p, "title", "Earshot");
+    text(p, "version", EARSHOT_VERSION);
+    text(p, "description",
+         "Voice agents that hold spoken conversations with people. Errors are { error, code, "
+         "status } "
+         "and branch on code; a failed validation lists every fault in details. Times are UTC, "
+         "money "
+         "is US dollars.");
+    begin(p, "license");
+    text(p, "name", "Apache-2.0");
+    text(p, "identifier", "Apache-2.0");
+    end(p);
+    end(p);
+    out_key(&p->out, "servers");
+    out_array(&p->out);
+    out_object(&p->out);
+    text(p, "url", base_url);
+    end(p);
+    out_array_end(&p->out);
+}
+
+static void write_tags(struct printer *p)
+{
+    static const char *const tags[][2] = {
+        {"Workspace and catalog", "Whose key this is, and what can be chosen."},
+        {"Agents", "Saved configurations of voice, model, recognition, instructions and tools."},
+        {"Tools", "HTTP endpoints of yours that agents call."},
+        {"Knowledge", "Documents that agents answer from."},
+        {"Calls", "Conversations between an agent and a person."},
+        {"Webhooks", "Events about calls, sent to your endpoints."},
+        {"Call button", "Calls from web pages, by the publishable key."},
+    };
+    out_key(&p->out, "tags");
+    out_array(&p->out);
+    for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+        out_object(&p->out);
+        text(p, "name", tags[i][0]);
+        text(p, "description", tags[i][1]);
+        end(p);
+    }
+    out_array_end(&p->out);
+}
+
+void openapi_write(const char *base_url, struct buf *out)
+{
+    struct printer printer = {0}, *p = &printer;
+    out_init(&p->out, out);
+    out_object(&p->out);
+    write_info(p, base_url);
+    write_tags(p);
+    write_paths(p);
+    write_webhooks(p);
+    write_components(p);
+    end(p);
+}
+
+void openapi_get(struct request *request)
+{
+    struct buf *document = &request->api->openapi;
+    if (document->len == 0)
+        openapi_write(request->deps->public_url, document);
+    request->answer.status = 200;
+    (void)buf_append(&request->answer.body, document->data, document->len);
+}

@@ -1,0 +1,218 @@
+/* /v1/tools: the endpoints that agents call, and one run of one as a test. */
+#include <string.h>
+
+#include "api/request.h"
+#include "api/resources.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "model/agent.h"
+#include "model/tool.h"
+#include "store/agent.h"
+#include "store/tool.h"
+#include "tool/run.h"
+
+struct tool_answer {
+    struct tool tool;
+};
+static const struct field tool_rows[] = {
+    ROW_OBJECT(struct tool_answer, tool, "tool", struct tool, &tool_table),
+};
+FIELD_TABLE(tool_answer_table, struct tool_answer, "ToolAnswer", tool_rows);
+
+struct tools_answer {
+    struct tool_list tools;
+};
+static const struct field tools_rows[] = {
+    ROW_OBJECTS(struct tools_answer, tools, "tools", struct tool_list, &tool_table),
+};
+FIELD_TABLE(tools_answer_table, struct tools_answer, "ToolsAnswer", tools_rows);
+
+struct tool_removed {
+    bool is_success;
+    const char *id;
+};
+static const struct field removed_rows[] = {
+    ROW_BOOL(struct tool_removed, is_success, "success"),
+    ROW_TEXT(struct tool_removed, id, "deletedId"),
+};
+FIELD_TABLE(tool_removed_table, struct tool_removed, "ToolRemoved", removed_rows);
+
+struct tools_query {
+    const char *agent_id, *user_id;
+};
+static const struct field query_rows[] = {
+    ROW_TEXT(struct tools_query, agent_id, "agentId", .flags = FIELD_OPTIONAL,
+             .about = "Only tools of this agent."),
+    ROW_TEXT(struct tools_query, user_id, "userId", .flags = FIELD_OPTIONAL,
+             .about = "A workspace id; another workspace's is refused."),
+};
+FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
+
+void tools_list(struct request *request)
+{
+    struct tools_query query;
+    struct tools_answer answer = {0};
+    if (request_query(request, &query) &&
+        request_found(request, store_tool_list(request->tx, request->principal.workspace_id,
+                                               query.agent_id, &answer.tools)))
+        request_answer(request, &answer, 0);
+}
+
+/* Own tools of an agent, and the tools of no agent among themselves, differ in their names. */
+static bool name_is_free(struct request *request, const struct tool *tool, const char *before)
+{
+    bool is_taken = false;
+    if (strcmp(tool->name, before) == 0)
+        return true;
+    enum err err = store_tool_name_taken(request->tx, request->principal.workspace_id,
+                                         tool->agent_id, tool->name, &is_taken);
+    if (!request_found(request, err))
+        return false;
+    if (is_taken)
+        request_error(request, API_TOOL_NAME_TAKEN);
+    return !is_taken;
+}
+
+void tools_create(struct request *request)
+{
+    struct tool tool;
+    struct agent agent;
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&tool_table, &tool, request_body(request), &context, "");
+    if (!request_is_valid(request, &context))
+        return;
+    tool.user_id = request->principal.workspace_id;
+    tool.source_id = tool.id = "";
+    if (*tool.agent_id &&
+        !request_found(request, store_agent_lock(request->tx, tool.user_id, tool.agent_id, &agent)))
+        return;
+    if (!request_urls_allowed(request, &tool.url, 1) ||
+        (*tool.agent_id && !name_is_free(request, &tool, "")))
+        return;
+    if (request_found(request, store_tool_insert(request->tx, &tool)))
+        request_answer(request, &(struct tool_answer){tool}, 0);
+}
+
+void tools_get(struct request *request)
+{
+    struct tool_answer answer;
+    if (request_found(request, store_tool_get(request->tx, request->principal.workspace_id,
+                                              request->params[0], &answer.tool)))
+        request_answer(request, &answer, 0);
+}
+
+void tools_update(struct request *request)
+{
+    struct tool_answer answer;
+    struct tool *tool = &answer.tool;
+    struct field_context context;
+    request_context(request, &context);
+    enum err err =
+        store_tool_get(request->tx, request->principal.workspace_id, request->params[0], tool);
+    if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
+        field_defaults(&tool_table, tool);
+    else if (!request_found(request, err))
+        return;
+    const char *name_before = tool->name;
+    field_merge(&tool_table, tool, request_body(request), &context, "");
+    if (!request_is_valid(request, &context) || !request_found(request, err))
+        return;
+    if (js_get(request_body(request), "url") && !request_urls_allowed(request, &tool->url, 1))
+        return;
+    if (*tool->agent_id && !name_is_free(request, tool, name_before))
+        return;
+    if (request_found(request, store_tool_update(request->tx, tool)))
+        request_answer(request, &answer, 0);
+}
+
+void tools_remove(struct request *request)
+{
+    const char *id = request->params[0];
+    if (request_found(request, store_tool_remove(request->tx, request->principal.workspace_id, id)))
+        request_answer(request, &(struct tool_removed){true, id}, 0);
+}
+
+/* ---- test ---- */
+
+struct tool_test_body {
+    struct text_pair_list params;
+};
+static const struct field test_body_rows[] = {
+    ROW_TEXT_MAP(struct tool_test_body, params, "params", .max = 50, .entry_max = 4000,
+                 .about = "Arguments, by the keys of the tool's params."),
+};
+FIELD_TABLE(tool_test_body_table, struct tool_test_body, "ToolTest", test_body_rows);
+
+struct tool_test_answer {
+    bool is_success;
+    int64_t status, latency_ms;
+    const char *data, *headers, *error;
+};
+static const struct field test_rows[] = {
+    ROW_BOOL(struct tool_test_answer, is_success, "success", .about = "The endpoint answered 2xx."),
+    ROW_INT(struct tool_test_answer, status, "status",
+            .about = "The endpoint's HTTP status; 504 when it timed out, 502 when it could not be "
+                     "reached."),
+    ROW_INT(struct tool_test_answer, latency_ms, "latencyMs"),
+    ROW_JSON(struct tool_test_answer, data, "data",
+             .about = "The answer's body, parsed when it is JSON."),
+    ROW_JSON(struct tool_test_answer, headers, "headers", .flags = FIELD_OBJECT_ONLY,
+             .standard_text = "{}"),
+    ROW_TEXT(struct tool_test_answer, error, "error", .flags = FIELD_OMIT_EMPTY,
+             .about = "Set when the request failed."),
+};
+FIELD_TABLE(tool_test_answer_table, struct tool_test_answer, "ToolTestAnswer", test_rows);
+
+static void test_done(void *arg, const struct tool_result *result)
+{
+    struct request *request = arg;
+    AUTO_MEM char *data = js_print(result->data);
+    AUTO_MEM char *headers = result->headers ? js_print(result->headers) : mem_strdup("{}");
+    struct tool_test_answer answer = {
+        .is_success = result->is_success,
+        .status = result->status,
+        .latency_ms = result->latency_ms,
+        .data = data,
+        .headers = headers,
+        .error = result->error ? result->error : "",
+    };
+    request_answer(request, &answer, 0);
+    request_finish(request);
+}
+
+struct tool_test {
+    struct tool tool;
+    struct tool_test_body body;
+};
+
+/* On the control loop, after the tool was read. */
+static void run_test(struct request *request)
+{
+    struct tool_test *test = request->state;
+    AUTO(js) arguments = js_object();
+    for (size_t i = 0; i < test->body.params.count; i++)
+        js_set(arguments, test->body.params.items[i].name,
+               js_string(test->body.params.items[i].text));
+    struct tool_run_input input = {
+        .tool = &test->tool,
+        .arguments = arguments,
+        .agent_id = test->tool.agent_id,
+        .is_test = true,
+    };
+    tool_run_start(request->deps->http, &input, test_done, request);
+}
+
+void tools_test(struct request *request)
+{
+    struct tool_test *test = arena_new_of(request->tx->arena, struct tool_test);
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&tool_test_body_table, &test->body, request_body(request), &context, "");
+    if (!request_is_valid(request, &context) ||
+        !request_found(request, store_tool_get(request->tx, request->principal.workspace_id,
+                                               request->params[0], &test->tool)))
+        return;
+    request->state = test;
+    request->after = run_test;
+}

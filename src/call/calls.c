@@ -1,0 +1,403 @@
+/* The directory of this node's calls, on the control loop. A call is known here from calls_start()
+ * until its loop has let it go; what is asked of it goes to its loop by id, as a message, and what
+ * it answers comes back the same way. */
+#include "call/calls.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "call/internal.h"
+#include "call/node.h"
+#include "call/show.h"
+#include "room/directory.h"
+
+struct waiter { /* somebody who waits for the call's end to be stored */
+    struct list_node node;
+    calls_done_fn *done;
+    void *arg;
+};
+
+struct entry {
+    struct list_node node;
+    char id[ID_SIZE], workspace_id[ID_SIZE];
+    struct call_loop *home;
+    calls_done_fn *started; /* NULL: it was told */
+    void *started_arg;
+    bool is_ended;
+    struct list_node waiters;
+};
+
+struct calls {
+    struct calls_config config;
+    struct call_loop **homes;
+    size_t *loads; /* calls of each home */
+    struct map *by_id;
+    struct list_node all;
+    atomic_size_t count;
+    struct node *node;
+    bool is_draining;
+    struct timer grace;
+    calls_done_fn *drained;
+    void *drained_arg;
+};
+
+/* A message between the control loop and a media loop. */
+struct message {
+    struct calls *calls;
+    struct call_loop *home;
+    char id[ID_SIZE], workspace_id[ID_SIZE];
+    struct call_plan *plan;
+    char *text;
+    enum end_reason reason;
+    enum err err;
+    calls_done_fn *done;
+    void *arg;
+};
+
+static struct message *message_new(struct calls *calls, const char *call_id)
+{
+    struct message *message = mem_new(struct message);
+    message->calls = calls;
+    snprintf(message->id, sizeof(message->id), "%s", call_id);
+    return message;
+}
+
+static void message_free(struct message *message)
+{
+    mem_free(message->text);
+    mem_free(message);
+}
+
+static void grace_over(void *arg);
+
+struct calls *calls_new(const struct calls_config *config)
+{
+    struct calls *calls = mem_new(struct calls);
+    calls->config = *config;
+    calls->homes = mem_new_n(struct call_loop *, config->media_count);
+    calls->loads = mem_new_n(size_t, config->media_count);
+    for (size_t i = 0; i < config->media_count; i++)
+        calls->homes[i] = call_loop_new(calls, &calls->config, &config->media[i]);
+    calls->by_id = map_new();
+    list_init(&calls->all);
+    timer_init(&calls->grace, config->control, grace_over, calls);
+    calls->node = node_new(calls, config);
+    return calls;
+}
+
+static void entry_free(struct entry *entry)
+{
+    list_remove(&entry->node);
+    struct waiter *waiter;
+    LIST_EACH(waiter, &entry->waiters, struct waiter, node)
+    mem_free(waiter);
+    mem_free(entry);
+}
+
+void calls_free(struct calls *calls)
+{
+    if (!calls)
+        return;
+    node_free(calls->node);
+    timer_stop(&calls->grace);
+    struct entry *entry;
+    LIST_EACH(entry, &calls->all, struct entry, node)
+    entry_free(entry);
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        call_loop_free(calls->homes[i]);
+    map_free(calls->by_id);
+    mem_free(calls->homes);
+    mem_free(calls->loads);
+    mem_free(calls);
+}
+
+size_t calls_count(const struct calls *calls)
+{
+    return atomic_load_explicit(&((struct calls *)calls)->count, memory_order_relaxed);
+}
+
+/* ---- start ---- */
+
+static size_t emptiest(const struct calls *calls)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < calls->config.media_count; i++)
+        if (calls->loads[i] < calls->loads[best])
+            best = i;
+    return best;
+}
+
+/* Media loop. */
+static void open_there(void *arg)
+{
+    struct message *message = arg;
+    live_call_open(message->home, message->plan, message->text);
+    message_free(message);
+}
+
+void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg)
+{
+    const struct call *row = take_plan->row;
+    size_t index = emptiest(calls);
+    struct entry *entry = mem_new(struct entry);
+    snprintf(entry->id, sizeof(entry->id), "%s", row->id);
+    snprintf(entry->workspace_id, sizeof(entry->workspace_id), "%s", row->user_id);
+    entry->home = calls->homes[index];
+    entry->started = done;
+    entry->started_arg = arg;
+    list_init(&entry->waiters);
+    list_push_back(&calls->all, &entry->node);
+    map_set_str(calls->by_id, entry->id, entry);
+    calls->loads[index]++;
+    atomic_fetch_add(&calls->count, 1);
+    metric_set(METRIC_CALLS_ACTIVE, (int64_t)calls_count(calls));
+
+    struct message *message = message_new(calls, row->id);
+    message->home = entry->home;
+    message->plan = take_plan;
+    if (calls->is_draining)
+        message->text = mem_strdup("the service is shutting down");
+    else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.rooms) !=
+             OK)
+        message->text = mem_strdup("the room's name is in use");
+    loop_post(entry->home->media.loop, open_there, message);
+}
+
+/* ---- what media loops tell ---- */
+
+static void up_here(void *arg)
+{
+    struct message *message = arg;
+    struct entry *entry = map_get_str(message->calls->by_id, message->id);
+    if (entry && entry->started) {
+        calls_done_fn *done = entry->started;
+        entry->started = NULL;
+        done(entry->started_arg, message->err, message->text);
+    }
+    message_free(message);
+}
+
+void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *text)
+{
+    struct message *message = message_new(calls, call_id);
+    message->err = err;
+    message->text = mem_strdup(text);
+    loop_post(calls->config.control, up_here, message);
+}
+
+static void tell_waiters(struct entry *entry, enum err err)
+{
+    struct waiter *waiter;
+    while ((waiter = LIST_FIRST(&entry->waiters, struct waiter, node))) {
+        list_remove(&waiter->node);
+        waiter->done(waiter->arg, err, NULL);
+        mem_free(waiter);
+    }
+}
+
+static void ended_here(void *arg)
+{
+    struct message *message = arg;
+    struct entry *entry = map_get_str(message->calls->by_id, message->id);
+    if (entry) {
+        entry->is_ended = true;
+        tell_waiters(entry, OK);
+    }
+    message_free(message);
+}
+
+void calls_is_ended(struct calls *calls, const char *call_id)
+{
+    loop_post(calls->config.control, ended_here, message_new(calls, call_id));
+}
+
+static void finish_drain(struct calls *calls)
+{
+    if (!calls->drained || calls_count(calls) > 0)
+        return;
+    timer_stop(&calls->grace);
+    calls_done_fn *done = calls->drained;
+    calls->drained = NULL;
+    node_stop(calls->node, done, calls->drained_arg);
+}
+
+static void gone_here(void *arg)
+{
+    struct message *message = arg;
+    struct calls *calls = message->calls;
+    struct entry *entry = map_remove_str(calls->by_id, message->id);
+    for (size_t i = 0; entry && i < calls->config.media_count; i++)
+        calls->loads[i] -= calls->homes[i] == entry->home;
+    if (entry) {
+        tell_waiters(entry, ERR_NOT_FOUND); /* it was ended by another node */
+        entry_free(entry);
+        atomic_fetch_sub(&calls->count, 1);
+        metric_set(METRIC_CALLS_ACTIVE, (int64_t)calls_count(calls));
+    }
+    message_free(message);
+    finish_drain(calls);
+}
+
+void calls_is_gone(struct calls *calls, const char *call_id)
+{
+    loop_post(calls->config.control, gone_here, message_new(calls, call_id));
+}
+
+/* ---- end and say ---- */
+
+/* Media loop. */
+static void end_there(void *arg)
+{
+    struct message *message = arg;
+    struct live_call *call = call_loop_find(message->home, message->id);
+    if (call)
+        live_call_end(call, message->reason);
+    message_free(message);
+}
+
+static void post_end(struct calls *calls, struct entry *entry, enum end_reason reason)
+{
+    struct message *message = message_new(calls, entry->id);
+    message->home = entry->home;
+    message->reason = reason;
+    loop_post(entry->home->media.loop, end_there, message);
+}
+
+void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
+               calls_done_fn *done, void *arg)
+{
+    struct entry *entry = map_get_str(calls->by_id, call_id);
+    if (!entry || entry->is_ended) {
+        node_command(calls->node, COMMAND_END, call_id, NULL, done, arg);
+        return;
+    }
+    struct waiter *waiter = mem_new(struct waiter);
+    waiter->done = done;
+    waiter->arg = arg;
+    list_push_back(&entry->waiters, &waiter->node);
+    post_end(calls, entry, reason);
+}
+
+static void said_here(void *arg)
+{
+    struct message *message = arg;
+    message->done(message->arg, message->err, NULL);
+    message_free(message);
+}
+
+/* Media loop. */
+static void say_there(void *arg)
+{
+    struct message *message = arg;
+    struct live_call *call = call_loop_find(message->home, message->id);
+    message->err = call ? live_call_say(call, message->text) : ERR_NOT_FOUND;
+    loop_post(message->calls->config.control, said_here, message);
+}
+
+void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
+               void *arg)
+{
+    struct entry *entry = map_get_str(calls->by_id, call_id);
+    if (!entry || entry->is_ended) {
+        node_command(calls->node, COMMAND_SAY, call_id, text, done, arg);
+        return;
+    }
+    struct message *message = message_new(calls, call_id);
+    message->home = entry->home;
+    message->text = mem_strdup(text);
+    message->done = done;
+    message->arg = arg;
+    loop_post(entry->home->media.loop, say_there, message);
+}
+
+bool calls_has(const struct calls *calls, const char *call_id)
+{
+    const struct entry *entry = map_get_str(calls->by_id, call_id);
+    return entry && !entry->is_ended;
+}
+
+/* ---- money ---- */
+
+/* Media loop. */
+static void checkpoint_there(void *arg)
+{
+    struct call_loop *home = arg;
+    money_ask(&home->money);
+}
+
+static void credit(struct calls *calls, const char *workspace_id, size_t least)
+{
+    for (size_t i = 0; i < calls->config.media_count; i++) {
+        size_t count = 0;
+        struct entry *entry;
+        LIST_EACH(entry, &calls->all, struct entry, node)
+        count += entry->home == calls->homes[i] &&
+                 (!workspace_id || strcmp(entry->workspace_id, workspace_id) == 0);
+        if (count >= least)
+            loop_post(calls->homes[i]->media.loop, checkpoint_there, calls->homes[i]);
+    }
+}
+
+void calls_credit(struct calls *calls, const char *workspace_id)
+{
+    credit(calls, workspace_id, 1);
+}
+
+static void moved_here(void *arg)
+{
+    struct message *message = arg;
+    size_t others = 0;
+    struct entry *entry;
+    LIST_EACH(entry, &message->calls->all, struct entry, node)
+    others += strcmp(entry->workspace_id, message->workspace_id) == 0;
+    if (others > 1) /* the one that moved them knows already */
+        credit(message->calls, message->workspace_id, 1);
+    message_free(message);
+}
+
+void calls_funds_moved(struct calls *calls, const char *workspace_id)
+{
+    struct message *message = message_new(calls, "");
+    snprintf(message->workspace_id, sizeof(message->workspace_id), "%s", workspace_id);
+    loop_post(calls->config.control, moved_here, message);
+}
+
+/* ---- the process ---- */
+
+void calls_recover(struct calls *calls, calls_done_fn *done, void *arg)
+{
+    node_start(calls->node, done, arg);
+}
+
+void calls_end_all(struct calls *calls, enum end_reason reason)
+{
+    struct entry *entry;
+    LIST_EACH(entry, &calls->all, struct entry, node)
+    post_end(calls, entry, reason);
+}
+
+static void grace_over(void *arg)
+{
+    struct calls *calls = arg;
+    log_info("calls.grace_over", LOG_I("calls", (int64_t)calls_count(calls)));
+    calls_end_all(calls, END_AGENT_SHUTDOWN);
+}
+
+void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg)
+{
+    calls->is_draining = true;
+    calls->drained = done;
+    calls->drained_arg = arg;
+    timer_set_after(&calls->grace, grace_us);
+    finish_drain(calls);
+}
+
+void calls_show(struct calls *calls, calls_show_fn *done, void *arg)
+{
+    show_gather(calls->config.control, calls->homes, calls->config.media_count, done, arg);
+}

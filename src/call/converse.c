@@ -1,0 +1,463 @@
+/* Carries out what the conversation of a call decides: engines, room, documents, tools, journal;
+ * and hands it what they answer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audio/jitter.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/js.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "call/internal.h"
+#include "know/know.h"
+#include "model/agent.h"
+#include "model/language.h"
+
+struct ask { /* a look-up under way; freed when it is answered */
+    struct list_node node;
+    struct live_call *call; /* NULL: the call has gone */
+    uint32_t gen;
+};
+
+struct run { /* a tool under way */
+    struct list_node node;
+    struct live_call *call;
+    uint32_t id;
+    struct tool_run *run;
+};
+
+static int64_t now_us(const struct live_call *call)
+{
+    return loop_now_us(call->home->media.loop);
+}
+
+/* ---- what comes back ---- */
+
+static void on_stt(void *arg, const struct stt_event *event)
+{
+    struct live_call *call = arg;
+    log_scope(call->id, NULL);
+    talk_heard(call->talk, event, now_us(call));
+    converse_act(call);
+    log_scope(NULL, NULL);
+}
+
+static void on_llm(void *arg, const struct llm_event *event)
+{
+    struct live_call *call = arg;
+    log_scope(call->id, NULL);
+    talk_model(call->talk, event, now_us(call));
+    converse_act(call);
+    log_scope(NULL, NULL);
+}
+
+static void on_tts(void *arg, const struct tts_event *event)
+{
+    struct live_call *call = arg;
+    log_scope(call->id, NULL);
+    if (talk_voice(call->talk, event, now_us(call)))
+        media_keep(&call->media, event->samples, event->count);
+    else if (event->kind == TTS_DONE)
+        media_whole(&call->media);
+    converse_act(call);
+    log_scope(NULL, NULL);
+}
+
+static void on_time(void *arg)
+{
+    struct live_call *call = arg;
+    log_scope(call->id, NULL);
+    talk_time(call->talk, now_us(call));
+    converse_act(call);
+    log_scope(NULL, NULL);
+}
+
+static void on_talk(void *arg)
+{
+    converse_act(arg);
+}
+
+/* ---- documents ---- */
+
+static void found(void *arg, enum err err, const struct hit_list *hits)
+{
+    struct ask *ask = arg;
+    struct live_call *call = ask->call;
+    uint32_t gen = ask->gen;
+    list_remove(&ask->node);
+    mem_free(ask);
+    if (!call)
+        return;
+    struct llm_passage passages[KNOW_HITS_MAX];
+    size_t count = err ? 0 : MIN(hits->count, (size_t)KNOW_HITS_MAX);
+    for (size_t i = 0; i < count; i++)
+        passages[i] = (struct llm_passage){
+            .question = hits->items[i].question && *hits->items[i].question
+                            ? hits->items[i].question
+                            : NULL,
+            .text = hits->items[i].text,
+            .document = hits->items[i].document,
+            .similarity = hits->items[i].similarity,
+        };
+    talk_found(call->talk, gen, passages, count, now_us(call));
+    converse_act(call);
+}
+
+static void look_up(struct live_call *call, const struct talk_action *action)
+{
+    struct ask *ask = mem_new(struct ask);
+    ask->call = call;
+    ask->gen = action->gen;
+    list_push_back(&call->asks, &ask->node);
+    if (know_ask(call->home->config->know, &call->plan->agent->document_ids, action->text,
+                 KNOW_HITS_DEFAULT, call->home->media.loop, found, ask) == OK)
+        return;
+    list_remove(&ask->node);
+    mem_free(ask);
+    talk_found(call->talk, action->gen, NULL, 0, now_us(call));
+}
+
+/* ---- tools ---- */
+
+static void tool_done(void *arg, const struct tool_result *result)
+{
+    struct run *run = arg;
+    struct live_call *call = run->call;
+    uint32_t id = run->id;
+    list_remove(&run->node);
+    mem_free(run);
+    talk_tool_done(call->talk, id, result->is_success,
+                   result->is_success ? result->model_text : result->error, now_us(call));
+    converse_act(call);
+}
+
+static const struct tool *tool_named(const struct live_call *call, const char *name)
+{
+    const struct tool_list *tools = &call->plan->agent->tools;
+    for (size_t i = 0; i < tools->count; i++)
+        if (tools->items[i].kind == TOOL_DURING_CALL && strcmp(tools->items[i].name, name) == 0)
+            return &tools->items[i];
+    return NULL;
+}
+
+static void run_tool(struct live_call *call, const struct talk_action *action)
+{
+    const struct tool *tool = tool_named(call, action->name);
+    if (!tool || !call->home->media.http) {
+        talk_tool_done(call->talk, action->gen, false, "there is no such tool", now_us(call));
+        return;
+    }
+    struct js *arguments = NULL;
+    if (js_parse(action->text, strlen(action->text), 16, &arguments, NULL) != OK)
+        arguments = js_object();
+    struct tool_run_input input = {
+        .tool = tool,
+        .arguments = arguments,
+        .call_id = call->id,
+        .agent_id = call->plan->row->agent_id,
+    };
+    input.variables = setup_variables(call->setup, &input.variable_count);
+    struct run *run = mem_new(struct run);
+    run->call = call;
+    run->id = action->gen;
+    list_push_back(&call->runs, &run->node);
+    run->run = tool_run_start(call->home->media.http, &input, tool_done, run);
+    js_free(arguments);
+}
+
+/* ---- what is told ---- */
+
+static void send_transcript(struct live_call *call, const struct talk_action *action)
+{
+    char segment[ID_SIZE + 16];
+    snprintf(segment, sizeof(segment), "SG_%s_%u", call->id, (unsigned)action->segment);
+    struct room_transcript line = {
+        .segment_id = segment,
+        .text = action->text,
+        .is_agent = action->role == TALK_AGENT,
+        .is_final = action->is_last,
+        .language = call->engines.iso,
+    };
+    call->room->ops->send_transcript(call->room, &line);
+}
+
+static void write_turn(struct live_call *call, const struct talk_action *action)
+{
+    journal_add(call->journal, &(struct journal_record){
+                                   .kind = JOURNAL_TURN,
+                                   .a = (char *)action->text,
+                                   .role = action->role == TALK_AGENT ? TURN_ASSISTANT : TURN_USER,
+                                   .at_wall_ms = live_call_wall_ms(call, action->at_us),
+                               });
+}
+
+static void write_error(struct live_call *call, enum talk_stage stage, const char *message)
+{
+    static const enum error_stage stages[] = {
+        [TALK_STAGE_STT] = STAGE_STT,       [TALK_STAGE_LLM] = STAGE_LLM,
+        [TALK_STAGE_TTS] = STAGE_TTS,       [TALK_STAGE_GREETING] = STAGE_GREETING,
+        [TALK_STAGE_SPEECH] = STAGE_SPEECH,
+    };
+    log_warn("call.error", LOG_S("call", call->id), LOG_S("stage", talk_stage_name(stage)),
+             LOG_S("message", message));
+    metric_add_label(METRIC_CALL_ERRORS, talk_stage_name(stage), 1);
+    journal_add(call->journal, &(struct journal_record){.kind = JOURNAL_ERROR,
+                                                        .a = (char *)message,
+                                                        .stage = stages[stage]});
+}
+
+/* ---- engines ---- */
+
+static const enum engine_kind kinds[] = {
+    [TALK_STT] = ENGINE_STT,
+    [TALK_LLM] = ENGINE_LLM,
+    [TALK_TTS] = ENGINE_TTS,
+};
+
+static void reopen(struct live_call *call, enum talk_engine engine, bool is_fallback)
+{
+    enum engine_kind kind = kinds[engine];
+    engines_open(&call->engines, kind, is_fallback);
+    call->media.stt = call->engines.stt;
+    log_info("call.engine_opened", LOG_S("call", call->id),
+             LOG_S("engine", call->engines.choice[kind].info->id));
+    talk_engine_opened(call->talk, engine, engines_has_more(&call->engines, kind), now_us(call));
+}
+
+static void change_language(struct live_call *call, const char *id)
+{
+    const struct language *language = language_by_id(id);
+    engines_change_language(&call->engines, language ? language->iso : id);
+    call->media.stt = call->engines.stt;
+}
+
+/* ---- actions ---- */
+
+static void act(struct live_call *call, const struct talk_action *action)
+{
+    struct engines *engines = &call->engines;
+    switch (action->what) {
+    case TALK_DO_FLUSH:
+        engines->stt->ops->flush(engines->stt, action->gen);
+        break;
+    case TALK_DO_LOOK_UP:
+        look_up(call, action);
+        break;
+    case TALK_DO_ASK:
+        engines->llm->ops->start(engines->llm, action->gen, action->request);
+        break;
+    case TALK_DO_UNASK:
+        engines->llm->ops->cancel(engines->llm);
+        break;
+    case TALK_DO_SPEAK:
+        engines->tts->ops->speak(engines->tts, action->gen, action->text, action->is_last);
+        break;
+    case TALK_DO_UNSPEAK:
+        engines->tts->ops->cancel(engines->tts);
+        media_drop(&call->media);
+        break;
+    case TALK_DO_PAUSE:
+    case TALK_DO_PLAY:
+        media_play(&call->media, action->what == TALK_DO_PLAY);
+        break;
+    case TALK_DO_RUN_TOOL:
+        run_tool(call, action);
+        break;
+    case TALK_DO_REOPEN:
+        reopen(call, action->engine, action->is_fallback);
+        break;
+    case TALK_DO_LANGUAGE:
+        change_language(call, action->text);
+        break;
+    case TALK_DO_STATE:
+        call->room->ops->set_agent_state(call->room, action->text);
+        break;
+    case TALK_DO_TRANSCRIPT:
+        send_transcript(call, action);
+        break;
+    case TALK_DO_TURN:
+        write_turn(call, action);
+        break;
+    case TALK_DO_ERROR:
+        write_error(call, action->stage, action->text);
+        break;
+    case TALK_DO_HANG_UP:
+        live_call_end(call, END_API);
+        break;
+    }
+}
+
+void converse_act(struct live_call *call)
+{
+    if (call->is_acting || !call->talk)
+        return;
+    call->is_acting = true;
+    struct talk_action action;
+    while (call->status != CALL_ENDED && talk_action(call->talk, &action))
+        act(call, &action);
+    call->is_acting = false;
+    int64_t due_us = talk_deadline_us(call->talk);
+    if (call->status == CALL_ENDED || due_us == INT64_MAX)
+        timer_stop(&call->talk_timer);
+    else
+        timer_set(&call->talk_timer, due_us);
+}
+
+void converse_finish(struct live_call *call)
+{
+    struct talk_action action;
+    while (talk_action(call->talk, &action))
+        if (action.what == TALK_DO_TURN || action.what == TALK_DO_TRANSCRIPT ||
+            action.what == TALK_DO_ERROR)
+            act(call, &action);
+}
+
+/* ---- open and close ---- */
+
+static enum codec_profile profile_of(const struct config *config)
+{
+    return strcmp(config_text(config, SET_AUDIO_PROFILE), "celt") == 0 ? CODEC_CELT : CODEC_VOIP;
+}
+
+static void open_media(struct live_call *call)
+{
+    const struct call_vad *sent = &call->plan->start->config.vad;
+    struct vad_config vad = {
+        .threshold = sent->threshold,
+        .min_speech_ms = (int)sent->min_speech_ms,
+        .min_silence_ms = (int)sent->min_silence_ms,
+        .prefix_padding_ms = (int)sent->prefix_padding_ms,
+    };
+    call->media = (struct media){
+        .loop = call->home->media.loop,
+        .pacer = call->home->pacer,
+        .port = call->home->media.port,
+        .room = call->room,
+        .talk = call->talk,
+        .stt = call->engines.stt,
+        .on_talk = on_talk,
+        .arg = call,
+        .profile = profile_of(call->home->config->config),
+    };
+    media_open(&call->media, &vad);
+}
+
+void converse_open(struct live_call *call)
+{
+    struct engines *engines = &call->engines;
+    engines->loop = call->home->media.loop;
+    engines->on_stt = on_stt;
+    engines->on_llm = on_llm;
+    engines->on_tts = on_tts;
+    engines->arg = call;
+    engines->stt_config.vocabulary = setup_vocabulary(call->setup);
+    call->talk = talk_new(&call->talk_config);
+    timer_init(&call->talk_timer, call->home->media.loop, on_time, call);
+    for (int i = 0; i < ENGINE_KIND_COUNT; i++)
+        engines_open(engines, (enum engine_kind)i, false);
+    open_media(call);
+}
+
+/* An engine that was off when the call started is an error of the call, as one that fails is. */
+static void tell_replaced(struct live_call *call)
+{
+    static const enum talk_stage stages[] = {
+        [TALK_STT] = TALK_STAGE_STT, [TALK_LLM] = TALK_STAGE_LLM, [TALK_TTS] = TALK_STAGE_TTS};
+    for (int i = TALK_STT; i <= TALK_TTS; i++) {
+        const struct engine_choice *choice = &call->engines.choice[kinds[i]];
+        if (!choice->is_replaced)
+            continue;
+        AUTO_MEM char *message = mem_printf("%s is not available for this call; %s is used instead",
+                                            choice->tried[0], choice->info->id);
+        write_error(call, stages[i], message);
+    }
+}
+
+void converse_begin(struct live_call *call)
+{
+    tell_replaced(call);
+    for (int i = TALK_STT; i <= TALK_TTS; i++)
+        talk_engine_opened(call->talk, (enum talk_engine)i,
+                           engines_has_more(&call->engines, kinds[i]), now_us(call));
+    talk_begin(call->talk, now_us(call));
+}
+
+void converse_close(struct live_call *call)
+{
+    struct ask *ask;
+    LIST_EACH(ask, &call->asks, struct ask, node)
+    {
+        list_remove(&ask->node);
+        ask->call = NULL;
+    }
+    struct run *run;
+    LIST_EACH(run, &call->runs, struct run, node)
+    {
+        tool_run_cancel(run->run);
+        list_remove(&run->node);
+        mem_free(run);
+    }
+    if (!call->talk)
+        return;
+    timer_stop(&call->talk_timer);
+    media_clear(&call->media);
+    engines_close(&call->engines);
+}
+
+/* ---- quality ---- */
+
+static double or_nan(int64_t ms)
+{
+    return ms < 0 ? NAN : (double)ms;
+}
+
+/* The mean opinion score of ITU-T G.107's short form, from loss and delay variation. */
+static double mos_of(double loss, double jitter_ms)
+{
+    double rating = 93.2 - 0.024 * (jitter_ms * 2 + 40) - 30 * log(1 + 15 * loss);
+    if (rating < 0)
+        return 1;
+    return 1 + 0.035 * rating + rating * (rating - 60) * (100 - rating) * 7e-6;
+}
+
+struct call_quality *converse_quality(struct live_call *call)
+{
+    struct talk_quality talk;
+    talk_quality(call->talk, &talk);
+    struct call_quality *quality = mem_new(struct call_quality);
+    *quality = (struct call_quality){
+        .turns = talk.turns,
+        .interruptions = talk.interruptions,
+        .false_interruptions = talk.false_interruptions,
+        .voice_to_voice_ms = {or_nan(talk.voice_to_voice_p50_ms),
+                              or_nan(talk.voice_to_voice_p95_ms)},
+        .endpointing_ms = or_nan(talk.endpointing_ms),
+        .llm_first_token_ms = or_nan(talk.llm_first_token_ms),
+        .tts_first_byte_ms = or_nan(talk.tts_first_byte_ms),
+        .packets_lost = NAN,
+        .jitter_ms = NAN,
+        .mos = NAN,
+    };
+    struct jitter_stats audio;
+    media_stats(&call->media, &audio);
+    if (audio.packets > 0) {
+        quality->packets_lost = (double)audio.lost;
+        quality->jitter_ms = round((double)audio.jitter_us / 100) / 10;
+        double loss = (double)audio.lost / (double)(audio.packets + audio.lost);
+        quality->mos = round(mos_of(loss, quality->jitter_ms) * 100) / 100;
+    }
+    if (talk.slowest_count == 0)
+        return quality;
+    struct quality_turn *slowest = mem_new_n(struct quality_turn, TALK_SLOWEST);
+    for (int i = 0; i < talk.slowest_count; i++)
+        slowest[i] = (struct quality_turn){
+            .at_wall_ms = live_call_wall_ms(call, talk.slowest[i].at_us),
+            .voice_to_voice_ms = (double)talk.slowest[i].voice_to_voice_ms,
+        };
+    quality->slowest_turns.items = slowest;
+    quality->slowest_turns.count = (size_t)talk.slowest_count;
+    return quality;
+}

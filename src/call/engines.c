@@ -1,0 +1,224 @@
+#include "call/engines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "call/plan.h"
+#include "model/agent.h"
+#include "model/language.h"
+
+/* Language rule 5: the transcriber does not take these as a hint. */
+static const char *const unheard[] = {"pa", "or"};
+
+static const char *heard_as(const char *iso)
+{
+    for (size_t i = 0; i < ARRAY_LEN(unheard); i++)
+        if (strcmp(iso, unheard[i]) == 0)
+            return "hi";
+    return iso;
+}
+
+static void add_hint(struct engines *engines, const char *iso)
+{
+    struct stt_config *config = &engines->stt_config;
+    iso = heard_as(iso);
+    if (strcmp(iso, config->language) == 0 || config->hint_count == ENGINES_HINTS_MOST)
+        return;
+    for (size_t i = 0; i < config->hint_count; i++)
+        if (strcmp(iso, engines->hints[i]) == 0)
+            return;
+    engines->hints[config->hint_count++] = iso;
+}
+
+/* Languages rule 2: a call in another language hears that, the agent's own, and English. */
+static void listen_for(struct engines *engines, const struct call_plan *plan)
+{
+    const struct agent *agent = plan->agent;
+    struct stt_config *config = &engines->stt_config;
+    const char *own = *agent->stt.language ? agent->stt.language : engines->iso;
+    config->language = heard_as(plan->is_language_sent ? engines->iso : own);
+    config->detect_language = agent->stt.detect_language;
+    config->hints = engines->hints;
+    config->hint_count = 0;
+    if (plan->is_language_sent)
+        add_hint(engines, own);
+    add_hint(engines, "en");
+}
+
+static const struct engine_info *info_of(const struct registry *registry, enum engine_kind kind,
+                                         const char *id)
+{
+    switch (kind) {
+    case ENGINE_STT: {
+        const struct stt_engine *engine = registry_stt(registry, id);
+        return engine ? &engine->info : NULL;
+    }
+    case ENGINE_TTS: {
+        const struct tts_engine *engine = registry_tts(registry, id);
+        return engine ? &engine->info : NULL;
+    }
+    case ENGINE_LLM: {
+        const struct llm_engine *engine = registry_llm(registry, id);
+        return engine ? &engine->info : NULL;
+    }
+    case ENGINE_KIND_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+static const char *language_needed(const struct engines *engines, enum engine_kind kind)
+{
+    return kind == ENGINE_STT ? engines->stt_config.language : engines->iso;
+}
+
+static enum err choose(struct engines *engines, enum engine_kind kind, const char *id,
+                       struct fault *fault)
+{
+    static const char *const names[] = {
+        [ENGINE_STT] = "speech recognition",
+        [ENGINE_TTS] = "voice",
+        [ENGINE_LLM] = "language model",
+    };
+    struct engine_choice *choice = &engines->choice[kind];
+    const char *iso = language_needed(engines, kind);
+    const struct engine_info *info = info_of(engines->registry, kind, id);
+    if (!info || !info->is_enabled || !engine_speaks(info, iso)) {
+        info = registry_fallback(engines->registry, kind, iso, id);
+        choice->is_replaced = true;
+    }
+    if (!info)
+        return fault_set(fault, ERR_UNSUPPORTED,
+                         "no %s engine can serve this call: %s is off or "
+                         "does not know the language %s",
+                         names[kind], id, iso);
+    choice->info = info;
+    choice->tried[0] = id;
+    choice->tried_count = 1;
+    if (choice->is_replaced)
+        choice->tried[choice->tried_count++] = info->id;
+    return OK;
+}
+
+enum err engines_choose(struct engines *engines, const struct registry *registry,
+                        const struct call_plan *plan, struct fault *fault)
+{
+    const struct agent *agent = plan->agent;
+    const struct language *language = language_by_id(plan->language);
+    if (!language)
+        language = language_by_iso(plan->language);
+    snprintf(engines->iso, sizeof(engines->iso), "%s", language ? language->iso : "en");
+    engines->registry = registry;
+    engines->model = agent->llm.model;
+    listen_for(engines, plan);
+    engines->tts_config = (struct tts_config){
+        .language = engines->iso,
+        .speaker = agent->voice.speaker,
+        .emotion = agent->voice.emotion,
+        .model = "",
+        .speed = agent->voice.speed,
+        .volume = agent->voice.volume,
+    };
+    enum err err = choose(engines, ENGINE_STT, agent->stt.provider, fault);
+    if (!err)
+        err = choose(engines, ENGINE_TTS, agent->voice.provider, fault);
+    if (!err)
+        err = choose(engines, ENGINE_LLM, agent->llm.provider, fault);
+    return err;
+}
+
+static const struct engine_info *next_of(const struct engines *engines, enum engine_kind kind)
+{
+    const struct engine_choice *choice = &engines->choice[kind];
+    const struct engine_info *info = registry_fallback(
+        engines->registry, kind, language_needed(engines, kind), choice->info->id);
+    for (size_t i = 0; info && i < choice->tried_count; i++)
+        if (strcmp(choice->tried[i], info->id) == 0)
+            return NULL;
+    return choice->tried_count < ENGINES_TRIED_MOST ? info : NULL;
+}
+
+bool engines_has_more(const struct engines *engines, enum engine_kind kind)
+{
+    return next_of(engines, kind) != NULL;
+}
+
+static void close_one(struct engines *engines, enum engine_kind kind)
+{
+    if (kind == ENGINE_STT && engines->stt) {
+        engines->stt->ops->close(engines->stt);
+        engines->stt = NULL;
+    }
+    if (kind == ENGINE_TTS && engines->tts) {
+        engines->tts->ops->close(engines->tts);
+        engines->tts = NULL;
+    }
+    if (kind == ENGINE_LLM && engines->llm) {
+        engines->llm->ops->close(engines->llm);
+        engines->llm = NULL;
+    }
+}
+
+static void open_stt(struct engines *engines, const char *id)
+{
+    const struct stt_engine *engine = registry_stt(engines->registry, id);
+    engines->stt = engine->ops->open(engine, engines->loop, &engines->stt_config, engines->on_stt,
+                                     engines->arg);
+}
+
+static void open_tts(struct engines *engines, const char *id)
+{
+    const struct tts_engine *engine = registry_tts(engines->registry, id);
+    const struct engine_choice *choice = &engines->choice[ENGINE_TTS];
+    struct tts_config config = engines->tts_config;
+    if (choice->tried_count > 1) /* a speaker and a delivery of another engine mean nothing here */
+        config.speaker = config.emotion = "";
+    engines->tts = engine->ops->open(engine, engines->loop, &config, engines->on_tts, engines->arg);
+}
+
+static void open_llm(struct engines *engines, const char *id)
+{
+    const struct llm_engine *engine = registry_llm(engines->registry, id);
+    const struct engine_choice *choice = &engines->choice[ENGINE_LLM];
+    const char *model = choice->tried_count > 1 ? "" : engines->model;
+    if (!*model && choice->info->model_count > 0)
+        model = choice->info->models[0];
+    engines->llm = engine->ops->open(engine, model, engines->loop, engines->on_llm, engines->arg);
+}
+
+void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)
+{
+    struct engine_choice *choice = &engines->choice[kind];
+    const struct engine_info *next = is_fallback ? next_of(engines, kind) : NULL;
+    if (next) {
+        choice->info = next;
+        choice->tried[choice->tried_count++] = next->id;
+    }
+    close_one(engines, kind);
+    const char *id = choice->info->id;
+    if (kind == ENGINE_STT)
+        open_stt(engines, id);
+    else if (kind == ENGINE_TTS)
+        open_tts(engines, id);
+    else
+        open_llm(engines, id);
+}
+
+void engines_change_language(struct engines *engines, const char *iso)
+{
+    snprintf(engines->iso, sizeof(engines->iso), "%s", iso);
+    engines->hints[0] = engines->stt_config.language;
+    engines->stt_config.language = engines->iso;
+    engines->stt_config.hint_count = 1;
+    for (int i = 0; i < 2; i++) {
+        enum engine_kind kind = i == 0 ? ENGINE_STT : ENGINE_TTS;
+        bool is_fit = engine_speaks(engines->choice[kind].info, iso);
+        engines_open(engines, kind, !is_fit);
+    }
+}
+
+void engines_close(struct engines *engines)
+{
+    for (int kind = 0; kind < ENGINE_KIND_COUNT; kind++)
+        close_one(engines, (enum engine_kind)kind);
+}

@@ -1,0 +1,51 @@
+/* The engines of one call: which ones the agent names, what stands in for those that are off or
+ * fail, and the open sessions. Thread: the call's loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "engine/registry.h"
+
+struct call_plan;
+struct loop;
+
+enum { ENGINES_TRIED_MOST = 4, ENGINES_HINTS_MOST = 2 };
+
+struct engine_choice {
+    const struct engine_info *info;        /* in use */
+    const char *tried[ENGINES_TRIED_MOST]; /* ids, the one in use included */
+    size_t tried_count;
+    bool is_replaced; /* not the one the agent names, from the start */
+};
+
+struct engines {
+    const struct registry *registry;
+    struct loop *loop;
+    char iso[8]; /* of the call */
+    struct engine_choice choice[ENGINE_KIND_COUNT];
+    struct stt *stt;
+    struct llm *llm;
+    struct tts *tts;
+    struct stt_config stt_config;
+    const char *hints[ENGINES_HINTS_MOST];
+    struct tts_config tts_config;
+    const char *model; /* of the LLM that the agent names */
+    stt_event_fn *on_stt;
+    llm_event_fn *on_llm;
+    tts_event_fn *on_tts;
+    void *arg;
+};
+
+/* Chooses; opens nothing. The plan and what it points to are borrowed for the engines' life.
+ * ERR_UNSUPPORTED: no engine of a kind can serve the call's language. */
+enum err engines_choose(struct engines *engines, const struct registry *registry,
+                        const struct call_plan *plan, struct fault *fault) MUST_USE;
+/* Opens, or closes and opens again; is_fallback: the next one that can serve the call. */
+void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback);
+bool engines_has_more(const struct engines *engines, enum engine_kind kind);
+/* From now on another language (changeLanguage); voice and recognition are opened again. */
+void engines_change_language(struct engines *engines, const char *iso);
+void engines_close(struct engines *engines);

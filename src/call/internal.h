@@ -1,0 +1,98 @@
+/* What the files of call/ share; nobody else includes it. A live call and the loop it lives on.
+ * call.c holds the life of a call, converse.c carries out what its conversation decides, calls.c
+ * and loop.c are the directory on the control loop and on each media loop. */
+#pragma once
+
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "call/calls.h"
+#include "call/engines.h"
+#include "call/journal.h"
+#include "call/life.h"
+#include "call/media.h"
+#include "call/money.h"
+#include "call/plan.h"
+#include "call/setup.h"
+#include "room/link.h"
+#include "talk/talk.h"
+
+struct map;
+
+enum {
+    CALL_LOST_US = 20 * 1000 * 1000, /* decisions, Caller leaves */
+    CALL_JOIN_GRACE_MS = 3000,       /* a join that has begun when the token ends is let in */
+    CALL_MOST_MS = 24 * 3600 * 1000, /* from its creation, whatever its settings say */
+};
+
+/* One media loop, with the calls on it. Thread: that loop. */
+struct call_loop {
+    struct calls *calls;
+    const struct calls_config *config;
+    struct calls_media media;
+    struct pacer *pacer;
+    struct map *by_id; /* id -> struct live_call */
+    struct list_node all;
+    size_t count;
+    struct money money;
+};
+
+struct live_call {
+    struct list_node node;
+    struct call_loop *home;
+    struct call_plan *plan;
+    const char *id;
+    enum call_status status;
+    bool is_told;  /* the control loop knows that it is up, or that it will never be */
+    char *refusal; /* why the agent could not be dispatched; NULL: it was */
+    bool is_room_open, is_closing;
+    enum end_reason end_reason;
+    struct setup *setup;
+    struct engines engines;
+    struct talk_config talk_config;
+    struct talk *talk;
+    bool is_acting; /* actions are being carried out: what they cause is taken in the same go */
+    struct media media;
+    struct room_link *room;
+    struct journal *journal;
+    struct money_seat money;
+    struct list_node asks, runs; /* look-ups and tools under way (converse.c) */
+    struct timer talk_timer, clock;
+    char *identity; /* of the caller who is or was in the room */
+    bool is_here;   /* the caller is in the room */
+    int64_t begun_us;
+    int64_t agent_joined_wall_ms, user_joined_wall_ms, last_packet_wall_ms;
+    int64_t lost_us; /* since when the caller is lost; 0: is not */
+    int64_t exhausted_wall_ms;
+    bool is_confirming; /* the money seems to be out: a checkpoint will tell */
+};
+
+/* ---- call.c ---- */
+/* Takes the plan. What follows is told by calls_is_up() and calls_is_gone(). refusal: the call is
+ * only recorded, as one that could not be dispatched; NULL: it is set up. */
+void live_call_open(struct call_loop *home, struct call_plan *take_plan, const char *refusal);
+void live_call_end(struct live_call *call, enum end_reason reason);
+enum err live_call_say(struct live_call *call, const char *text);
+int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
+
+/* ---- converse.c ---- */
+void converse_open(struct live_call *call); /* engines and conversation */
+void converse_begin(struct live_call *call);
+/* Carries out what the conversation wants, and sets its timer. After every talk_ function. */
+void converse_act(struct live_call *call);
+/* The conversation is over: what it still has to tell is told and written, nothing else done. */
+void converse_finish(struct live_call *call);
+void converse_close(struct live_call *call);
+struct call_quality *converse_quality(struct live_call *call); /* mem_free() with its items */
+
+/* ---- calls.c, on the control loop; any thread posts itself there ---- */
+void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *message);
+void calls_is_ended(struct calls *calls, const char *call_id); /* stored */
+void calls_is_gone(struct calls *calls, const char *call_id);
+void calls_funds_moved(struct calls *calls, const char *workspace_id);
+
+/* ---- loop.c ---- */
+struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *config,
+                                const struct calls_media *media);
+void call_loop_free(struct call_loop *home);
+struct live_call *call_loop_find(const struct call_loop *home, const char *call_id);

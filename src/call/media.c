@@ -1,0 +1,222 @@
+#include "call/media.h"
+
+#include <string.h>
+
+#include "audio/inlet.h"
+#include "base/mem.h"
+#include "engine/stt.h"
+#include "room/link.h"
+#include "rtc/port.h"
+#include "talk/talk.h"
+
+struct chunk {
+    struct list_node node;
+    size_t count, offset;
+    int16_t samples[];
+};
+
+static void frame_due(void *arg, int64_t due_us);
+
+void media_open(struct media *media, const struct vad_config *vad)
+{
+    struct vad_config config = *vad;
+    config.min_silence_ms = MIN(config.min_silence_ms, MEDIA_PAUSE_MS);
+    media->inlet = inlet_new();
+    media->vad = vad_new(&config);
+    media->is_whole = true;
+    list_init(&media->chunks);
+}
+
+void media_clear(struct media *media)
+{
+    if (!media->inlet)
+        return;
+    media_stop(media);
+    media_drop(media);
+    inlet_free(media->inlet);
+    vad_free(media->vad);
+    codec_encoder_free(media->encoder);
+    media->inlet = NULL;
+}
+
+void media_start(struct media *media)
+{
+    if (!media->seat.pacer)
+        pacer_join(media->pacer, &media->seat, frame_due, media);
+}
+
+void media_stop(struct media *media)
+{
+    pacer_leave(&media->seat);
+    media->seat.pacer = NULL;
+    media->is_in_spurt = media->is_pushing = false;
+    media->tail = 0;
+}
+
+/* ---- the caller ---- */
+
+static void push_prefix(struct media *media)
+{
+    size_t most = vad_prefix_max_samples(media->vad);
+    AUTO_MEM int16_t *samples = mem_new_n(int16_t, most);
+    size_t count = vad_prefix(media->vad, samples, most);
+    media->stt->ops->push(media->stt, samples, count);
+}
+
+static void hear(struct media *media, const struct audio_frame *frame, int64_t now_us)
+{
+    struct vad_result voice;
+    vad_input(media->vad, frame, &voice);
+    bool is_first = voice.change == VAD_STARTED && !media->is_pushing;
+    if (voice.change == VAD_STARTED)
+        talk_voice_started(media->talk, now_us);
+    if (media->stt && is_first)
+        push_prefix(media);
+    else if (media->stt && media->is_pushing)
+        media->stt->ops->push(media->stt, frame->samples, AUDIO_IN_SAMPLES);
+    if (voice.change == VAD_STOPPED)
+        talk_voice_stopped(media->talk, now_us - (int64_t)voice.silence_ms * 1000, now_us);
+    media->is_pushing = talk_is_hearing(media->talk);
+    if (voice.change != VAD_SAME)
+        media->on_talk(media->arg);
+}
+
+static void hear_all(struct media *media, int64_t now_us)
+{
+    struct audio_frame frame;
+    while (media->inlet && inlet_output(media->inlet, now_us, &frame))
+        hear(media, &frame, now_us);
+}
+
+void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
+                uint32_t timestamp, int64_t now_us)
+{
+    media->heard_us = now_us;
+    inlet_input(media->inlet, payload, len, sequence, timestamp, now_us);
+    hear_all(media, now_us);
+}
+
+void media_stats(const struct media *media, struct jitter_stats *out)
+{
+    inlet_stats(media->inlet, out);
+}
+
+/* ---- the agent ---- */
+
+/* Fills a frame out of the queue; returns how many samples are speech, the rest is silence. */
+static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES])
+{
+    size_t filled = 0;
+    struct chunk *chunk;
+    while (filled < AUDIO_OUT_SAMPLES && (chunk = LIST_FIRST(&media->chunks, struct chunk, node))) {
+        size_t part = MIN(chunk->count - chunk->offset, AUDIO_OUT_SAMPLES - filled);
+        memcpy(frame + filled, chunk->samples + chunk->offset, part * sizeof(*frame));
+        filled += part;
+        chunk->offset += part;
+        if (chunk->offset < chunk->count)
+            continue;
+        list_remove(&chunk->node);
+        mem_free(chunk);
+    }
+    memset(frame + filled, 0, (AUDIO_OUT_SAMPLES - filled) * sizeof(*frame));
+    media->queued_samples -= filled;
+    return filled;
+}
+
+static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLES])
+{
+    if (!media->encoder)
+        media->encoder = codec_encoder_new(media->profile);
+    else if (!media->is_in_spurt)
+        codec_encoder_reset(media->encoder);
+    uint8_t packet[CODEC_PACKET_MAX_BYTES];
+    size_t len = codec_encode(media->encoder, frame, packet);
+    media->room->ops->send_opus(media->room, packet, len, media->timestamp, !media->is_in_spurt);
+    media->timestamp += AUDIO_OUT_SAMPLES;
+    media->is_in_spurt = true;
+}
+
+static bool has_frame(const struct media *media)
+{
+    return media->may_play && (media->queued_samples >= AUDIO_OUT_SAMPLES ||
+                               (media->queued_samples > 0 && media->is_whole));
+}
+
+static void send_speech(struct media *media, int64_t now_us)
+{
+    int16_t frame[AUDIO_OUT_SAMPLES];
+    size_t speech = take_frame(media, frame);
+    send_frame(media, frame);
+    media->tail = MEDIA_TAIL_FRAMES;
+    talk_played(media->talk, speech, now_us);
+    media->on_talk(media->arg);
+}
+
+static void frame_due(void *arg, int64_t due_us)
+{
+    struct media *media = arg;
+    (void)due_us;
+    int64_t now_us = loop_now_us(media->loop);
+    hear_all(media, now_us);
+    if (has_frame(media)) {
+        send_speech(media, now_us);
+        return;
+    }
+    if (media->tail > 0) {
+        static const int16_t silence[AUDIO_OUT_SAMPLES];
+        send_frame(media, silence);
+        media->tail--;
+        return;
+    }
+    media->is_in_spurt = false;
+    media->timestamp += AUDIO_OUT_SAMPLES; /* media time goes on in silence */
+}
+
+/* Speech that begins does not wait for the seat's slot. */
+static void begin_spurt(struct media *media)
+{
+    if (!media->seat.pacer || media->is_in_spurt || !has_frame(media))
+        return;
+    pacer_rephase(&media->seat);
+    send_speech(media, loop_now_us(media->loop));
+    if (media->port)
+        port_flush(media->port);
+}
+
+void media_keep(struct media *media, const int16_t *samples, size_t count)
+{
+    if (count == 0)
+        return;
+    struct chunk *chunk = mem_zalloc(sizeof(*chunk) + count * sizeof(*samples));
+    chunk->count = count;
+    memcpy(chunk->samples, samples, count * sizeof(*samples));
+    list_push_back(&media->chunks, &chunk->node);
+    media->queued_samples += count;
+    media->is_whole = false;
+    begin_spurt(media);
+}
+
+void media_whole(struct media *media)
+{
+    media->is_whole = true;
+    begin_spurt(media);
+}
+
+void media_drop(struct media *media)
+{
+    struct chunk *chunk;
+    LIST_EACH(chunk, &media->chunks, struct chunk, node)
+    {
+        list_remove(&chunk->node);
+        mem_free(chunk);
+    }
+    media->queued_samples = 0;
+    media->is_whole = true;
+}
+
+void media_play(struct media *media, bool may_play)
+{
+    media->may_play = may_play;
+    if (may_play)
+        begin_spurt(media);
+}

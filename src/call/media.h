@@ -1,0 +1,73 @@
+/* The audio of one call, both ways:
+ *
+ *     Opus in  -> inlet (order, decode to 16 kHz) -> vad -> recogniser, conversation
+ *     voice    -> queue of samples -> frame of 20 ms -> Opus out, at the pace of the seat
+ *
+ * The first frame of a spurt leaves at once, the others in the emptiest slot of the loop; nothing
+ * is encoded in silence. Thread: the call's loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audio/codec.h"
+#include "audio/pacer.h"
+#include "audio/vad.h"
+#include "base/list.h"
+#include "base/loop.h"
+
+struct inlet;
+struct jitter_stats;
+struct port;
+struct room_link;
+struct stt;
+struct talk;
+
+enum {
+    MEDIA_PAUSE_MS = 200,  /* of silence: the recogniser is flushed (endpoint.h decides the rest) */
+    MEDIA_TAIL_FRAMES = 3, /* of silence behind speech, so that the far side conceals nothing */
+};
+
+struct media {
+    /* Set by the owner. */
+    struct loop *loop;
+    struct pacer *pacer;
+    struct port *port; /* flushed for the first frame of a spurt; NULL in tests */
+    struct room_link *room;
+    struct talk *talk;
+    struct stt *stt;            /* changes when it is opened again; NULL: none */
+    void (*on_talk)(void *arg); /* the conversation has heard or played something */
+    void *arg;
+    enum codec_profile profile;
+
+    /* The caller. */
+    struct inlet *inlet;
+    struct vad *vad;
+    bool is_pushing; /* the recogniser gets what is heard */
+    int64_t heard_us;
+
+    /* The agent. */
+    struct list_node chunks;
+    size_t queued_samples;
+    bool is_whole; /* no audio is owed: what is queued may be padded to a frame */
+    bool may_play, is_in_spurt;
+    int tail;
+    uint32_t timestamp;
+    struct codec_encoder *encoder;
+    struct pacer_seat seat;
+};
+
+void media_open(struct media *media, const struct vad_config *vad);
+void media_clear(struct media *media);
+/* The caller is in the room: frames are paced from now on. */
+void media_start(struct media *media);
+void media_stop(struct media *media); /* the caller has left; what is queued stays */
+
+void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
+                uint32_t timestamp, int64_t now_us);
+void media_keep(struct media *media, const int16_t *samples, size_t count);
+void media_whole(struct media *media); /* the voice has given all that it was asked for */
+void media_drop(struct media *media);  /* forgets what is queued */
+void media_play(struct media *media, bool may_play);
+void media_stats(const struct media *media, struct jitter_stats *out);

@@ -1,0 +1,333 @@
+#include "call/node.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "store/call.h"
+#include "store/store.h"
+
+enum {
+    RECOVER_AT_ONCE = 50, /* calls ended in one transaction */
+    COMMANDS_AT_ONCE = 20,
+    ANSWER_LOOK_US = 100 * 1000, /* for the owner's answer to a command */
+    ANSWER_MOST_US = 10 * 1000 * 1000,
+};
+
+struct node {
+    struct calls *calls;
+    struct loop *control;
+    struct store *store;
+    const char *public_url;
+    struct store_watch *watch;
+    struct timer timer;
+    bool is_shared; /* other nodes use the same database: leases and commands matter */
+    bool is_started, is_busy, is_taking;
+    int64_t lease_until_us; /* half of it: without a renewal by then the calls are let go */
+};
+
+/* A job of the node, owned by the store while it runs. */
+struct work {
+    struct node *node;
+    unsigned recovered;
+    bool is_first;
+    int64_t lease_until_ms;
+    struct command *commands; /* of COMMANDS_AT_ONCE; copies */
+    size_t command_count;
+    enum command_kind kind;
+    char call_id[ID_SIZE];
+    char *text;
+    int64_t command_id, deadline_us;
+    enum err result;
+    struct timer timer;
+    calls_done_fn *done;
+    void *arg;
+};
+
+static struct work *work_new(struct node *node, calls_done_fn *done, void *arg)
+{
+    struct work *work = mem_new(struct work);
+    work->node = node;
+    work->done = done;
+    work->arg = arg;
+    return work;
+}
+
+static void work_free(struct work *work)
+{
+    for (size_t i = 0; i < work->command_count; i++)
+        mem_free((char *)work->commands[i].text);
+    mem_free(work->commands);
+    mem_free(work->text);
+    mem_free(work);
+}
+
+static void run(struct work *work, store_fn *fn, store_done_fn *done)
+{
+    if (store_job(work->node->store, STORE_WRITE, fn, work, work->node->control, done) != OK)
+        done(work, ERR_BUSY);
+}
+
+/* ---- commands of others for our calls ---- */
+
+static enum err take_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
+    struct command *commands = NULL;
+    size_t count = 0;
+    enum err err = store_command_take(tx, COMMANDS_AT_ONCE, &commands, &count);
+    if (err)
+        return err;
+    work->commands = mem_new_n(struct command, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        work->commands[i] = commands[i];
+        work->commands[i].text = mem_strdup(commands[i].text);
+    }
+    work->command_count = count;
+    return OK;
+}
+
+static enum err answer_job(struct tx *tx, void *arg)
+{
+    const struct work *work = arg;
+    return store_command_answer(tx, work->command_id, work->result);
+}
+
+static void answer_done(void *arg, enum err err)
+{
+    if (err)
+        log_warn("node.answer_lost", LOG_S("error", err_name(err)));
+    work_free(arg);
+}
+
+static void carried_out(void *arg, enum err err, const char *message)
+{
+    struct work *work = arg;
+    (void)message;
+    work->result = err;
+    run(work, answer_job, answer_done);
+}
+
+static void carry_out(struct node *node, const struct command *command)
+{
+    struct work *work = work_new(node, NULL, NULL);
+    work->command_id = command->id;
+    if (!calls_has(node->calls, command->call_id))
+        carried_out(work, ERR_NOT_FOUND, NULL);
+    else if (command->kind == COMMAND_END)
+        calls_end(node->calls, command->call_id, END_API, carried_out, work);
+    else
+        calls_say(node->calls, command->call_id, command->text, carried_out, work);
+}
+
+static void taken(void *arg, enum err err)
+{
+    struct work *work = arg;
+    struct node *node = work->node;
+    node->is_taking = false;
+    for (size_t i = 0; !err && i < work->command_count; i++)
+        carry_out(node, &work->commands[i]);
+    work_free(work);
+}
+
+static void on_change(void *arg, unsigned topics)
+{
+    struct node *node = arg;
+    if (topics & STORE_BALANCE)
+        calls_credit(node->calls, NULL);
+    if (!(topics & STORE_COMMANDS) || !node->is_shared || node->is_taking || !node->is_started)
+        return;
+    node->is_taking = true;
+    run(work_new(node, NULL, NULL), take_job, taken);
+}
+
+/* ---- the lease ---- */
+
+static enum err renew_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
+    enum err err = store_node_renew(tx, &work->lease_until_ms);
+    work->lease_until_ms -= tx->now_ms; /* how long it lasts from now on */
+    if (err)
+        return err;
+    return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
+}
+
+static void renewed(void *arg, enum err err)
+{
+    struct work *work = arg;
+    struct node *node = work->node;
+    node->is_busy = false;
+    int64_t now_us = loop_now_us(node->control);
+    if (err == OK)
+        node->lease_until_us = now_us + work->lease_until_ms * 1000 / 2;
+    if (err == ERR_DENIED || (err && now_us >= node->lease_until_us)) {
+        log_error("node.lease_lost", LOG_S("error", err_name(err)));
+        calls_end_all(node->calls, END_AGENT_SHUTDOWN);
+    }
+    if (work->recovered > 0)
+        log_warn("node.calls_of_a_dead_node_ended", LOG_I("calls", work->recovered));
+    work_free(work);
+}
+
+static void tick(void *arg)
+{
+    struct node *node = arg;
+    timer_set_after(&node->timer, NODE_RENEW_MS * INT64_C(1000) / 2);
+    on_change(node, STORE_COMMANDS); /* a lost notice costs a second, not the command */
+    if (node->is_busy)
+        return;
+    node->is_busy = true;
+    run(work_new(node, NULL, NULL), renew_job, renewed);
+}
+
+/* ---- start and stop ---- */
+
+static enum err start_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
+    if (work->is_first) {
+        enum err err = store_node_start(tx, work->node->public_url);
+        if (err)
+            return err;
+    }
+    return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
+}
+
+static void started(void *arg, enum err err)
+{
+    struct work *work = arg;
+    struct node *node = work->node;
+    if (!err && work->recovered > 0)
+        log_info("node.calls_recovered", LOG_I("calls", work->recovered));
+    if (!err && work->recovered == RECOVER_AT_ONCE) {
+        work->is_first = false;
+        run(work, start_job, started);
+        return;
+    }
+    node->is_started = !err;
+    if (!err && node->is_shared)
+        tick(node);
+    if (work->done)
+        work->done(work->arg, err, err ? "the calls of the last run could not be settled" : NULL);
+    work_free(work);
+}
+
+void node_start(struct node *node, calls_done_fn *done, void *arg)
+{
+    struct work *work = work_new(node, done, arg);
+    work->is_first = true;
+    node->watch =
+        store_watch(node->store, STORE_BALANCE | STORE_COMMANDS, node->control, on_change, node);
+    run(work, start_job, started);
+}
+
+static enum err stop_job(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return store_node_stop(tx);
+}
+
+static void stopped(void *arg, enum err err)
+{
+    struct work *work = arg;
+    work->done(work->arg, err, NULL);
+    work_free(work);
+}
+
+void node_stop(struct node *node, calls_done_fn *done, void *arg)
+{
+    timer_stop(&node->timer);
+    run(work_new(node, done, arg), stop_job, stopped);
+}
+
+/* ---- our commands for others ---- */
+
+static enum err ask_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
+    return store_command_ask(tx, work->kind, work->call_id, work->text ? work->text : "",
+                             &work->command_id);
+}
+
+static enum err look_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
+    return store_command_result(tx, work->command_id, &work->result);
+}
+
+static void finish(struct work *work, enum err err)
+{
+    work->done(work->arg, err, NULL);
+    work_free(work);
+}
+
+static void looked(void *arg, enum err err)
+{
+    struct work *work = arg;
+    if (err == OK)
+        finish(work, work->result);
+    else if (err != ERR_AGAIN && err != ERR_IO && err != ERR_BUSY)
+        finish(work, err);
+    else if (loop_now_us(work->node->control) >= work->deadline_us)
+        finish(work, ERR_TIMEOUT);
+    else
+        timer_set_after(&work->timer, ANSWER_LOOK_US);
+}
+
+static void look(void *arg)
+{
+    run(arg, look_job, looked);
+}
+
+static void asked(void *arg, enum err err)
+{
+    struct work *work = arg;
+    if (err) {
+        finish(work, err);
+        return;
+    }
+    work->deadline_us = loop_now_us(work->node->control) + ANSWER_MOST_US;
+    timer_set_after(&work->timer, ANSWER_LOOK_US);
+}
+
+static void refuse(void *arg)
+{
+    finish(arg, ERR_NOT_FOUND);
+}
+
+void node_command(struct node *node, enum command_kind kind, const char *call_id, const char *text,
+                  calls_done_fn *done, void *arg)
+{
+    struct work *work = work_new(node, done, arg);
+    if (!node->is_shared) {
+        loop_defer(node->control, refuse, work);
+        return;
+    }
+    work->kind = kind;
+    work->text = mem_strdup(text);
+    snprintf(work->call_id, sizeof(work->call_id), "%s", call_id);
+    timer_init(&work->timer, node->control, look, work);
+    run(work, ask_job, asked);
+}
+
+struct node *node_new(struct calls *calls, const struct calls_config *config)
+{
+    struct node *node = mem_new(struct node);
+    node->calls = calls;
+    node->control = config->control;
+    node->store = config->store;
+    node->public_url = config->public_url;
+    node->is_shared = store_is_postgres(config->store);
+    timer_init(&node->timer, config->control, tick, node);
+    return node;
+}
+
+void node_free(struct node *node)
+{
+    timer_stop(&node->timer);
+    if (node->watch)
+        store_unwatch(node->watch);
+    mem_free(node);
+}

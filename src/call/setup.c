@@ -1,0 +1,380 @@
+#include "call/setup.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/js.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "call/plan.h"
+#include "model/agent.h"
+#include "model/call.h"
+#include "model/language.h"
+#include "store/document.h"
+#include "store/store.h"
+
+struct vocabulary_job {   /* owned by the store while it runs */
+    struct setup *setup;  /* NULL: nobody waits any more */
+    struct text_list ids; /* copies */
+    struct buf text;
+};
+
+struct before { /* one before_call tool */
+    struct setup *setup;
+    const struct tool *tool;
+    struct tool_run *run; /* NULL: done */
+    char *answer;         /* NULL: failed */
+};
+
+struct setup {
+    struct setup_config config;
+    struct arena *arena;
+    struct before before[SETUP_TOOLS_MOST];
+    size_t before_count, running;
+    struct vocabulary_job *vocabulary_job;
+    char *vocabulary;
+    struct timer deadline;
+    struct tool_name_value *variables;
+    size_t variable_count;
+    struct buf system;
+    bool is_ready;
+};
+
+/* ---- words of the documents ---- */
+
+static void job_free(struct vocabulary_job *job)
+{
+    for (size_t i = 0; i < job->ids.count; i++)
+        mem_free((char *)job->ids.items[i]);
+    mem_free(job->ids.items);
+    buf_clear(&job->text);
+    mem_free(job);
+}
+
+/* Store thread. */
+static enum err read_passages(struct tx *tx, void *arg)
+{
+    struct vocabulary_job *job = arg;
+    buf_reset(&job->text);
+    for (size_t i = 0; i < job->ids.count && !job->text.is_full; i++) {
+        struct passage *passages = NULL;
+        size_t count = 0;
+        if (store_document_passages(tx, job->ids.items[i], &passages, &count) != OK)
+            continue;
+        for (size_t k = 0; k < count && !job->text.is_full; k++) {
+            if (passages[k].question)
+                buf_printf(&job->text, "%s\n", passages[k].question);
+            buf_printf(&job->text, "%s\n", passages[k].text);
+        }
+    }
+    return OK;
+}
+
+static void become_ready(struct setup *setup)
+{
+    if (setup->is_ready || setup->running > 0 || setup->vocabulary_job)
+        return;
+    setup->is_ready = true;
+    timer_stop(&setup->deadline);
+    setup->config.on_ready(setup->config.arg);
+}
+
+static void passages_read(void *arg, enum err err)
+{
+    (void)err;
+    struct vocabulary_job *job = arg;
+    struct setup *setup = job->setup;
+    if (setup) {
+        setup->vocabulary_job = NULL;
+        setup->vocabulary = buf_take(&job->text, NULL);
+    }
+    job_free(job);
+    if (setup)
+        become_ready(setup);
+}
+
+static void gather_vocabulary(struct setup *setup)
+{
+    const struct text_list *ids = &setup->config.plan->agent->document_ids;
+    if (ids->count == 0)
+        return;
+    struct vocabulary_job *job = mem_new(struct vocabulary_job);
+    job->setup = setup;
+    job->ids.items = mem_new_n(const char *, ids->count);
+    job->ids.count = ids->count;
+    for (size_t i = 0; i < ids->count; i++)
+        job->ids.items[i] = mem_strdup(ids->items[i]);
+    buf_init(&job->text, SETUP_VOCABULARY_MAX_BYTES);
+    setup->vocabulary_job = job;
+    if (store_job(setup->config.store, STORE_READ, read_passages, job, setup->config.loop,
+                  passages_read) != OK) {
+        setup->vocabulary_job = NULL;
+        job_free(job);
+    }
+}
+
+/* ---- before_call tools ---- */
+
+static void tool_done(void *arg, const struct tool_result *result)
+{
+    struct before *before = arg;
+    before->run = NULL;
+    before->setup->running--;
+    if (result->is_success)
+        before->answer = mem_strdup(result->model_text ? result->model_text : "");
+    else
+        log_warn("call.before_tool_failed", LOG_S("call", before->setup->config.plan->row->id),
+                 LOG_S("tool", before->tool->name), LOG_I("status", result->status));
+    become_ready(before->setup);
+}
+
+static struct js *arguments_of(const struct setup *setup, const struct tool *tool)
+{
+    struct js *arguments = js_object();
+    for (size_t i = 0; i < tool->params.count; i++)
+        for (size_t k = 0; k < setup->variable_count; k++)
+            if (strcmp(tool->params.items[i].key, setup->variables[k].name) == 0)
+                js_set(arguments, tool->params.items[i].key, js_string(setup->variables[k].value));
+    return arguments;
+}
+
+static void run_before(struct setup *setup, const struct tool *tool)
+{
+    struct before *before = &setup->before[setup->before_count++];
+    before->setup = setup;
+    before->tool = tool;
+    AUTO(js) arguments = arguments_of(setup, tool);
+    struct tool_run_input input = {
+        .tool = tool,
+        .arguments = arguments,
+        .call_id = setup->config.plan->row->id,
+        .agent_id = setup->config.plan->row->agent_id,
+        .variables = setup->variables,
+        .variable_count = setup->variable_count,
+    };
+    before->run = tool_run_start(setup->config.http, &input, tool_done, before);
+    setup->running++;
+}
+
+static void deadline(void *arg)
+{
+    struct setup *setup = arg;
+    for (size_t i = 0; i < setup->before_count; i++) {
+        if (!setup->before[i].run)
+            continue;
+        tool_run_cancel(setup->before[i].run);
+        setup->before[i].run = NULL;
+        setup->running--;
+    }
+    if (setup->vocabulary_job)
+        setup->vocabulary_job->setup = NULL;
+    setup->vocabulary_job = NULL;
+    become_ready(setup);
+}
+
+/* ---- variables ---- */
+
+static void set_variables(struct setup *setup)
+{
+    const struct call_plan *plan = setup->config.plan;
+    const struct text_pair_list *sent = &plan->start->variables;
+    const struct agent_variable_list *own = &plan->agent->variables;
+    setup->variables =
+        arena_new_n(setup->arena, struct tool_name_value, sent->count + own->count + 1);
+    for (size_t i = 0; i < sent->count; i++)
+        setup->variables[setup->variable_count++] =
+            (struct tool_name_value){sent->items[i].name, sent->items[i].text};
+    for (size_t i = 0; i < own->count; i++)
+        if (!text_pairs_get(sent, own->items[i].name))
+            setup->variables[setup->variable_count++] =
+                (struct tool_name_value){own->items[i].name, own->items[i].default_value};
+}
+
+const struct tool_name_value *setup_variables(const struct setup *setup, size_t *out_count)
+{
+    *out_count = setup->variable_count;
+    return setup->variables;
+}
+
+static const char *value_of(void *arg, const char *name, size_t name_len)
+{
+    const struct setup *setup = arg;
+    for (size_t i = 0; i < setup->variable_count; i++)
+        if (strlen(setup->variables[i].name) == name_len &&
+            memcmp(setup->variables[i].name, name, name_len) == 0)
+            return setup->variables[i].value;
+    return NULL;
+}
+
+static const char *filled(struct setup *setup, const char *text)
+{
+    AUTO_BUF out = BUF_INIT(PROMPT_SYSTEM_MAX_BYTES);
+    if (template_fill(text, value_of, setup, &out) != OK)
+        return arena_strdup(setup->arena, text);
+    return arena_strdup(setup->arena, out.data ? out.data : "");
+}
+
+/* ---- what the conversation needs ---- */
+
+static const char *parameters_of(struct setup *setup, const struct tool *tool)
+{
+    AUTO_BUF text = BUF_INIT(512 * 1024);
+    struct json_out out;
+    out_init(&out, &text);
+    out_object(&out);
+    out_key(&out, "type");
+    out_text(&out, "object");
+    out_key(&out, "properties");
+    out_object(&out);
+    for (size_t i = 0; i < tool->params.count; i++) {
+        out_key(&out, tool->params.items[i].key);
+        out_object(&out);
+        out_key(&out, "type");
+        out_text(&out, "string");
+        if (*tool->params.items[i].value) {
+            out_key(&out, "description");
+            out_text(&out,
+                     arena_printf(setup->arena, "for example: %s", tool->params.items[i].value));
+        }
+        out_object_end(&out);
+    }
+    out_object_end(&out);
+    out_object_end(&out);
+    return arena_strdup(setup->arena, text.data ? text.data : "{}");
+}
+
+static void write_tools(struct setup *setup, struct talk_config *out)
+{
+    const struct tool_list *tools = &setup->config.plan->agent->tools;
+    struct llm_tool *list = arena_new_n(setup->arena, struct llm_tool, tools->count + 1);
+    for (size_t i = 0; i < tools->count; i++) {
+        const struct tool *tool = &tools->items[i];
+        if (tool->kind != TOOL_DURING_CALL)
+            continue;
+        const char *description = tool->description;
+        if (*tool->sample_output)
+            description = arena_printf(setup->arena, "%s\nIt answers like this: %s",
+                                       tool->description, tool->sample_output);
+        list[out->tool_count++] = (struct llm_tool){
+            .name = tool->name,
+            .description = description,
+            .parameters = parameters_of(setup, tool),
+        };
+    }
+    out->tools = list;
+}
+
+static void write_greeting(struct setup *setup, struct talk_config *out)
+{
+    static const enum talk_greeting modes[] = {
+        [GREETING_GENERATE] = TALK_GREETING_GENERATE,
+        [GREETING_STATIC] = TALK_GREETING_STATIC,
+        [GREETING_NONE] = TALK_GREETING_NONE,
+    };
+    const struct agent *agent = setup->config.plan->agent;
+    const struct call_greeting *sent = &setup->config.plan->start->config.prompt.greeting;
+    enum greeting_mode mode = agent->greeting_mode;
+    for (int i = 0; i < GREETING_MODE_COUNT; i++)
+        if (sent->mode && strcmp(sent->mode, greeting_mode_names[i]) == 0)
+            mode = (enum greeting_mode)i;
+    out->greeting = modes[mode];
+    out->greeting_text = filled(setup, sent->text ? sent->text : agent->greeting_text);
+    out->greeting_instruction =
+        filled(setup, sent->instruction ? sent->instruction : agent->greeting_instruction);
+}
+
+static enum err write_system(struct setup *setup, const char *iso)
+{
+    const struct call_plan *plan = setup->config.plan;
+    const struct call_prompt *sent = &plan->start->config.prompt;
+    const struct language *language = language_by_id(plan->language);
+    struct prompt_fact facts[SETUP_TOOLS_MOST];
+    for (size_t i = 0; i < setup->before_count; i++)
+        facts[i] = (struct prompt_fact){setup->before[i].tool->name, setup->before[i].answer};
+    struct prompt_config config = {
+        .instructions = sent->system ? sent->system : plan->agent->system_instruction,
+        .is_verbatim = sent->system != NULL,
+        .value_of = value_of,
+        .value_arg = setup,
+        .facts = facts,
+        .fact_count = setup->before_count,
+        .language_label = language ? language->label : iso,
+        .iso = iso,
+        .is_language_sent = plan->is_language_sent,
+        .has_documents = plan->agent->document_ids.count > 0,
+    };
+    return prompt_system(&config, &setup->system);
+}
+
+enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *out)
+{
+    const struct call_plan *plan = setup->config.plan;
+    const struct call_config *sent = &plan->start->config;
+    enum err err = write_system(setup, iso);
+    if (err)
+        return err;
+    *out = (struct talk_config){
+        .language = plan->language,
+        .iso = iso,
+        .system = setup->system.data ? setup->system.data : "",
+        .has_end_call = plan->agent->system_tools.end_call,
+        .has_change_language = plan->agent->system_tools.change_language,
+        .has_documents = plan->agent->document_ids.count > 0,
+        .is_interruptible = sent->turn.interruption.is_enabled,
+        .temperature = plan->agent->llm.temperature,
+        .max_tokens = (int)plan->agent->llm.max_tokens,
+        .endpoint_min_us = sent->turn.min_endpointing_delay_ms * 1000,
+        .silence_us = sent->vad.min_silence_ms * 1000,
+        .caller_silence_us =
+            config_int(setup->config.config, SET_CALLER_SILENCE) * INT64_C(1000000),
+        .caller_silence_count = config_int(setup->config.config, SET_CALLER_SILENCE_COUNT),
+    };
+    write_greeting(setup, out);
+    if (!sent->prompt.system)
+        write_tools(setup, out);
+    return OK;
+}
+
+const char *setup_vocabulary(const struct setup *setup)
+{
+    return setup->vocabulary;
+}
+
+struct setup *setup_start(const struct setup_config *config)
+{
+    struct setup *setup = mem_new(struct setup);
+    setup->config = *config;
+    setup->arena = arena_new(0);
+    buf_init(&setup->system, PROMPT_SYSTEM_MAX_BYTES);
+    timer_init(&setup->deadline, config->loop, deadline, setup);
+    timer_set_after(&setup->deadline, SETUP_MAX_US);
+    set_variables(setup);
+    gather_vocabulary(setup);
+    const struct tool_list *tools = &config->plan->agent->tools;
+    bool runs_tools = !config->plan->start->config.prompt.system && config->http;
+    for (size_t i = 0; runs_tools && i < tools->count && i < SETUP_TOOLS_MOST; i++)
+        if (tools->items[i].kind == TOOL_BEFORE_CALL)
+            run_before(setup, &tools->items[i]);
+    if (setup->running == 0 && !setup->vocabulary_job)
+        timer_set(&setup->deadline, 0); /* nothing to wait for: ready in the next turn */
+    return setup;
+}
+
+void setup_free(struct setup *setup)
+{
+    if (!setup)
+        return;
+    timer_stop(&setup->deadline);
+    if (setup->vocabulary_job)
+        setup->vocabulary_job->setup = NULL;
+    for (size_t i = 0; i < setup->before_count; i++) {
+        if (setup->before[i].run)
+            tool_run_cancel(setup->before[i].run);
+        mem_free(setup->before[i].answer);
+    }
+    mem_free(setup->vocabulary);
+    buf_clear(&setup->system);
+    arena_free(setup->arena);
+    mem_free(setup);
+}

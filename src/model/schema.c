@@ -1,0 +1,389 @@
+/* JSON Schemas from field tables. What a row says about bounds, enumerations and nulls is what the
+ * parser enforces, because it is the same row. */
+#include "model/schema.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/js.h"
+#include "base/mem.h"
+
+static void write_name(const struct field_table *table, enum schema_use use, const char *prefix,
+                       char *out, size_t size)
+{
+    static const char *const suffixes[] = {"", "Body", "Patch"};
+    snprintf(out, size, "%s%s%s", prefix, table->name, suffixes[use]);
+}
+
+void schema_ref(struct schema_set *set, const struct field_table *table, enum schema_use use,
+                struct json_out *out)
+{
+    char name[128];
+    size_t i = 0;
+    while (i < set->count && (set->items[i].table != table || set->items[i].use != use))
+        i++;
+    if (i == set->count) {
+        assert(set->count < SCHEMA_SET_MAX);
+        set->items[set->count].table = table;
+        set->items[set->count++].use = use;
+    }
+    write_name(table, use, "#/components/schemas/", name, sizeof name);
+    out_object(out);
+    out_key(out, "$ref");
+    out_text(out, name);
+    out_object_end(out);
+}
+
+static void write_int(struct json_out *out, const char *key, int64_t value)
+{
+    out_key(out, key);
+    out_int(out, value);
+}
+
+static void write_text(struct json_out *out, const char *key, const char *value)
+{
+    out_key(out, key);
+    out_text(out, value);
+}
+
+static void write_json(struct json_out *out, const char *key, const char *text)
+{
+    struct js *js = NULL;
+    if (js_parse(text, strlen(text), 16, &js, NULL) != OK)
+        return;
+    out_key(out, key);
+    out_js(out, js);
+    js_free(js);
+}
+
+/* In answers some rows may be null; in bodies all may that need not be sent. */
+static bool is_nullable(const struct field *row, enum schema_use use)
+{
+    if (use == SCHEMA_ANSWER)
+        return row->flags & FIELD_NULL_EMPTY && !(row->flags & FIELD_OMIT_EMPTY);
+    return !(row->flags & FIELD_REQUIRED);
+}
+
+static const char *const type_names[] = {
+    [FIELD_TEXT] = "string",   [FIELD_INT] = "integer",       [FIELD_REAL] = "number",
+    [FIELD_BOOL] = "boolean",  [FIELD_ENUM] = "string",       [FIELD_TIME] = "string",
+    [FIELD_MONEY] = "number",  [FIELD_TEXTS] = "array",       [FIELD_TEXT_MAP] = "object",
+    [FIELD_OBJECT] = "object", [FIELD_OBJECT_PTR] = "object", [FIELD_OBJECTS] = "array",
+    [FIELD_MAP] = "object",    [FIELD_JSON] = "object",
+};
+
+static void write_type(const struct field *row, enum schema_use use, struct json_out *out)
+{
+    const char *type = type_names[row->kind];
+    if (row->kind == FIELD_JSON && !(row->flags & FIELD_OBJECT_ONLY))
+        return; /* anything */
+    out_key(out, "type");
+    if (!is_nullable(row, use)) {
+        out_text(out, type);
+        return;
+    }
+    out_array(out);
+    out_text(out, type);
+    out_text(out, "null");
+    out_array_end(out);
+}
+
+static void write_enum(const struct field *row, bool is_null_too, struct json_out *out)
+{
+    out_key(out, "enum");
+    out_array(out);
+    for (size_t i = 0; i < row->name_count; i++)
+        if (*row->names[i])
+            out_text(out, row->names[i]);
+    if (is_null_too)
+        out_null(out);
+    out_array_end(out);
+}
+
+static void write_text_bounds(const struct field *row, enum schema_use use, struct json_out *out)
+{
+    if (row->name_count)
+        write_enum(row, is_nullable(row, use), out);
+    if (row->format)
+        write_text(out, "format", row->format);
+    if (use == SCHEMA_ANSWER)
+        return;
+    if (row->pattern)
+        write_text(out, "pattern", row->pattern);
+    if (row->min)
+        write_int(out, "minLength", row->min);
+    if (row->max)
+        write_int(out, "maxLength", row->max);
+}
+
+static void write_number(struct json_out *out, const char *key, double value)
+{
+    out_key(out, key);
+    if (floor(value) == value)
+        out_int(out, (int64_t)value);
+    else
+        out_real(out, value);
+}
+
+static void write_number_bounds(const struct field *row, enum schema_use use, struct json_out *out)
+{
+    double scale = row->kind == FIELD_MONEY ? 10000 : 1;
+    if (use == SCHEMA_ANSWER)
+        return;
+    write_number(out, "minimum",
+                 row->kind == FIELD_REAL ? row->real_min : (double)row->min / scale);
+    write_number(out, "maximum",
+                 row->kind == FIELD_REAL ? row->real_max : (double)row->max / scale);
+}
+
+static void write_items(struct schema_set *set, const struct field *row, enum schema_use use,
+                        struct json_out *out)
+{
+    if (use != SCHEMA_ANSWER && row->min)
+        write_int(out, "minItems", row->min);
+    if (use != SCHEMA_ANSWER && row->max)
+        write_int(out, "maxItems", row->max);
+    out_key(out, "items");
+    if (row->kind == FIELD_OBJECTS) {
+        /* Entries are made anew, also in an update. */
+        schema_ref(set, row->table, use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, out);
+        return;
+    }
+    out_object(out);
+    write_text(out, "type", "string");
+    if (row->name_count)
+        write_enum(row, false, out);
+    if (use != SCHEMA_ANSWER && row->pattern)
+        write_text(out, "pattern", row->pattern);
+    if (use != SCHEMA_ANSWER && row->entry_min)
+        write_int(out, "minLength", (int64_t)row->entry_min);
+    if (use != SCHEMA_ANSWER && row->entry_max)
+        write_int(out, "maxLength", (int64_t)row->entry_max);
+    out_object_end(out);
+}
+
+static void write_map(struct schema_set *set, const struct field *row, enum schema_use use,
+                      struct json_out *out)
+{
+    if (use != SCHEMA_ANSWER && row->max)
+        write_int(out, "maxProperties", row->max);
+    if (row->is_pattern_name) {
+        out_key(out, "propertyNames");
+        out_object(out);
+        write_text(out, "pattern", "^[A-Za-z_][A-Za-z0-9_]{0,63}$");
+        out_object_end(out);
+    }
+    out_key(out, "additionalProperties");
+    if (row->kind == FIELD_MAP) {
+        schema_ref(set, row->table, use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, out);
+        return;
+    }
+    out_object(out);
+    write_text(out, "type", "string");
+    if (use != SCHEMA_ANSWER && row->entry_max)
+        write_int(out, "maxLength", (int64_t)row->entry_max);
+    out_object_end(out);
+}
+
+static void write_default(const struct field *row, struct json_out *out)
+{
+    if (row->flags & (FIELD_REQUIRED | FIELD_OPTIONAL))
+        return;
+    if (row->kind == FIELD_INT && row->standard >= row->min)
+        write_int(out, "default", row->standard);
+    else if (row->kind == FIELD_REAL && !isnan(row->standard_real))
+        write_number(out, "default", row->standard_real);
+    else if (row->kind == FIELD_BOOL) {
+        out_key(out, "default");
+        out_bool(out, row->standard != 0);
+    } else if (row->kind == FIELD_ENUM)
+        write_text(out, "default", row->names[row->standard]);
+    else if (row->kind == FIELD_MONEY) {
+        out_key(out, "default");
+        out_usd4(out, row->standard);
+    } else if (row->kind == FIELD_TEXT && row->standard_text)
+        write_text(out, "default", row->standard_text);
+}
+
+/* A nested object: a reference, or null. */
+static void write_nested(struct schema_set *set, const struct field *row, enum schema_use use,
+                         struct json_out *out)
+{
+    if (!is_nullable(row, use)) {
+        schema_ref(set, row->table, use, out);
+        return;
+    }
+    out_object(out);
+    if (row->about)
+        write_text(out, "description", row->about);
+    out_key(out, "anyOf");
+    out_array(out);
+    schema_ref(set, row->table, use, out);
+    out_object(out);
+    write_text(out, "type", "null");
+    out_object_end(out);
+    out_array_end(out);
+    out_object_end(out);
+}
+
+static void write_bounds(struct schema_set *set, const struct field *row, enum schema_use use,
+                         struct json_out *out)
+{
+    switch (row->kind) {
+    case FIELD_TEXT:
+        write_text_bounds(row, use, out);
+        break;
+    case FIELD_INT:
+    case FIELD_REAL:
+    case FIELD_MONEY:
+        write_number_bounds(row, use, out);
+        break;
+    case FIELD_ENUM:
+        write_enum(row, is_nullable(row, use), out);
+        break;
+    case FIELD_TIME:
+        write_text(out, "format", "date-time");
+        break;
+    case FIELD_TEXTS:
+    case FIELD_OBJECTS:
+        write_items(set, row, use, out);
+        break;
+    case FIELD_TEXT_MAP:
+    case FIELD_MAP:
+        write_map(set, row, use, out);
+        break;
+    case FIELD_JSON:
+        if (row->flags & FIELD_OBJECT_ONLY) {
+            out_key(out, "additionalProperties");
+            out_bool(out, true);
+        }
+        break;
+    case FIELD_BOOL:
+    case FIELD_OBJECT:
+    case FIELD_OBJECT_PTR:
+        break;
+    }
+}
+
+void schema_value(struct schema_set *set, const struct field *row, enum schema_use use,
+                  struct json_out *out)
+{
+    if (use == SCHEMA_PATCH && row->flags & FIELD_CREATE_ONLY) {
+        out_object(out);
+        write_text(out, "description", "Cannot be changed.");
+        out_key(out, "not");
+        out_object(out);
+        out_object_end(out);
+        out_object_end(out);
+        return;
+    }
+    if (row->kind == FIELD_OBJECT || row->kind == FIELD_OBJECT_PTR) {
+        write_nested(set, row, use, out);
+        return;
+    }
+    out_object(out);
+    write_type(row, use, out);
+    if (row->about)
+        write_text(out, "description", row->about);
+    write_bounds(set, row, use, out);
+    if (use == SCHEMA_BODY)
+        write_default(row, out);
+    if (row->example) {
+        out_key(out, "examples");
+        out_array(out);
+        struct js *js = NULL;
+        if (js_parse(row->example, strlen(row->example), 16, &js, NULL) == OK)
+            out_js(out, js);
+        js_free(js);
+        out_array_end(out);
+    }
+    out_object_end(out);
+}
+
+static bool is_described(const struct field *row, enum schema_use use)
+{
+    if (use == SCHEMA_ANSWER)
+        return !(row->flags & FIELD_WRITE_ONLY) && row->only != FIELD_VIEW_STORE;
+    return !(row->flags & FIELD_READ_ONLY) && !(use == SCHEMA_PATCH && row->flags & FIELD_KEPT);
+}
+
+/* In every answer, whoever asks? */
+static bool is_always_sent(const struct field *row)
+{
+    return !(row->flags & FIELD_OMIT_EMPTY) && !row->hide && !row->only;
+}
+
+static bool is_required(const struct field *row, enum schema_use use)
+{
+    if (!is_described(row, use) || use == SCHEMA_PATCH)
+        return false;
+    return use == SCHEMA_ANSWER ? is_always_sent(row) : (row->flags & FIELD_REQUIRED) != 0;
+}
+
+static void write_required(const struct field_table *table, enum schema_use use,
+                           struct json_out *out)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < table->count; i++)
+        has_any |= is_required(&table->rows[i], use);
+    if (!has_any)
+        return;
+    out_key(out, "required");
+    out_array(out);
+    for (size_t i = 0; i < table->count; i++)
+        if (is_required(&table->rows[i], use))
+            out_text(out, table->rows[i].name);
+    out_array_end(out);
+}
+
+static void write_component(struct schema_set *set, const struct field_table *table,
+                            enum schema_use use, struct json_out *out)
+{
+    char name[128];
+    write_name(table, use, "", name, sizeof name);
+    out_key(out, name);
+    out_object(out);
+    write_text(out, "type", "object");
+    if (table->about)
+        write_text(out, "description", table->about);
+    write_required(table, use, out);
+    out_key(out, "properties");
+    out_object(out);
+    for (size_t i = 0; i < table->count; i++) {
+        if (!is_described(&table->rows[i], use))
+            continue;
+        out_key(out, table->rows[i].name);
+        schema_value(set, &table->rows[i], use, out);
+    }
+    out_object_end(out);
+    if (use != SCHEMA_ANSWER && table->is_closed) {
+        out_key(out, "additionalProperties");
+        out_bool(out, false);
+    }
+    out_object_end(out);
+}
+
+void schema_components(struct schema_set *set, struct json_out *out)
+{
+    for (size_t i = 0; i < set->count; i++) /* grows while it is walked */
+        write_component(set, set->items[i].table, set->items[i].use, out);
+}
+
+bool schema_has_example(const struct field_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].example && !(table->rows[i].flags & FIELD_READ_ONLY))
+            return true;
+    return false;
+}
+
+void schema_example(const struct field_table *table, struct json_out *out)
+{
+    out_object(out);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].example && !(table->rows[i].flags & FIELD_READ_ONLY))
+            write_json(out, table->rows[i].name, table->rows[i].example);
+    out_object_end(out);
+}

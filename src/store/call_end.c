@@ -1,0 +1,132 @@
+/* The end of a call: settled, counted, told; and recovery of calls whose process has died.
+ * Thread: inside a job. */
+#include <string.h>
+
+#include "store/call.h"
+#include "store/call_row.h"
+#include "store/internal.h"
+#include "store/ledger.h"
+
+/* Whole seconds: up, or for a limit down, so that a limit is met exactly. */
+static int64_t billed_seconds(const struct call_row *row, const struct call_end *end)
+{
+    if (!row->user_joined_ms || !end_reasons[end->reason].is_billed)
+        return 0;
+    int64_t used_ms = MAX(end->billed_to_wall_ms - row->user_joined_ms, (int64_t)0);
+    return end->is_limit ? used_ms / 1000 : money_seconds_up(used_ms);
+}
+
+/* Debits the rest and ends the burn; returns the whole cost. */
+static enum err settle(struct tx *tx, const struct call_row *row, int64_t seconds,
+                       int64_t *out_cost_usd4)
+{
+    *out_cost_usd4 = 0;
+    if (!row->user_joined_ms)
+        return OK;
+    struct balance balance;
+    enum err err = ledger_open(tx, row->workspace_id, &balance);
+    if (err)
+        return err;
+    int64_t more_usd4 = money_cost_usd4(row->rate_usd4, seconds) - row->taken_usd4;
+    int64_t got_usd4 = ledger_take(&balance, more_usd4);
+    *out_cost_usd4 = row->taken_usd4 + got_usd4;
+    ledger_leave(&balance, row->rate_usd4, row->user_joined_ms, *out_cost_usd4, tx->now_ms);
+    ledger_write(tx, row->workspace_id, &balance);
+    ledger_note_embed(tx, row, got_usd4);
+    return OK;
+}
+
+static void add_stats(struct tx *tx, const struct call_row *row, int64_t seconds, int64_t cost_usd4)
+{
+    if (!row->user_joined_ms)
+        return;
+    EXEC(tx,
+         "INSERT INTO agent_stats (agent_id, calls, seconds, cost_usd4) VALUES (?, 1, ?, ?)"
+         " ON CONFLICT (agent_id) DO UPDATE SET calls = agent_stats.calls + 1,"
+         " seconds = agent_stats.seconds + excluded.seconds,"
+         " cost_usd4 = agent_stats.cost_usd4 + excluded.cost_usd4",
+         TEXT(row->agent_id), NUMBER(seconds), NUMBER(cost_usd4));
+}
+
+enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
+{
+    int64_t seconds = billed_seconds(row, end), cost_usd4 = 0;
+    enum err err = settle(tx, row, seconds, &cost_usd4);
+    if (err)
+        return err;
+    if (end->left_identity) {
+        struct event_identity left = {.identity = end->left_identity};
+        err = event_emit(tx, row, EVENT_CALL_USER_LEFT, &left);
+        if (err)
+            return err;
+    }
+    EXEC(tx,
+         "UPDATE calls SET status = 'ended', ended_ms = ?, end_reason = ?, duration_s = ?,"
+         " cost_usd4 = ?, quality = ?, owner = '' WHERE id = ?",
+         NUMBER(end->ended_wall_ms), TEXT(end_reason_names[end->reason]), NUMBER(seconds),
+         NUMBER(cost_usd4),
+         TEXT(end->quality
+                  ? field_store_text(&call_quality_table, end->quality, tx->master_key, tx->arena)
+                  : ""),
+         TEXT(row->id));
+    add_stats(tx, row, seconds, cost_usd4);
+    struct event_ended data = {.reason = end->reason,
+                               .duration_s = seconds,
+                               .cost_usd4 = cost_usd4,
+                               .user_joined_wall_ms = row->user_joined_ms,
+                               .quality = end->quality};
+    err = call_turns_read(tx, row->id, &data.transcript);
+    return err ? err : event_emit(tx, row, EVENT_CALL_ENDED, &data);
+}
+
+enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end, struct call *out)
+{
+    struct call_row row;
+    enum err err = call_row_lock(tx, id, &row);
+    if (err)
+        return err;
+    if (row.status != CALL_ENDED)
+        err = row.is_ours ? call_row_end(tx, &row, end) : ERR_DENIED;
+    return err || !out ? err : store_call_get(tx, row.workspace_id, NULL, id, out);
+}
+
+/* --- recovery --- */
+
+static enum err end_for_dead(struct tx *tx, const char *id)
+{
+    struct call_row row;
+    enum err err = call_row_lock(tx, id, &row);
+    if (err || row.status == CALL_ENDED || row.is_ours)
+        return err;
+    struct call_end end = {.reason = END_AGENT_SHUTDOWN,
+                           .ended_wall_ms = row.durable_ms,
+                           .billed_to_wall_ms = row.durable_ms};
+    return call_row_end(tx, &row, &end);
+}
+
+/* SKIP LOCKED: of several nodes that look, each takes other calls. A process without an epoch
+ * (a command-line program) owns nothing and recovers nothing of its own name. */
+enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
+{
+    struct text_list ids = {0};
+    {
+        AUTO(cursor)
+        row = QUERY(
+            tx,
+            "SELECT id FROM calls WHERE status <> 'ended' AND ((owner = ? AND owner_epoch < ?)"
+            " OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = calls.owner"
+            " AND n.epoch = calls.owner_epoch AND n.lease_until_ms > ?)))"
+            " ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
+            TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)), TEXT(tx->store->node),
+            NUMBER(tx->now_ms), NUMBER(limit));
+        while (cursor_next(row))
+            *GROW(&ids, tx->arena) = cursor_text(row, 0);
+    }
+    *out_n = (unsigned)ids.count;
+    for (size_t i = 0; i < ids.count; i++) {
+        enum err err = end_for_dead(tx, ids.items[i]);
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
+}

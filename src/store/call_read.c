@@ -1,0 +1,238 @@
+/* Calls read back: one, or a page with the total of the same snapshot. The three queries of a page
+ * (calls, transcripts, webhooks) share the condition that picks its rows. Thread: inside a job. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/ids.h"
+#include "store/call.h"
+#include "store/call_row.h"
+#include "store/money.h"
+#include "store/tx.h"
+
+#define CALL_COLUMNS                                                                               \
+    "id, workspace_id, agent_id, room_name, source, status, created_ms, agent_joined_ms,"          \
+    " user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4, identity, metadata," \
+    " metadata_sent, quality"
+
+static const struct call_quality *read_quality(struct tx *tx, struct cursor *row)
+{
+    size_t len;
+    const char *text = cursor_peek(row, 17, &len);
+    if (!len)
+        return NULL;
+    struct call_quality *quality = arena_new_of(tx->arena, struct call_quality);
+    return field_read(&call_quality_table, quality, text, len, tx->master_key, tx->arena) ? NULL
+                                                                                          : quality;
+}
+
+static void read_row(struct tx *tx, struct cursor *row, struct call *out)
+{
+    *out = (struct call){
+        .id = cursor_text(row, 0),
+        .user_id = cursor_text(row, 1),
+        .agent_id = cursor_text(row, 2),
+        .room_name = cursor_text(row, 3),
+        .source =
+            (enum call_source)name_place(call_source_names, CALL_SOURCE_COUNT, cursor_text(row, 4)),
+        .status =
+            (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 5)),
+        .created_wall_ms = cursor_number(row, 6),
+        .agent_joined_wall_ms = cursor_number(row, 7),
+        .user_joined_wall_ms = cursor_number(row, 8),
+        .ended_wall_ms = cursor_number(row, 9),
+        .end_reason =
+            (enum end_reason)name_place(end_reason_names, END_REASON_COUNT, cursor_text(row, 10)),
+        .duration_s = cursor_number(row, 11),
+        .cost_per_minute_usd4 = cursor_number(row, 12),
+        .cost_usd4 = cursor_number(row, 13),
+        .participant_identity = cursor_text(row, 14),
+        .metadata = cursor_text(row, 15),
+        .metadata_sent = cursor_text(row, 16),
+        .quality = read_quality(tx, row),
+    };
+    if (out->status != CALL_ENDED && out->user_joined_wall_ms) { /* so far */
+        out->duration_s = money_seconds_up(tx->now_ms - out->user_joined_wall_ms);
+        out->cost_usd4 =
+            MAX(out->cost_usd4, money_cost_usd4(out->cost_per_minute_usd4, out->duration_s));
+    }
+}
+
+static void read_turn(struct cursor *row, unsigned first, struct call_turn *out)
+{
+    out->role =
+        (enum turn_role)name_place(turn_role_names, TURN_ROLE_COUNT, cursor_text(row, first));
+    out->text = cursor_text(row, first + 1);
+    out->at_wall_ms = cursor_number(row, first + 2);
+}
+
+static enum err read_webhook(struct tx *tx, struct cursor *row, unsigned first,
+                             struct call_webhook *out)
+{
+    size_t len;
+    const char *settings = cursor_peek(row, first, &len);
+    if (field_read(&call_webhook_table, out, settings, len, tx->master_key, tx->arena))
+        return fault_set(&tx->fault, ERR_INTERNAL, "a call's webhook does not read");
+    out->delivered = cursor_number(row, first + 1);
+    out->failed = cursor_number(row, first + 2);
+    return OK;
+}
+
+enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out)
+{
+    *out = (struct call_turn_list){0};
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? ORDER BY position",
+                TEXT(id));
+    while (cursor_next(row))
+        read_turn(row, 0, GROW(out, tx->arena));
+    return tx_result(tx);
+}
+
+static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook_list *out)
+{
+    *out = (struct call_webhook_list){0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT settings, delivered, failed FROM call_webhooks"
+                " WHERE call_id = ? ORDER BY position",
+                TEXT(id));
+    while (cursor_next(row)) {
+        enum err err = read_webhook(tx, row, 0, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
+}
+
+enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
+                        const char *id, struct call *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT " CALL_COLUMNS " FROM calls"
+                " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
+                TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
+                TEXT(agent_id ? agent_id : ""));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    read_row(tx, row, out);
+    enum err err = call_turns_read(tx, id, &out->transcript);
+    return err ? err : webhooks_read(tx, id, &out->webhooks);
+}
+
+/* --- pages --- */
+
+/* Conditions and values of a filter; the text of the SQL depends only on which are there, so that
+ * the database prepares a handful of statements. */
+struct condition {
+    const char *total, *page; /* SQL behind WHERE; page: order and limit with it */
+    struct db_value values[8];
+    size_t total_count, page_count; /* values used by each */
+};
+
+static bool parse_cursor(const char *text, int64_t *out_ms, const char **out_id)
+{
+    char *end;
+    *out_ms = strtoll(text, &end, 10);
+    if (end == text || *end != '.' || !uuid_is_valid(end + 1))
+        return false;
+    *out_id = end + 1;
+    return true;
+}
+
+static enum err make_condition(struct tx *tx, const struct call_filter *filter,
+                               struct condition *out)
+{
+    bool has_agent = filter->agent_id && *filter->agent_id, has_status = filter->status >= 0;
+    size_t n = 0;
+    out->values[n++] = TEXT(filter->workspace_id);
+    if (has_agent)
+        out->values[n++] = TEXT(filter->agent_id);
+    if (has_status)
+        out->values[n++] = TEXT(call_status_names[filter->status]);
+    out->total_count = n;
+    const char *id = "";
+    int64_t before_ms = 0;
+    if (filter->before) {
+        if (!parse_cursor(filter->before, &before_ms, &id))
+            return ERR_INVALID;
+        out->values[n++] = NUMBER(before_ms);
+        out->values[n++] = TEXT(id);
+    }
+    out->values[n++] = NUMBER((int64_t)filter->limit + 1); /* one more tells of a next page */
+    out->page_count = n;
+    out->total =
+        arena_printf(tx->arena, "workspace_id = ?%s%s", has_agent ? " AND agent_id = ?" : "",
+                     has_status ? " AND status = ?" : "");
+    out->page = arena_printf(tx->arena, "%s%s ORDER BY created_ms DESC, id DESC LIMIT ?",
+                             out->total, filter->before ? " AND (created_ms, id) < (?, ?)" : "");
+    return OK;
+}
+
+static struct cursor *page_query(struct tx *tx, const struct condition *condition,
+                                 const char *before, const char *after)
+{
+    struct db_value values[ARRAY_LEN(condition->values) + 1] = {0};
+    memcpy(values, condition->values, condition->page_count * sizeof(*values));
+    return tx_query(tx, arena_printf(tx->arena, "%s%s%s", before, condition->page, after), values);
+}
+
+static struct call *find(struct call_list *calls, const char *id)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (strcmp(calls->items[i].id, id) == 0)
+            return &calls->items[i];
+    return NULL;
+}
+
+static enum err attach(struct tx *tx, const struct condition *condition, struct call_list *calls)
+{
+    AUTO(cursor)
+    turn = page_query(tx, condition,
+                      "SELECT call_id, role, text, at_ms FROM call_turns WHERE call_id IN"
+                      " (SELECT id FROM calls WHERE ",
+                      ") ORDER BY call_id, position");
+    while (cursor_next(turn)) {
+        struct call *call = find(calls, cursor_peek(turn, 0, NULL));
+        if (call)
+            read_turn(turn, 1, GROW(&call->transcript, tx->arena));
+    }
+    AUTO(cursor)
+    webhook =
+        page_query(tx, condition,
+                   "SELECT call_id, settings, delivered, failed FROM call_webhooks WHERE call_id IN"
+                   " (SELECT id FROM calls WHERE ",
+                   ") ORDER BY call_id, position");
+    while (cursor_next(webhook)) {
+        struct call *call = find(calls, cursor_peek(webhook, 0, NULL));
+        enum err err = call ? read_webhook(tx, webhook, 1, GROW(&call->webhooks, tx->arena)) : OK;
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
+}
+
+enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct call_page *out)
+{
+    struct condition condition = {0};
+    enum err err = make_condition(tx, filter, &condition);
+    if (err)
+        return err;
+    *out = (struct call_page){0};
+    struct db_value values[ARRAY_LEN(condition.values) + 1] = {0};
+    memcpy(values, condition.values, condition.total_count * sizeof(*values));
+    out->total = tx_query_number(
+        tx, 0, arena_printf(tx->arena, "SELECT COUNT(*) FROM calls WHERE %s", condition.total),
+        values);
+    AUTO(cursor) row = page_query(tx, &condition, "SELECT " CALL_COLUMNS " FROM calls WHERE ", "");
+    while (cursor_next(row))
+        read_row(tx, row, GROW(&out->calls, tx->arena));
+    if (out->calls.count > filter->limit) {
+        const struct call *last = &out->calls.items[filter->limit - 1];
+        out->calls.count = filter->limit;
+        out->next = arena_printf(tx->arena, "%" PRId64 ".%s", last->created_wall_ms, last->id);
+    }
+    return attach(tx, &condition, &out->calls);
+}

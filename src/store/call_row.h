@@ -1,0 +1,43 @@
+/* A call's row as its owner changes it, for store/call*.c and store/event.c.
+ * Thread: inside a job. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "model/call.h"
+#include "model/event.h"
+
+struct cursor;
+struct tx;
+
+struct call_row {
+    const char *id, *workspace_id, *agent_id, *room_name;
+    const char *identity, *metadata_sent, *webhook_url;
+    enum call_source source;
+    enum call_status status;
+    int64_t user_joined_ms, rate_usd4, taken_usd4, durable_ms, last_event_ms, turns;
+    bool is_ours; /* owned by this process, of this start */
+};
+
+/* Locks the row and reads it. ERR_NOT_FOUND. */
+enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
+/* The same for a write of the owner. ERR_DENIED: it is not this process's (any more), or ended. */
+enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
+/* The call lived at least until then. */
+void call_row_alive(struct tx *tx, struct call_row *row, int64_t at_ms);
+
+enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out) MUST_USE;
+
+/* Ends a running call whoever owns it; `row` is locked. */
+struct call_end;
+enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end) MUST_USE;
+
+/* The event of a locked row, with its outbox rows. */
+enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type,
+                    const void *data) MUST_USE;
+
+/* The place of a name in a table of names; 0 when it is not there. */
+int name_place(const char *const *names, int count, const char *name);

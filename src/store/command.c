@@ -1,0 +1,81 @@
+/* Commands between nodes: asked by any, taken and answered by the call's owner.
+ *
+ *   asked --take--> taken --answer--> answered --result--> (gone)
+ *
+ * Thread: inside a job. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/field.h"
+#include "store/internal.h"
+#include "store/node.h"
+
+enum { COMMAND_KEPT_MS = 60000 /* nobody waits longer for its result */ };
+
+static const char *const kind_names[] = {[COMMAND_END] = "end", [COMMAND_SAY] = "say"};
+
+enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
+                           const char *text, int64_t *out_id)
+{
+    char node[ID_SIZE * 2];
+    bool is_here, is_alive;
+    enum err err = store_node_owner(tx, call_id, node, &is_here, &is_alive);
+    if (err || !*node)
+        return err ? err : ERR_NOT_FOUND;
+    if (!is_alive)
+        return ERR_CLOSED;
+    EXEC(tx, "DELETE FROM commands WHERE created_ms < ?", NUMBER(tx->now_ms - COMMAND_KEPT_MS));
+    int64_t id = QUERY_NUMBER(tx, 0,
+                              "INSERT INTO commands (node, kind, call_id, text, state, result,"
+                              " created_ms) VALUES (?, ?, ?, ?, 'asked', 0, ?) RETURNING id",
+                              TEXT(node), TEXT(kind_names[kind]), TEXT(call_id),
+                              TEXT(text ? text : ""), NUMBER(tx->now_ms));
+    if (!id)
+        return tx_missing(tx);
+    tx_touch(tx, STORE_COMMANDS);
+    *out_id = id;
+    return OK;
+}
+
+struct command_list LIST_OF(struct command);
+
+enum err store_command_take(struct tx *tx, unsigned limit, struct command **out, size_t *out_n)
+{
+    struct command_list list = {0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "UPDATE commands SET state = 'taken' WHERE id IN (SELECT id FROM"
+                " commands WHERE node = ? AND state = 'asked' ORDER BY id LIMIT ?"
+                " FOR UPDATE SKIP LOCKED) RETURNING id, kind, call_id, text",
+                TEXT(tx->store->node), NUMBER(limit));
+    while (cursor_next(row)) {
+        struct command *command = GROW(&list, tx->arena);
+        command->id = cursor_number(row, 0);
+        command->kind =
+            strcmp(cursor_text(row, 1), kind_names[COMMAND_SAY]) == 0 ? COMMAND_SAY : COMMAND_END;
+        snprintf(command->call_id, sizeof(command->call_id), "%s", cursor_text(row, 2));
+        command->text = cursor_text(row, 3);
+    }
+    *out = list.items;
+    *out_n = list.count;
+    return tx_result(tx);
+}
+
+enum err store_command_answer(struct tx *tx, int64_t id, enum err result)
+{
+    EXEC(tx, "UPDATE commands SET state = 'answered', result = ? WHERE id = ?", NUMBER(result),
+         NUMBER(id));
+    tx_touch(tx, STORE_COMMANDS);
+    return tx_result(tx);
+}
+
+enum err store_command_result(struct tx *tx, int64_t id, enum err *out_result)
+{
+    AUTO(cursor)
+    row = QUERY(tx, "DELETE FROM commands WHERE id = ? AND state = 'answered' RETURNING result",
+                NUMBER(id));
+    if (!cursor_next(row))
+        return tx_has_failed(tx) ? ERR_IO : ERR_AGAIN;
+    *out_result = (enum err)cursor_number(row, 0);
+    return OK;
+}

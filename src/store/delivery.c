@@ -1,0 +1,112 @@
+/* The log of deliveries, for operators: settled rows of the outbox, kept for a while; and sending
+ * an event again. Thread: inside a job. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "model/webhook.h"
+#include "store/call_row.h"
+#include "store/event.h"
+#include "store/tx.h"
+#include "store/webhook.h"
+
+#define SELECT_DELIVERY                                                                            \
+    "SELECT d.id, d.event_id, e.type, d.call_id, d.url, d.state, d.attempts, d.status, d.error,"   \
+    " d.latency_ms, d.created_ms, d.attempted_ms, d.due_ms FROM deliveries d"                      \
+    " JOIN events e ON e.id = d.event_id "
+
+static void read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
+{
+    *out = (struct delivery){
+        .id = arena_printf(tx->arena, "%lld", (long long)cursor_number(row, 0)),
+        .event_id = cursor_text(row, 1),
+        .type = cursor_text(row, 2),
+        .call_id = cursor_text(row, 3),
+        .url = *cursor_text(row, 4) ? cursor_text(row, 4) : url,
+        .state = (enum delivery_state)name_place(delivery_state_names, DELIVERY_STATE_COUNT,
+                                                 cursor_text(row, 5)),
+        .attempts = cursor_number(row, 6),
+        .status = cursor_number(row, 7),
+        .error = cursor_text(row, 8),
+        .latency_ms = cursor_number(row, 9),
+        .created_wall_ms = cursor_number(row, 10),
+        .attempted_wall_ms = cursor_number(row, 11),
+        .due_wall_ms = cursor_number(row, 12),
+    };
+}
+
+static bool parse_id(const char *text, int64_t *out)
+{
+    char *end;
+    *out = strtoll(text, &end, 10);
+    return *text && !*end;
+}
+
+enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char *webhook_id,
+                             unsigned limit, const char *before, struct delivery_list *out)
+{
+    struct webhook webhook;
+    int64_t before_id = INT64_MAX;
+    if (before && !parse_id(before, &before_id))
+        return ERR_INVALID;
+    enum err err = store_webhook_get(tx, workspace_id, webhook_id, &webhook);
+    if (err)
+        return err;
+    *out = (struct delivery_list){0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                SELECT_DELIVERY "WHERE d.webhook_id = ? AND d.id < ?"
+                                " ORDER BY d.id DESC LIMIT ?",
+                TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
+    while (cursor_next(row))
+        read_row(tx, row, webhook.url, GROW(out, tx->arena));
+    return tx_result(tx);
+}
+
+enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const char *webhook_id,
+                               const char *delivery_id, struct delivery *out)
+{
+    struct webhook webhook;
+    int64_t id;
+    if (!parse_id(delivery_id, &id))
+        return ERR_NOT_FOUND;
+    enum err err = store_webhook_get(tx, workspace_id, webhook_id, &webhook);
+    if (err || !webhook.is_enabled)
+        return err ? err : ERR_CONFLICT;
+    int64_t new_id = QUERY_NUMBER(
+        tx, 0,
+        "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url,"
+        " secret, state, attempts, due_ms, was_due_ms, leased_by, status, error, latency_ms,"
+        " created_ms, attempted_ms)"
+        " SELECT d.event_id, d.workspace_id, d.webhook_id, d.call_id, d.position, d.url, d.secret,"
+        " 'waiting', 0, CAST(? AS BIGINT), CAST(? AS BIGINT), '', 0, '', 0, d.created_ms, 0"
+        " FROM deliveries d JOIN events e ON e.id = d.event_id"
+        " WHERE d.id = ? AND d.webhook_id = ? RETURNING id",
+        NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(id), TEXT(webhook_id));
+    if (!new_id)
+        return tx_missing(tx);
+    tx_touch(tx, STORE_OUTBOX);
+    AUTO(cursor) row = QUERY(tx, SELECT_DELIVERY "WHERE d.id = ?", NUMBER(new_id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    read_row(tx, row, webhook.url, out);
+    return OK;
+}
+
+/* Events go once no delivery is left of them. */
+enum err store_delivery_expire(struct tx *tx, int64_t before_wall_ms, unsigned limit,
+                               unsigned *out_n)
+{
+    int64_t deliveries = EXEC(tx,
+                              "DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d"
+                              " JOIN events e ON e.id = d.event_id WHERE e.created_ms < ?"
+                              " AND d.state <> 'waiting' ORDER BY e.created_ms LIMIT ?)",
+                              NUMBER(before_wall_ms), NUMBER(limit));
+    int64_t events = EXEC(tx,
+                          "DELETE FROM events WHERE id IN (SELECT e.id FROM events e"
+                          " WHERE e.created_ms < ? AND NOT EXISTS (SELECT 1 FROM deliveries d"
+                          " WHERE d.event_id = e.id) ORDER BY e.created_ms LIMIT ?)",
+                          NUMBER(before_wall_ms), NUMBER(limit));
+    *out_n = (unsigned)(deliveries + events);
+    return tx_result(tx);
+}

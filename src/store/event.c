@@ -1,0 +1,122 @@
+/* Events: one row each, and one delivery for each receiver that wants the type, in the transaction
+ * of what they tell of. Delivering: outbox.c. Thread: inside a job. */
+#include "store/event.h"
+
+#include <string.h>
+
+#include "base/ids.h"
+#include "model/webhook.h"
+#include "store/call_row.h"
+#include "store/tx.h"
+
+enum { BODY_MAX_BYTES = 32 * 1024 * 1024 }; /* call.ended holds a whole transcript */
+
+struct receiver {
+    const char *webhook_id; /* of a subscription; "" */
+    int64_t position;       /* of a call's own webhook; -1 */
+    const char *url;        /* "": the subscription's, as it is when sent */
+    const char *secret;     /* sealed; "" */
+};
+
+static void insert_delivery(struct tx *tx, const struct call_row *row, const struct event *event,
+                            const struct receiver *receiver)
+{
+    EXEC(tx,
+         "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url,"
+         " secret, state, attempts, due_ms, was_due_ms, leased_by, status, error, latency_ms, "
+         "created_ms,"
+         " attempted_ms) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, ?, '', 0, '', 0, ?, 0)",
+         TEXT(event->id), TEXT(row->workspace_id), TEXT(receiver->webhook_id), TEXT(row->id),
+         NUMBER(receiver->position), TEXT(receiver->url), TEXT(receiver->secret),
+         NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(event->created_wall_ms));
+    tx_touch(tx, STORE_OUTBOX);
+}
+
+static enum err to_subscriptions(struct tx *tx, const struct call_row *row,
+                                 const struct event *event)
+{
+    AUTO(cursor)
+    found = QUERY(tx, "SELECT id, settings FROM webhooks WHERE workspace_id = ? AND is_enabled = 1",
+                  TEXT(row->workspace_id));
+    while (cursor_next(found)) {
+        struct webhook webhook;
+        size_t len;
+        const char *settings = cursor_peek(found, 1, &len);
+        if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
+            return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
+        struct receiver receiver = {cursor_text(found, 0), -1, "", ""};
+        if (webhook_wants(&webhook.events, event_type_names[event->type]))
+            insert_delivery(tx, row, event, &receiver);
+    }
+    return OK;
+}
+
+static enum err to_own_webhooks(struct tx *tx, const struct call_row *row,
+                                const struct event *event)
+{
+    AUTO(cursor)
+    found =
+        QUERY(tx,
+              "SELECT position, settings FROM call_webhooks WHERE call_id = ? ORDER BY position",
+              TEXT(row->id));
+    while (cursor_next(found)) {
+        struct call_webhook webhook;
+        size_t len;
+        const char *settings = cursor_peek(found, 1, &len);
+        if (field_read(&call_webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
+            return fault_set(&tx->fault, ERR_INTERNAL, "a call's webhook does not read");
+        struct receiver receiver = {"", cursor_number(found, 0), webhook.url,
+                                    tx_seal(tx, "delivery.secret", webhook.secret)};
+        if (webhook_wants(&webhook.events, event_type_names[event->type]))
+            insert_delivery(tx, row, event, &receiver);
+    }
+    return OK;
+}
+
+static enum err insert_event(struct tx *tx, const struct call_row *row, const struct event *event)
+{
+    AUTO_BUF body = BUF_INIT(BODY_MAX_BYTES);
+    event_write(event, &body);
+    if (body.is_full)
+        return fault_set(&tx->fault, ERR_LIMIT, "an event's body is too long");
+    EXEC(tx,
+         "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
+         " VALUES (?, ?, ?, ?, ?, ?)",
+         TEXT(event->id), TEXT(row->workspace_id), TEXT(row->id),
+         TEXT(event_type_names[event->type]), NUMBER(event->created_wall_ms), TEXT(body.data));
+    return OK;
+}
+
+enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type, const void *data)
+{
+    char id[ID_SIZE];
+    id_new("evt_", id);
+    row->last_event_ms = MAX(tx->now_ms, row->last_event_ms + 1);
+    EXEC(tx, "UPDATE calls SET last_event_ms = ? WHERE id = ?", NUMBER(row->last_event_ms),
+         TEXT(row->id));
+    struct event event = {.id = id,
+                          .type = type,
+                          .created_wall_ms = row->last_event_ms,
+                          .call_id = row->id,
+                          .room_name = row->room_name,
+                          .metadata = row->metadata_sent,
+                          .data = event_data_text(type, data, tx->arena)};
+    enum err err = insert_event(tx, row, &event);
+    if (!err)
+        err = to_subscriptions(tx, row, &event);
+    if (!err && *row->webhook_url) {
+        struct receiver receiver = {"", -1, row->webhook_url, ""};
+        insert_delivery(tx, row, &event, &receiver);
+    }
+    if (!err)
+        err = to_own_webhooks(tx, row, &event);
+    return err ? err : tx_result(tx);
+}
+
+enum err store_event_emit(struct tx *tx, const char *call_id, enum event_type type,
+                          const void *data)
+{
+    struct call_row row;
+    enum err err = call_row_lock(tx, call_id, &row);
+    return err ? err : event_emit(tx, &row, type, data);
+}

@@ -1,0 +1,107 @@
+/* Idempotency rows: status 0 while the request is under way, then the answer, sealed. The row's key
+ * is a hash of owner, target and header, each with its length, so that none runs into the next.
+ * Thread: inside a job. */
+#include "store/idempotency.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/js.h"
+#include "store/tx.h"
+
+enum {
+    KEPT_MS = 24 * 3600 * 1000,
+    UNDER_WAY_MS = 120000, /* the longest request; after it the process has died */
+    ANSWER_MAX_BYTES = 8 * 1024 * 1024,
+};
+static const char seal_context[] = "idempotency.answer";
+
+struct row_key {
+    char hex[SHA256_HEX];
+};
+
+static struct row_key row_key(const struct idempotency_key *key)
+{
+    struct row_key out;
+    AUTO_BUF text = BUF_INIT(SIZE_MAX);
+    const char *const parts[] = {key->owner, key->target, key->key};
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        (void)buf_printf(&text, "%zu:%s", strlen(parts[i]), parts[i]);
+    crypto_sha256_hex(text.data, text.len, out.hex);
+    return out;
+}
+
+static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
+                            struct kept_answer *out)
+{
+    const char *text = tx_open(tx, seal_context, sealed);
+    AUTO(js) answer = NULL;
+    if (tx_has_failed(tx))
+        return ERR_IO;
+    if (js_parse(text, strlen(text), 2, &answer, NULL))
+        return fault_set(&tx->fault, ERR_INTERNAL, "a kept answer does not read");
+    const struct js *body = js_get(answer, "body");
+    *out = (struct kept_answer){
+        .status = (int)status,
+        .headers = arena_strdup(tx->arena, js_text_or(js_get(answer, "headers"), "")),
+        .body = arena_strndup(tx->arena, js_text_or(body, ""), js_text_len(body)),
+        .body_len = js_text_len(body),
+    };
+    return ERR_CONFLICT;
+}
+
+enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
+                                   struct kept_answer *out)
+{
+    struct row_key id = row_key(key);
+    *out = (struct kept_answer){0};
+    EXEC(tx,
+         "DELETE FROM idempotency WHERE id = ? AND (created_ms <= ? OR (status = 0 AND"
+         " created_ms <= ?))",
+         TEXT(id.hex), NUMBER(tx->now_ms - KEPT_MS), NUMBER(tx->now_ms - UNDER_WAY_MS));
+    if (EXEC(tx,
+             "INSERT INTO idempotency (id, body_sha, status, answer, created_ms)"
+             " VALUES (?, ?, 0, '', ?) ON CONFLICT DO NOTHING",
+             TEXT(id.hex), TEXT(key->body_sha), NUMBER(tx->now_ms)))
+        return OK;
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT body_sha, status, answer FROM idempotency WHERE id = ?", TEXT(id.hex));
+    if (!cursor_next(row)) /* it was released in between: like one under way */
+        return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
+    if (strcmp(cursor_text(row, 0), key->body_sha) != 0)
+        return ERR_INVALID;
+    if (cursor_number(row, 1) == 0)
+        return ERR_BUSY;
+    return read_answer(tx, cursor_text(row, 2), cursor_number(row, 1), out);
+}
+
+enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,
+                                const struct kept_answer *answer)
+{
+    AUTO_BUF text = BUF_INIT(ANSWER_MAX_BYTES);
+    struct json_out json;
+    out_init(&json, &text);
+    out_object(&json);
+    out_key(&json, "headers");
+    out_text(&json, answer->headers ? answer->headers : "");
+    out_key(&json, "body");
+    out_text_n(&json, answer->body ? answer->body : "", answer->body_len);
+    out_object_end(&json);
+    if (text.is_full)
+        return fault_set(&tx->fault, ERR_LIMIT, "an answer is too long to be kept");
+    EXEC(tx, "UPDATE idempotency SET status = ?, answer = ? WHERE id = ?", NUMBER(answer->status),
+         TEXT(tx_seal(tx, seal_context, text.data)), TEXT(row_key(key).hex));
+    return tx_result(tx);
+}
+
+enum err store_idempotency_release(struct tx *tx, const struct idempotency_key *key)
+{
+    EXEC(tx, "DELETE FROM idempotency WHERE id = ? AND status = 0", TEXT(row_key(key).hex));
+    return tx_result(tx);
+}
+
+enum err store_idempotency_expire(struct tx *tx)
+{
+    EXEC(tx, "DELETE FROM idempotency WHERE created_ms <= ?", NUMBER(tx->now_ms - KEPT_MS));
+    return tx_result(tx);
+}

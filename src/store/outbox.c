@@ -1,0 +1,121 @@
+/* The outbox: due deliveries are taken with a lease, which is their due time moved ahead under this
+ * process's name, so that the index of due ones holds no leased rows; an attempt's outcome is
+ * written only while the lease is still ours. A crash leaves the lease; the same node's next start
+ * does not wait for it (store_node_start). Thread: inside a job. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/webhook.h"
+#include "store/event.h"
+#include "store/internal.h"
+
+struct outbox_list LIST_OF(struct outbox_item);
+
+static const char *lease_name(struct tx *tx)
+{
+    return arena_printf(tx->arena, "%s:%lld", tx->store->node,
+                        (long long)atomic_load(&tx->store->epoch));
+}
+
+static int by_due(const void *a, const void *b)
+{
+    const struct outbox_item *x = a, *y = b;
+    if (x->due_wall_ms != y->due_wall_ms)
+        return x->due_wall_ms < y->due_wall_ms ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* A subscription's URL and secret are those of now; all others stand in the delivery. */
+static enum err fill_receiver(struct tx *tx, struct cursor *row, struct outbox_item *item)
+{
+    if (cursor_is_null(row, 8)) {
+        item->url = cursor_text(row, 3);
+        item->secret = tx_open(tx, "delivery.secret", cursor_text(row, 4));
+        return tx_result(tx);
+    }
+    struct webhook webhook;
+    size_t len;
+    const char *settings = cursor_peek(row, 8, &len);
+    if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
+        return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
+    item->url = webhook.url;
+    item->secret = webhook.secret;
+    return OK;
+}
+
+static const char take_sql[] =
+    "UPDATE deliveries SET was_due_ms = due_ms, due_ms = ?, leased_by = ? WHERE id IN"
+    " (SELECT id FROM deliveries WHERE state = 'waiting' AND due_ms <= ?"
+    " ORDER BY due_ms, id LIMIT ? FOR UPDATE SKIP LOCKED)"
+    " RETURNING id, event_id, attempts, url, secret, was_due_ms,"
+    " (SELECT e.type FROM events e WHERE e.id = deliveries.event_id),"
+    " (SELECT e.body FROM events e WHERE e.id = deliveries.event_id),"
+    " (SELECT w.settings FROM webhooks w WHERE w.id = deliveries.webhook_id)";
+
+enum err store_outbox_take(struct tx *tx, unsigned limit, int64_t lease_ms,
+                           struct outbox_item **out, size_t *out_n, int64_t *out_next_due_ms)
+{
+    struct outbox_list items = {0};
+    AUTO(cursor)
+    row = QUERY(tx, take_sql, NUMBER(tx->now_ms + lease_ms), TEXT(lease_name(tx)),
+                NUMBER(tx->now_ms), NUMBER(limit));
+    while (cursor_next(row)) {
+        struct outbox_item *item = GROW(&items, tx->arena);
+        *item = (struct outbox_item){.id = cursor_number(row, 0),
+                                     .event_id = cursor_text(row, 1),
+                                     .attempt = (int)cursor_number(row, 2) + 1,
+                                     .due_wall_ms = cursor_number(row, 5),
+                                     .type = cursor_text(row, 6),
+                                     .body = cursor_text(row, 7)};
+        enum err err = fill_receiver(tx, row, item);
+        if (err)
+            return err;
+    }
+    if (items.count)
+        qsort(items.items, items.count, sizeof(*items.items), by_due);
+    *out = items.items;
+    *out_n = items.count;
+    *out_next_due_ms = QUERY_NUMBER(
+        tx, 0, "SELECT due_ms FROM deliveries WHERE state = 'waiting' ORDER BY due_ms, id LIMIT 1");
+    return tx_result(tx);
+}
+
+static void count_for_call(struct tx *tx, const char *call_id, int64_t position, bool is_delivered)
+{
+    EXEC(tx,
+         "UPDATE call_webhooks SET delivered = delivered + ?, failed = failed + ?"
+         " WHERE call_id = ? AND position = ?",
+         NUMBER(is_delivered), NUMBER(!is_delivered), TEXT(call_id), NUMBER(position));
+}
+
+static void settle(struct tx *tx, const struct outbox_result *result)
+{
+    const char *state = result->retry_wall_ms  ? "waiting"
+                        : result->is_delivered ? "delivered"
+                                               : "failed";
+    int64_t due_ms = result->retry_wall_ms ? result->retry_wall_ms : tx->now_ms;
+    AUTO(cursor)
+    row = QUERY(tx,
+                "UPDATE deliveries SET state = ?, attempts = ?, due_ms = ?, leased_by = '',"
+                " status = ?, error = ?, latency_ms = ?, attempted_ms = ?"
+                " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
+                TEXT(state), NUMBER(result->attempt), NUMBER(due_ms), NUMBER(result->status),
+                TEXT(result->error), NUMBER(result->latency_ms), NUMBER(tx->now_ms),
+                NUMBER(result->id), TEXT(lease_name(tx)));
+    while (cursor_next(row))
+        if (!result->retry_wall_ms && cursor_number(row, 1) >= 0)
+            count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), result->is_delivered);
+}
+
+enum err store_outbox_settle(struct tx *tx, const struct outbox_result *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        settle(tx, &results[i]);
+    return tx_result(tx);
+}
+
+enum err store_outbox_waiting(struct tx *tx, int64_t *out_n)
+{
+    *out_n = QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM deliveries WHERE state = 'waiting'");
+    return tx_result(tx);
+}

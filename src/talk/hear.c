@@ -1,0 +1,246 @@
+/* The caller's side: voice and words in, turns out; the barge-in in its two steps. */
+#include <string.h>
+
+#include "talk/internal.h"
+#include "text/phrase.h"
+#include "text/words.h"
+
+static bool may_interrupt(const struct talk *talk)
+{
+    const struct speech_line *line = speech_front(&talk->speech);
+    return !line || line->is_interruptible;
+}
+
+static void show_caller(struct talk *talk, bool is_last)
+{
+    const char *text = endpoint_text(&talk->endpoint);
+    if (!*text)
+        return;
+    if (talk->caller_segment == 0)
+        talk->caller_segment = ++talk->speech.last_id;
+    talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
+                                       .role = TALK_CALLER,
+                                       .segment = talk->caller_segment,
+                                       .text = text,
+                                       .is_last = is_last});
+    if (is_last)
+        talk->caller_segment = 0;
+}
+
+/* The second step of a barge-in: the caller says something, and has the floor. */
+static void interrupt(struct talk *talk)
+{
+    if (talk->floor == TURN_SPEAKING || (talk->floor == TURN_PAUSED && !talk->was_thinking))
+        talk->quality.interruptions++;
+    talk->is_ending = false;
+    voice_cut(talk, true);
+    reply_cancel(talk);
+    talk_move(talk, TURN_WORDS);
+}
+
+static bool is_acknowledgement(const char *text)
+{
+    return phrase_intent(text) == INTENT_ACKNOWLEDGE;
+}
+
+static void consider_words(struct talk *talk)
+{
+    const char *text = endpoint_text(&talk->endpoint);
+    if (!*text)
+        return;
+    switch (talk->floor) {
+    case TURN_LISTENING:
+        talk_move(talk, TURN_WORDS);
+        return;
+    case TURN_SPEAKING:
+    case TURN_PAUSED:
+    case TURN_THINKING:
+        if (may_interrupt(talk) && !is_acknowledgement(text))
+            interrupt(talk);
+        return;
+    case TURN_CALLER:
+        /* A reply that was made early for other words is of no use any more. */
+        if (talk->reply.caller && !talk->reply.is_committed &&
+            !words_equal(talk->reply.caller, text))
+            reply_cancel(talk);
+        return;
+    case TURN_ABSENT:
+    case TURN_OVER:
+    case TURN_STATE_COUNT:
+        return;
+    }
+}
+
+void talk_voice_started(struct talk *talk, int64_t now_us)
+{
+    if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER)
+        return;
+    endpoint_voice_started(&talk->endpoint, now_us);
+    talk->reminders = 0;
+    bool was_thinking = talk->floor == TURN_THINKING;
+    if (may_interrupt(talk) && talk_move(talk, TURN_VOICE) && talk->floor == TURN_PAUSED) {
+        talk->paused_us = now_us;
+        talk->was_thinking = was_thinking;
+    }
+    talk_settle(talk, now_us);
+}
+
+void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us)
+{
+    talk->is_noise = false;
+    uint32_t gen = endpoint_voice_stopped(&talk->endpoint, last_voice_us);
+    if (talk->engines[TALK_STT].is_closed)
+        endpoint_deaf(&talk->endpoint);
+    else if (gen)
+        talk_do(talk, (struct talk_action){.what = TALK_DO_FLUSH, .gen = gen});
+    talk_settle(talk, now_us);
+}
+
+void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us)
+{
+    if (talk->floor == TURN_OVER)
+        return;
+    if (event->kind == STT_ERROR) {
+        talk_failed(talk, TALK_STT, TALK_STAGE_STT, event->error, event->message, event->is_fatal,
+                    now_us);
+        if (event->is_fatal)
+            endpoint_deaf(&talk->endpoint);
+        talk_settle(talk, now_us);
+        return;
+    }
+    if (event->kind == STT_FINAL || event->kind == STT_PARTIAL)
+        talk_worked(talk, TALK_STT);
+    if (talk->floor == TURN_ABSENT)
+        return;
+    if (endpoint_heard(&talk->endpoint, event, now_us)) {
+        show_caller(talk, false);
+        consider_words(talk);
+    }
+    talk_settle(talk, now_us);
+}
+
+bool talk_is_hearing(const struct talk *talk)
+{
+    return talk->endpoint.is_open;
+}
+
+static void tell_turn(struct talk *talk, const char *text, int64_t at_us)
+{
+    talk_do(talk, (struct talk_action){
+                      .what = TALK_DO_TURN, .role = TALK_CALLER, .text = text, .at_us = at_us});
+}
+
+static void answer(struct talk *talk, const char *text, int64_t now_us)
+{
+    talk->quality.turns++;
+    history_add(&talk->history, LLM_USER, text);
+    reply_commit(talk, text, now_us);
+    talk_move(talk, TURN_COMMIT);
+}
+
+/* The agent goes on where the caller's sound had stopped it. */
+static void resume(struct talk *talk)
+{
+    if (talk->floor != TURN_PAUSED)
+        return;
+    talk->quality.false_interruptions += !talk->was_thinking;
+    talk_move(talk, talk->was_thinking ? TURN_RETHINK : TURN_RESUME);
+    if (talk->floor == TURN_SPEAKING && !speech_front(&talk->speech))
+        talk_move(talk, reply_is_active(talk) ? TURN_WAIT : TURN_DONE);
+    talk->was_thinking = false;
+}
+
+static void commit(struct talk *talk, int64_t now_us)
+{
+    struct endpoint *endpoint = &talk->endpoint;
+    const char *text = endpoint_text(endpoint);
+    bool is_passing =
+        (talk->floor == TURN_PAUSED || talk->floor == TURN_THINKING) && is_acknowledgement(text);
+    show_caller(talk, true);
+    tell_turn(talk, text, endpoint->began_us);
+    if (is_passing) {
+        resume(talk);
+    } else {
+        quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
+        talk->voice_end_us = endpoint->last_voice_us;
+        answer(talk, text, now_us);
+    }
+    talk->early_count = 0;
+    endpoint_reset(endpoint);
+}
+
+static void void_turn(struct talk *talk)
+{
+    endpoint_reset(&talk->endpoint);
+    resume(talk);
+    talk_move(talk, TURN_VOID);
+}
+
+static void make_early(struct talk *talk, int64_t now_us)
+{
+    const char *text = endpoint_text(&talk->endpoint);
+    if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->endpoint) ||
+        talk->early_count >= TALK_EARLY_MOST)
+        return;
+    if (talk->reply.stage != REPLY_NONE && talk->reply.caller &&
+        words_equal(talk->reply.caller, text))
+        return;
+    talk->early_count++;
+    reply_start(talk, text, false, now_us);
+}
+
+void hear_settle(struct talk *talk, int64_t now_us)
+{
+    struct endpoint *endpoint = &talk->endpoint;
+    if (talk->floor == TURN_LISTENING && endpoint->is_open && !talk->is_noise)
+        talk_move(talk, TURN_VOICE);
+    if (talk->floor == TURN_PAUSED && endpoint->is_voiced && !*endpoint_text(endpoint) &&
+        now_us >= talk->paused_us + TALK_NOISE_US) {
+        talk->is_noise = true;
+        resume(talk);
+        return;
+    }
+    bool is_deciding = talk->floor == TURN_CALLER || talk->floor == TURN_PAUSED;
+    if (!is_deciding && endpoint->is_open && talk->floor != TURN_THINKING) {
+        /* Under a voice that cannot be cut: sound without words passes, words wait. */
+        if (endpoint_verdict(endpoint, now_us) == ENDPOINT_VOID)
+            endpoint_reset(endpoint);
+        return;
+    }
+    switch (endpoint_verdict(endpoint, now_us)) {
+    case ENDPOINT_COMMIT:
+        commit(talk, now_us);
+        return;
+    case ENDPOINT_VOID:
+        void_turn(talk);
+        return;
+    case ENDPOINT_OPEN:
+        make_early(talk, now_us);
+        return;
+    }
+}
+
+int64_t hear_deadline_us(const struct talk *talk)
+{
+    const struct endpoint *endpoint = &talk->endpoint;
+    bool is_waiting = talk->floor == TURN_SPEAKING && *endpoint_text(endpoint);
+    int64_t due_us = is_waiting ? INT64_MAX : endpoint_deadline_us(endpoint);
+    if (talk->floor == TURN_PAUSED && endpoint->is_voiced && !*endpoint_text(endpoint))
+        due_us = MIN(due_us, talk->paused_us + TALK_NOISE_US);
+    return due_us;
+}
+
+void talk_chat(struct talk *talk, const char *text, int64_t now_us)
+{
+    if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
+        return;
+    if (may_interrupt(talk))
+        interrupt(talk);
+    else
+        reply_cancel(talk);
+    tell_turn(talk, text, now_us);
+    talk->voice_end_us = 0;
+    talk->reminders = 0;
+    answer(talk, text, now_us);
+    talk_settle(talk, now_us);
+}

@@ -1,0 +1,86 @@
+/* The rows of the catalog. A new adapter is a row here and a file beside. The first enabled engine
+ * of a kind is its default, so network engines stand before the embedded ones; rows without ops
+ * are shown, and cannot be switched on. Facts on languages and ranges: docs/engines.md. */
+#include "vendor/internal.h"
+
+#define STT(id_, label_) .kind = ENGINE_STT, .id = (id_), .label = (label_)
+#define TTS(id_, label_) .kind = ENGINE_TTS, .id = (id_), .label = (label_)
+#define LLM(id_, label_)                                                                           \
+    .kind = ENGINE_LLM, .id = (id_), .label = (label_), .languages = "*",                          \
+    .max_tokens = {1, 16384}, .default_temperature = 0.4, .default_max_tokens = 500
+#define MODELS(list) .models = (list), .model_count = ARRAY_LEN(list)
+#define VOICES(list) .voices = (list), .voice_count = ARRAY_LEN(list)
+
+#define INDIC "hi ta te kn ml mr gu bn pa"
+#define WORLD "es fr de it pt nl pl ru ja ko zh ar tr id"
+#define NO_CONTROL                                                                                 \
+    {                                                                                              \
+        1, 1                                                                                       \
+    }
+
+static const char *const openai_models[] = {"gpt-4.1-mini"};
+static const char *const anthropic_models[] = {"claude-haiku-4-5"};
+static const char *const extractive_models[] = {"extractive"};
+static const char *const standin_models[] = {"standin"};
+
+static const struct engine_voice flite_voices[] = {
+    {"slt", "Sarah", "female", "en", "A clear American voice."},
+    {"rms", "Robert", "male", "en", "A calm American voice."},
+};
+
+static const struct engine_voice espeak_voices[] = {
+    {"standard", "Standard", "male", "en " INDIC " or " WORLD, "The plain voice of the language."},
+    {"f2", "Fern", "female", "en " INDIC " or " WORLD, "A higher voice."},
+    {"m3", "Miles", "male", "en " INDIC " or " WORLD, "A lower voice."},
+};
+
+static const struct engine_voice standin_voices[] = {
+    {"hum", "Hum", "neutral", "en " INDIC " or " WORLD, "A hum, for load tests."},
+};
+
+const struct engine_adapter vendor_adapters[] = {
+    {.info = {STT("soniox", "Soniox"), .languages = "en " INDIC " " WORLD,
+              .is_multilingual = true}},
+    {.info = {STT("deepgram", "Deepgram"), .languages = "en hi " WORLD}},
+    {.info = {STT("openai-stt", "OpenAI-compatible transcription"), .languages = "*"}},
+    {.info = {STT("pocketsphinx", "PocketSphinx (embedded)"), .languages = "en"},
+     .stt = &pocketsphinx_ops,
+     .configure = voice_configure},
+    {.info = {STT("standin-stt", "Stand-in"), .languages = "*", .is_internal = true},
+     .stt = &standin_stt_ops,
+     .configure = standin_configure,
+     .unconfigure = standin_unconfigure},
+
+    {.info = {TTS("cartesia", "Cartesia"), .languages = "en " INDIC " or " WORLD,
+              .is_multilingual = true, .speed = {0.6, 1.5}, .volume = {0.5, 2},
+              .emotions = "calm content excited sympathetic"}},
+    {.info = {TTS("elevenlabs", "ElevenLabs"), .languages = "en hi ta " WORLD, .speed = {0.7, 1.2},
+              .volume = NO_CONTROL}},
+    {.info = {TTS("openai-tts", "OpenAI-compatible speech"), .languages = "*", .speed = {0.25, 2},
+              .volume = NO_CONTROL}},
+    {.info = {TTS("flite", "Flite (embedded)"), .languages = "en", VOICES(flite_voices),
+              .speed = {0.5, 2}, .volume = {0.5, 2}},
+     .tts = &flite_ops,
+     .configure = voice_configure},
+    {.info = {TTS("espeak", "eSpeak NG (embedded)"), .languages = "en " INDIC " or " WORLD,
+              VOICES(espeak_voices), .speed = {0.46, 2}, .volume = {0.5, 2}},
+     .tts = &espeak_ops,
+     .configure = voice_configure},
+    {.info = {TTS("standin-tts", "Stand-in"), .languages = "*", VOICES(standin_voices),
+              .speed = NO_CONTROL, .volume = NO_CONTROL, .is_internal = true},
+     .tts = &standin_tts_ops,
+     .configure = standin_configure,
+     .unconfigure = standin_unconfigure},
+
+    {.info = {LLM("openai", "OpenAI-compatible"), MODELS(openai_models), .temperature = {0, 2}}},
+    {.info = {LLM("anthropic", "Anthropic"), MODELS(anthropic_models), .temperature = {0, 1}}},
+    {.info = {LLM("extractive", "Answers from documents (embedded)"), MODELS(extractive_models),
+              .temperature = {0, 2}},
+     .llm = &extractive_ops},
+    {.info = {LLM("standin-llm", "Stand-in"), MODELS(standin_models), .temperature = {0, 2},
+              .is_internal = true},
+     .llm = &standin_llm_ops,
+     .configure = standin_configure,
+     .unconfigure = standin_unconfigure},
+};
+const size_t vendor_adapter_count = ARRAY_LEN(vendor_adapters);

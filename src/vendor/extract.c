@@ -1,0 +1,229 @@
+/* Each sentence is scored by the words of the question that it holds, rare ones (in few sentences)
+ * counting more, and by how well its passage fits. A card answers with its answer. A sentence
+ * under a heading is also scored by the heading's words, since 'Parking: It is free.' answers
+ * 'do you have parking'. */
+#include "vendor/extract.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "text/plain.h"
+#include "text/sentence.h"
+#include "text/words.h"
+
+enum {
+    TERMS_MOST = 24,
+    SENTENCES_MOST = 200,
+    TEXT_MAX_BYTES = 16 * 1024,
+};
+
+static const double FITS_LEAST = 0.3;    /* similarity of a passage with no word in common */
+static const double CARD_LEAST = 0.55;   /* similarity of a card that is taken as it is */
+static const double SECOND_LEAST = 0.75; /* score of a second sentence, of the first one's */
+static const double SHARE_LEAST = 0.3;   /* of the question's weight that a sentence must hold */
+
+struct term {
+    char stem[WORD_MAX_BYTES];
+    size_t in_sentences;
+    double weight;
+};
+
+struct sentence {
+    const char *text;
+    const char *context; /* the heading it stands under, or NULL */
+    size_t passage;
+    uint32_t terms; /* bits */
+    double score;
+};
+
+struct extract {
+    struct arena *arena;
+    const struct llm_request *request;
+    struct term terms[TERMS_MOST];
+    size_t term_count;
+    struct sentence *sentences;
+    size_t sentence_count;
+    double weight; /* of all terms */
+};
+
+static int add_term(void *arg, const struct word *word)
+{
+    struct extract *extract = arg;
+    if (word_is_stop(word->folded, extract->request->language))
+        return 0;
+    for (size_t i = 0; i < extract->term_count; i++)
+        if (strcmp(extract->terms[i].stem, word->stem) == 0)
+            return 0;
+    struct term *term = &extract->terms[extract->term_count++];
+    memcpy(term->stem, word->stem, strlen(word->stem) + 1);
+    return extract->term_count == TERMS_MOST;
+}
+
+struct mark {
+    struct extract *extract;
+    uint32_t terms;
+};
+
+static int mark_term(void *arg, const struct word *word)
+{
+    struct mark *mark = arg;
+    for (size_t i = 0; i < mark->extract->term_count; i++)
+        if (strcmp(mark->extract->terms[i].stem, word->stem) == 0)
+            mark->terms |= 1u << i;
+    return 0;
+}
+
+static uint32_t terms_of(struct extract *extract, const char *text)
+{
+    struct mark mark = {extract, 0};
+    if (text)
+        words_each(text, extract->request->language, mark_term, &mark);
+    return mark.terms;
+}
+
+static bool is_heading(const char *text)
+{
+    char last = text[strlen(text) - 1];
+    return words_count(text) <= 6 && last != '.' && last != '!' && last != '?' && last != '\xA4';
+}
+
+static void add_sentences(struct extract *extract, size_t passage)
+{
+    struct splitter splitter;
+    splitter_init(&splitter, false);
+    const char *text = extract->request->passages[passage].text, *piece, *heading = NULL;
+    size_t len = strnlen(text, TEXT_MAX_BYTES);
+    if (splitter_push(&splitter, text, len) == OK)
+        splitter_finish(&splitter);
+    AUTO_BUF plain = BUF_INIT(TEXT_MAX_BYTES);
+    while (extract->sentence_count < SENTENCES_MOST && (piece = splitter_next(&splitter))) {
+        buf_reset(&plain);
+        plain_speech(piece, &plain);
+        if (plain.len == 0)
+            continue;
+        const char *copy = arena_strdup(extract->arena, plain.data);
+        if (is_heading(copy)) {
+            heading = copy;
+            continue;
+        }
+        extract->sentences[extract->sentence_count++] = (struct sentence){
+            copy, heading, passage, terms_of(extract, copy) | terms_of(extract, heading), 0};
+    }
+    splitter_clear(&splitter);
+}
+
+static void weigh_terms(struct extract *extract)
+{
+    for (size_t t = 0; t < extract->term_count; t++) {
+        struct term *term = &extract->terms[t];
+        for (size_t s = 0; s < extract->sentence_count; s++)
+            term->in_sentences += extract->sentences[s].terms >> t & 1;
+        term->weight =
+            log(1 + (double)(extract->sentence_count + 1) / (double)(term->in_sentences + 1));
+        extract->weight += term->weight;
+    }
+}
+
+static void score_sentences(struct extract *extract)
+{
+    for (size_t s = 0; s < extract->sentence_count; s++) {
+        struct sentence *sentence = &extract->sentences[s];
+        double held = 0;
+        for (size_t t = 0; t < extract->term_count; t++)
+            held += sentence->terms >> t & 1 ? extract->terms[t].weight : 0;
+        double share = extract->weight > 0 ? held / extract->weight : 0;
+        double fits = extract->request->passages[sentence->passage].similarity;
+        sentence->score = share < SHARE_LEAST && fits < FITS_LEAST ? 0 : share + fits / 2;
+        if (sentence->terms == 0 && fits < CARD_LEAST)
+            sentence->score = 0;
+    }
+}
+
+static const struct llm_passage *best_card(const struct llm_request *request)
+{
+    const struct llm_passage *best = NULL;
+    for (size_t i = 0; i < request->passage_count; i++) {
+        const struct llm_passage *passage = &request->passages[i];
+        if (passage->question && passage->similarity >= CARD_LEAST &&
+            (!best || passage->similarity > best->similarity))
+            best = passage;
+    }
+    return best && best->similarity >= request->passages[0].similarity ? best : NULL;
+}
+
+static void put_sentence(const char *text, struct buf *out)
+{
+    if (out->len > 0)
+        (void)buf_append_char(out, ' ');
+    (void)buf_append_str(out, text);
+    if (!strchr(".!?", text[strlen(text) - 1]) && (unsigned char)text[strlen(text) - 1] < 0x80)
+        (void)buf_append_char(out, '.');
+}
+
+/* The best sentence, and of its passage the next best if it is nearly as good, in their order. */
+static void put_best(struct extract *extract, struct buf *out)
+{
+    const struct sentence *first = NULL, *second = NULL;
+    for (size_t s = 0; s < extract->sentence_count; s++)
+        if (!first || extract->sentences[s].score > first->score)
+            first = &extract->sentences[s];
+    if (!first || first->score <= 0)
+        return;
+    for (size_t s = 0; s < extract->sentence_count; s++) {
+        const struct sentence *other = &extract->sentences[s];
+        if (other != first && other->passage == first->passage &&
+            other->score >= SECOND_LEAST * first->score && other->score > 0 &&
+            (!second || other->score > second->score))
+            second = other;
+    }
+    bool has_room = second && strlen(first->text) + strlen(second->text) < EXTRACT_MOST_BYTES;
+    if (has_room && second < first)
+        put_sentence(second->text, out);
+    put_sentence(first->text, out);
+    if (has_room && second > first)
+        put_sentence(second->text, out);
+}
+
+void extract_answer(const struct llm_request *request, const char *said, struct buf *out)
+{
+    if (request->passage_count == 0)
+        return;
+    const struct llm_passage *card = best_card(request);
+    if (card) {
+        extract_shorten(card->text, out);
+        return;
+    }
+    AUTO(arena) arena = arena_new(0);
+    struct extract *extract = arena_new_of(arena, struct extract);
+    extract->arena = arena;
+    extract->request = request;
+    extract->sentences = arena_new_n(arena, struct sentence, SENTENCES_MOST);
+    words_each(said, request->language, add_term, extract);
+    for (size_t i = 0; i < request->passage_count; i++)
+        add_sentences(extract, i);
+    weigh_terms(extract);
+    score_sentences(extract);
+    put_best(extract, out);
+}
+
+void extract_shorten(const char *text, struct buf *out)
+{
+    struct splitter splitter;
+    splitter_init(&splitter, false);
+    AUTO_BUF plain = BUF_INIT(TEXT_MAX_BYTES);
+    size_t sentences = 0, len = strnlen(text, TEXT_MAX_BYTES);
+    const char *piece;
+    if (splitter_push(&splitter, text, len) == OK)
+        splitter_finish(&splitter);
+    while (sentences < EXTRACT_SENTENCES_MOST && (piece = splitter_next(&splitter))) {
+        buf_reset(&plain);
+        plain_speech(piece, &plain);
+        if (plain.len == 0)
+            continue;
+        if (sentences++ > 0 && out->len + plain.len > EXTRACT_MOST_BYTES)
+            break;
+        put_sentence(plain.data, out);
+    }
+    splitter_clear(&splitter);
+}

@@ -1,0 +1,16 @@
+/* Picks the sentences of passages that answer what was said: for a model that writes nothing of its
+ * own. Sans-I/O. Thread: any. */
+#pragma once
+
+#include "base/buf.h"
+#include "engine/llm.h"
+
+enum {
+    EXTRACT_MOST_BYTES = 420, /* of an answer: what one listens to without a pause */
+    EXTRACT_SENTENCES_MOST = 2,
+};
+
+/* Appends one or two sentences; nothing when no passage holds an answer. */
+void extract_answer(const struct llm_request *request, const char *said, struct buf *out);
+/* Appends the first sentences of a text. */
+void extract_shorten(const char *text, struct buf *out);

@@ -1,0 +1,28 @@
+/* What the adapters' files share. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "vendor/vendor.h"
+
+struct voice_pool;
+
+struct vendor_loop {
+    struct loop *loop;
+    struct http_client *http;
+    struct voice_pool *voices;
+};
+
+/* What belongs to the loop; NULL: it was never added. Thread: the loop's. */
+struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loop);
+bool vendor_has_voice(const struct vendor *vendor); /* earshot-voice is there */
+
+extern const struct stt_ops pocketsphinx_ops, standin_stt_ops;
+extern const struct tts_ops flite_ops, espeak_ops, standin_tts_ops;
+extern const struct llm_ops extractive_ops, openai_ops, standin_llm_ops;
+
+typedef bool configure_fn(void *env, const struct config *config, const struct engine_info *info,
+                          void **out_state);
+configure_fn openai_configure, standin_configure, voice_configure;
+void openai_unconfigure(void *state);
+void standin_unconfigure(void *state);

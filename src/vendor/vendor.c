@@ -1,0 +1,69 @@
+#include "vendor/vendor.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "vendor/internal.h"
+#include "vendor/voice_pool.h"
+
+enum { LOOPS_MOST = 130 /* 64 media loops, the others, and room */ };
+
+struct vendor {
+    char *voice_path;
+    unsigned voice_workers;
+    struct vendor_loop loops[LOOPS_MOST];
+    size_t loop_count;
+};
+
+struct vendor *vendor_new(const struct vendor_config *config)
+{
+    struct vendor *vendor = mem_new(struct vendor);
+    const char *path = config->voice_path ? config->voice_path : "";
+    vendor->voice_path = *path && access(path, X_OK) == 0 ? mem_strdup(path) : NULL;
+    vendor->voice_workers = config->voice_workers;
+    return vendor;
+}
+
+void vendor_free(struct vendor *vendor)
+{
+    if (!vendor)
+        return;
+    for (size_t i = 0; i < vendor->loop_count; i++)
+        voice_pool_free(vendor->loops[i].voices);
+    mem_free(vendor->voice_path);
+    mem_free(vendor);
+}
+
+void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http)
+{
+    if (vendor->loop_count == LOOPS_MOST)
+        return;
+    struct vendor_loop *here = &vendor->loops[vendor->loop_count++];
+    here->loop = loop;
+    here->http = http;
+    if (vendor->voice_path)
+        here->voices = voice_pool_new(loop, vendor->voice_path, vendor->voice_workers);
+}
+
+struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loop)
+{
+    for (size_t i = 0; i < vendor->loop_count; i++)
+        if (vendor->loops[i].loop == loop)
+            return &vendor->loops[i];
+    return NULL;
+}
+
+bool vendor_has_voice(const struct vendor *vendor)
+{
+    return vendor->voice_path != NULL;
+}
+
+/* The embedded engines share the vendor as their state. */
+bool voice_configure(void *env, const struct config *config, const struct engine_info *info,
+                     void **out_state)
+{
+    (void)config;
+    (void)info;
+    *out_state = env;
+    return vendor_has_voice(env);
+}

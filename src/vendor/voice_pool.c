@@ -1,0 +1,320 @@
+#include "vendor/voice_pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/mem.h"
+
+enum {
+    SESSIONS_MOST = 64,              /* of one worker: 450 MB of recognisers at most */
+    OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that far behind hangs */
+    IN_MAX_BYTES = 2 * (VOICE_BODY_MAX_BYTES + VOICE_HEADER_BYTES),
+    READ_BYTES = 64 * 1024,
+    WORKER_NICE = 10, /* media comes first */
+    DEATHS_MOST = 3,  /* within DEATHS_US, then */
+    DEATHS_US = 10 * 1000 * 1000,
+    REST_US = 5 * 1000 * 1000, /* no worker is started for so long */
+};
+
+struct voice_worker {
+    struct list_node node;
+    struct voice_pool *pool;
+    enum voice_role role;
+    struct child *child;
+    struct io *io;
+    int fd;
+    struct buf in, out;
+    struct list_node sessions;
+    unsigned session_count;
+    bool is_dead;
+};
+
+struct voice_pool {
+    struct loop *loop;
+    char *path;
+    unsigned most_workers;
+    struct list_node workers[VOICE_ROLE_COUNT];
+    uint32_t last_id;
+    unsigned deaths;
+    int64_t first_death_us, rest_until_us;
+};
+
+static const char *const role_names[VOICE_ROLE_COUNT] = {
+    [VOICE_HEARING] = "hearing",
+    [VOICE_SPEAKING] = "speaking",
+};
+
+struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned most_workers)
+{
+    struct voice_pool *pool = mem_new(struct voice_pool);
+    pool->loop = loop;
+    pool->path = mem_strdup(path);
+    pool->most_workers = MAX(most_workers, 1);
+    for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
+        list_init(&pool->workers[role]);
+    return pool;
+}
+
+static void free_worker(void *arg)
+{
+    struct voice_worker *worker = arg;
+    buf_clear(&worker->in);
+    buf_clear(&worker->out);
+    mem_free(worker);
+}
+
+/* Closes all that the worker holds; its memory goes at the end of the turn. */
+static void stop_worker(struct voice_worker *worker)
+{
+    if (worker->is_dead)
+        return;
+    worker->is_dead = true;
+    list_remove(&worker->node);
+    io_close(worker->io);
+    close(worker->fd);
+    child_close(worker->child);
+    loop_defer(worker->pool->loop, free_worker, worker);
+}
+
+static void detach(struct voice_session *session)
+{
+    list_remove(&session->node);
+    session->worker->session_count--;
+    session->worker = NULL;
+}
+
+static void count_death(struct voice_pool *pool)
+{
+    int64_t now_us = loop_now_us(pool->loop);
+    if (pool->deaths == 0 || now_us - pool->first_death_us > DEATHS_US) {
+        pool->deaths = 0;
+        pool->first_death_us = now_us;
+    }
+    if (++pool->deaths >= DEATHS_MOST)
+        pool->rest_until_us = now_us + REST_US;
+}
+
+static void lose_worker(struct voice_worker *worker, const char *why)
+{
+    if (worker->is_dead)
+        return;
+    log_warn("voice.worker_lost", LOG_S("role", role_names[worker->role]), LOG_S("why", why),
+             LOG_I("sessions", worker->session_count));
+    count_death(worker->pool);
+    stop_worker(worker);
+    while (!list_is_empty(&worker->sessions)) {
+        struct voice_session *session = LIST_FIRST(&worker->sessions, struct voice_session, node);
+        detach(session);
+        session->on_lost(session->arg, why);
+    }
+}
+
+static void on_exit(void *arg, int exit_code, int signal_number)
+{
+    (void)exit_code;
+    lose_worker(arg, signal_number ? "the speech process crashed" : "the speech process ended");
+}
+
+/* ---- frames out ---- */
+
+static void write_out(struct voice_worker *worker)
+{
+    while (worker->out.len > 0) {
+        ssize_t sent = send(worker->fd, worker->out.data, worker->out.len, MSG_NOSIGNAL);
+        if (sent <= 0)
+            break; /* full, or gone: then reading tells */
+        buf_consume(&worker->out, (size_t)sent);
+    }
+    io_want(worker->io, worker->out.len > 0 ? IO_READ | IO_WRITE : IO_READ);
+}
+
+static void on_stuck(void *arg)
+{
+    lose_worker(arg, "the speech process hangs");
+}
+
+void voice_session_send(struct voice_session *session, enum voice_kind kind, uint32_t gen,
+                        const void *body, size_t len)
+{
+    struct voice_worker *worker = session->worker;
+    if (!worker || worker->is_dead)
+        return;
+    struct voice_frame frame = {kind, session->id, gen, body, MIN(len, VOICE_BODY_MAX_BYTES)};
+    bool was_full = worker->out.is_full;
+    if (voice_frame_write(&frame, &worker->out) == OK)
+        write_out(worker);
+    else if (!was_full)
+        loop_defer(worker->pool->loop, on_stuck, worker);
+    worker->out.is_full = worker->out.is_full || was_full;
+}
+
+/* ---- frames in ---- */
+
+static struct voice_session *session_of(const struct voice_worker *worker, uint32_t id)
+{
+    struct voice_session *session;
+    LIST_EACH(session, &worker->sessions, struct voice_session, node)
+    {
+        if (session->id == id)
+            return session;
+    }
+    return NULL;
+}
+
+/* A callback may close its session, and any other. */
+static bool give_out(struct voice_worker *worker)
+{
+    size_t at = 0, used = 0;
+    struct voice_frame frame;
+    enum err err = OK;
+    while (!worker->is_dead) {
+        err = voice_frame_read(worker->in.data + at, worker->in.len - at, &frame, &used);
+        if (err != OK)
+            break;
+        at += used;
+        struct voice_session *session = session_of(worker, frame.session);
+        if (session)
+            session->on_frame(session->arg, &frame);
+    }
+    buf_consume(&worker->in, at);
+    return err != ERR_INVALID;
+}
+
+static void read_in(struct voice_worker *worker)
+{
+    char data[READ_BYTES];
+    ssize_t got = recv(worker->fd, data, sizeof data, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        lose_worker(worker, "the speech process closed its end");
+        return;
+    }
+    bool is_good = buf_append(&worker->in, data, (size_t)got) == OK && give_out(worker);
+    if (!is_good)
+        lose_worker(worker, "the speech process sent what is no frame");
+}
+
+static void on_io(void *arg, unsigned events)
+{
+    struct voice_worker *worker = arg;
+    if (events & IO_WRITE)
+        write_out(worker);
+    if (events & IO_READ)
+        read_in(worker);
+}
+
+/* ---- workers ---- */
+
+static enum err start_worker(struct voice_pool *pool, enum voice_role role,
+                             struct voice_worker **out, struct fault *fault)
+{
+    int ends[2];
+    if (loop_now_us(pool->loop) < pool->rest_until_us)
+        return fault_set(fault, ERR_BUSY, "the speech process dies at its start");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+        return fault_set(fault, ERR_IO, "socketpair: %s", strerror(errno));
+    struct voice_worker *worker = mem_new(struct voice_worker);
+    worker->pool = pool;
+    worker->role = role;
+    worker->fd = ends[0];
+    buf_init(&worker->in, IN_MAX_BYTES);
+    buf_init(&worker->out, OUT_MAX_BYTES);
+    list_init(&worker->sessions);
+    const char *const argv[] = {pool->path, role_names[role], NULL};
+    enum err err =
+        child_spawn(pool->loop, argv, ends[1], WORKER_NICE, on_exit, worker, &worker->child, fault);
+    close(ends[1]);
+    if (err != OK) {
+        close(ends[0]);
+        free_worker(worker);
+        count_death(pool);
+        return err;
+    }
+    worker->io = io_open(pool->loop, ends[0], IO_READ, on_io, worker);
+    list_push_back(&pool->workers[role], &worker->node);
+    *out = worker;
+    return OK;
+}
+
+/* The one with the fewest sessions; a new one while there may be more and none is idle. */
+static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
+                              struct voice_worker **out, struct fault *fault)
+{
+    struct voice_worker *worker, *best = NULL;
+    unsigned count = 0;
+    LIST_EACH(worker, &pool->workers[role], struct voice_worker, node)
+    {
+        count++;
+        if (!best || worker->session_count < best->session_count)
+            best = worker;
+    }
+    if (!best || (best->session_count > 0 && count < pool->most_workers)) {
+        enum err err = start_worker(pool, role, &best, best ? NULL : fault);
+        if (!best)
+            return err;
+    }
+    if (best->session_count >= SESSIONS_MOST)
+        return fault_set(fault, ERR_BUSY, "%u sessions of embedded speech are open already",
+                         count * SESSIONS_MOST);
+    *out = best;
+    return OK;
+}
+
+enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
+                            struct voice_session *session, struct fault *fault)
+{
+    struct voice_worker *worker = NULL;
+    enum err err = choose_worker(pool, role, &worker, fault);
+    if (err != OK)
+        return err;
+    session->worker = worker;
+    session->id = ++pool->last_id;
+    worker->session_count++;
+    list_push_back(&worker->sessions, &session->node);
+    return OK;
+}
+
+void voice_session_close(struct voice_session *session)
+{
+    if (!session->worker)
+        return;
+    voice_session_send(session, VOICE_CLOSE, 0, NULL, 0);
+    detach(session);
+}
+
+unsigned voice_pool_workers(const struct voice_pool *pool, enum voice_role role)
+{
+    const struct list_node *head = &pool->workers[role];
+    unsigned count = 0;
+    for (const struct list_node *node = head->next; node != head; node = node->next)
+        count++;
+    return count;
+}
+
+void voice_pool_kill_workers(struct voice_pool *pool)
+{
+    struct voice_worker *worker;
+    for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
+        LIST_EACH(worker, &pool->workers[role], struct voice_worker, node)
+        {
+            child_kill(worker->child, SIGKILL);
+        }
+}
+
+void voice_pool_free(struct voice_pool *pool)
+{
+    if (!pool)
+        return;
+    for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
+        while (!list_is_empty(&pool->workers[role]))
+            stop_worker(LIST_FIRST(&pool->workers[role], struct voice_worker, node));
+    mem_free(pool->path);
+    mem_free(pool);
+}

@@ -1,0 +1,44 @@
+/* The worker processes of one loop: started when a session first needs one, at most so many of each
+ * role, each with many sessions. When one dies its sessions are told, and the next session starts a
+ * new one; one that dies again and again is left alone for a while. Thread: its loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "vendor/voice_wire.h"
+
+struct loop;
+struct voice_pool;
+struct voice_worker;
+
+/* Hearing and speaking are apart, so that a long sentence does not keep the recogniser waiting. */
+enum voice_role { VOICE_HEARING, VOICE_SPEAKING, VOICE_ROLE_COUNT };
+
+struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned most_workers);
+void voice_pool_free(struct voice_pool *pool); /* kills the workers; no session is told */
+
+struct voice_session { /* a member of the adapter's session */
+    struct list_node node;
+    struct voice_worker *worker; /* NULL: not open, or lost */
+    uint32_t id;
+    void (*on_frame)(void *arg, const struct voice_frame *frame);
+    void (*on_lost)(void *arg, const char *why); /* the worker is gone, and so is the session */
+    void *arg;
+};
+
+/* The callbacks and arg are set before. ERR_BUSY: all workers are full, or they die at once;
+ * ERR_IO: none can be started. */
+enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
+                            struct voice_session *session, struct fault *fault) MUST_USE;
+/* session and its number are filled in here; to a lost session it is dropped. Never calls back. */
+void voice_session_send(struct voice_session *session, enum voice_kind kind, uint32_t gen,
+                        const void *body, size_t len);
+void voice_session_close(struct voice_session *session); /* no callback comes any more */
+
+/* For tests and `show`. */
+unsigned voice_pool_workers(const struct voice_pool *pool, enum voice_role role);
+void voice_pool_kill_workers(struct voice_pool *pool);

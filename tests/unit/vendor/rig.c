@@ -1,0 +1,111 @@
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/loop.h"
+#include "base/mem.h"
+
+enum { ANSWER_US = 5000000 };
+
+struct registry *rig_registry(struct vendor *vendor, const char *const *settings, size_t count)
+{
+    AUTO(config) config = NULL;
+    static char *none[] = {NULL};
+    struct fault fault = {0};
+    struct registry *registry = NULL;
+    enum err err = config_load(NULL, none, &config, &fault);
+    for (size_t i = 0; i < count && err == OK; i++) {
+        AUTO_MEM char *section = mem_strdup(settings[i]);
+        char *value = strchr(section, '='), *name = NULL;
+        *value++ = '\0';
+        name = strrchr(section, '.');
+        *name++ = '\0';
+        err = config_set(config, section, name, value, &fault);
+    }
+    if (err == OK)
+        err =
+            registry_new(config, vendor_adapters, vendor_adapter_count, vendor, &registry, &fault);
+    if (err == OK)
+        return registry;
+    fprintf(stderr, "rig: %s\n", fault.text);
+    abort();
+}
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+void loop_run_for(struct loop *loop, int64_t us)
+{
+    struct timer timer;
+    timer_init(&timer, loop, stop, loop);
+    timer_set_after(&timer, us);
+    loop_run(loop);
+    timer_stop(&timer);
+}
+
+static void on_event(void *arg, const struct llm_event *event)
+{
+    struct llm_rig *rig = arg;
+    if (event->gen != rig->gen)
+        return;
+    rig->events++;
+    if (event->kind == LLM_TEXT)
+        (void)buf_append_str(&rig->text, event->text);
+    if (event->kind == LLM_TOOL_CALL) {
+        rig->tools++;
+        snprintf(rig->tool, sizeof rig->tool, "%s", event->call.name);
+        snprintf(rig->arguments, sizeof rig->arguments, "%s", event->call.arguments);
+        snprintf(rig->extra, sizeof rig->extra, "%s", event->call.extra ? event->call.extra : "");
+    }
+    if (event->kind == LLM_ERROR) {
+        rig->error = event->error;
+        snprintf(rig->message, sizeof rig->message, "%s", event->message);
+    }
+    if (event->kind != LLM_DONE && event->kind != LLM_ERROR)
+        return;
+    rig->is_done = true;
+    rig->is_cut = event->is_cut;
+    loop_stop(rig->loop);
+}
+
+struct llm_rig *llm_rig_new(const char *engine)
+{
+    struct llm_rig *rig = mem_new(struct llm_rig);
+    static const char *const settings[] = {"engine.standin-llm.enabled=true",
+                                           "engine.standin-llm.delay_ms=150"};
+    rig->loop = loop_new("rig");
+    rig->vendor = vendor_new(&(struct vendor_config){.voice_path = ""});
+    vendor_add_loop(rig->vendor, rig->loop, NULL);
+    rig->registry = rig_registry(rig->vendor, settings, ARRAY_LEN(settings));
+    const struct llm_engine *found = registry_llm(rig->registry, engine);
+    rig->llm = found->ops->open(found, found->info.models[0], rig->loop, on_event, rig);
+    buf_init(&rig->text, 65536);
+    return rig;
+}
+
+void llm_rig_free(struct llm_rig *rig)
+{
+    rig->llm->ops->close(rig->llm);
+    buf_clear(&rig->text);
+    registry_free(rig->registry);
+    vendor_free(rig->vendor);
+    loop_free(rig->loop);
+    mem_free(rig);
+}
+
+const char *llm_rig_ask(struct llm_rig *rig, const struct llm_request *request)
+{
+    buf_reset(&rig->text);
+    rig->events = rig->tools = 0;
+    rig->tool[0] = rig->arguments[0] = rig->extra[0] = rig->message[0] = '\0';
+    rig->is_done = false;
+    rig->error = ENGINE_OK;
+    rig->llm->ops->start(rig->llm, ++rig->gen, request);
+    loop_run_for(rig->loop, ANSWER_US);
+    return rig->text.data ? rig->text.data : "";
+}

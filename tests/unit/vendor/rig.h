@@ -1,0 +1,30 @@
+/* A loop, a registry out of settings, and one session that writes down what it is told. */
+#pragma once
+
+#include "base/buf.h"
+#include "vendor/vendor.h"
+
+struct http_client;
+struct loop;
+
+/* "section.name=value" lines; aborts the test on a bad one. */
+struct registry *rig_registry(struct vendor *vendor, const char *const *settings, size_t count);
+void loop_run_for(struct loop *loop, int64_t us);
+
+struct llm_rig {
+    struct loop *loop;
+    struct vendor *vendor;
+    struct registry *registry;
+    struct llm *llm;
+    struct buf text;
+    char tool[64], arguments[256], extra[128];
+    unsigned events, tools;
+    bool is_done, is_cut;
+    enum engine_error error;
+    char message[256];
+    uint32_t gen;
+};
+struct llm_rig *llm_rig_new(const char *engine);
+void llm_rig_free(struct llm_rig *rig);
+/* Asks and waits for the end; the text. */
+const char *llm_rig_ask(struct llm_rig *rig, const struct llm_request *request);

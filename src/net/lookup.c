@@ -44,8 +44,8 @@ static enum err ask_system(const char *host, struct net_addr *out, size_t max, s
     return OK;
 }
 
-static size_t read_records(const unsigned char *answer, int len, unsigned type, struct net_addr *out,
-                           size_t count, size_t max)
+static size_t read_records(const unsigned char *answer, int len, unsigned type,
+                           struct net_addr *out, size_t count, size_t max)
 {
     ns_msg message;
     if (ns_initparse(answer, len, &message) != 0)

@@ -70,10 +70,10 @@ int main(int argc, char **argv)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof(path), "%s/%s", argv[1], entry->d_name);
-        failed |= feed_file(path);
+        failed += feed_file(path);
         files++;
     }
     closedir(dir);
-    printf("%ld inputs of %d files\n", inputs, files);
+    printf("%ld inputs\n%d passed, %d failed\n", inputs, files - failed, failed);
     return failed || files == 0;
 }

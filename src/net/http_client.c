@@ -494,6 +494,9 @@ static enum err add_headers(struct http_fetch *fetch, const struct http_fetch_re
 static enum err prepare(struct http_fetch *fetch, const struct http_fetch_request *request)
 {
     const struct guard *guard = resolver_guard(fetch->client->config.resolver);
+    fetch->fault = request->refused;
+    if (fetch->fault.err)
+        return fetch->fault.err;
     const char *url = arena_strdup(fetch->arena, request->url);
     enum err err = guard_check_url(guard, request->scope, url, &fetch->url, &fetch->fault);
     if (!err)

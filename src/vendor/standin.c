@@ -31,8 +31,7 @@ struct standin { /* state of an engine */
 
 static const char *const texts[ENGINE_KIND_COUNT] = {
     [ENGINE_STT] = "What are your opening hours?",
-    [ENGINE_LLM] = "We are open from nine to five every day. Is there anything else that you would "
-                   "like to know?",
+    [ENGINE_LLM] = "We are open from nine to five every day. Is there anything else?",
     [ENGINE_TTS] = "",
 };
 

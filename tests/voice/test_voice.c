@@ -1,0 +1,249 @@
+/* The real speech programs: what a voice of ours says, the recogniser understands; and a worker
+ * that dies is one error. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "hotel.h"
+#include "rig.h"
+#include "test.h"
+#include "vendor/internal.h"
+#include "vendor/voice_pool.h"
+
+enum { WORDS_MOST = 64, TEXT_SIZE = 512 };
+
+static const struct tts_config plain = {
+    .language = "en", .speaker = "", .emotion = "", .model = "", .speed = 1, .volume = 1};
+
+static size_t split(char *text, char *words[WORDS_MOST])
+{
+    size_t count = 0;
+    for (char *word; count < WORDS_MOST && (word = strsep(&text, " "));)
+        words[count++] = word;
+    return count;
+}
+
+/* Words to change, leave out or put in (Levenshtein). */
+static unsigned word_errors(const char *want, const char *got)
+{
+    char a[TEXT_SIZE], b[TEXT_SIZE], *x[WORDS_MOST], *y[WORDS_MOST];
+    snprintf(a, sizeof a, "%s", want);
+    snprintf(b, sizeof b, "%s", got);
+    size_t n = split(a, x), m = split(b, y);
+    unsigned row[WORDS_MOST + 1];
+    for (size_t k = 0; k <= m; k++)
+        row[k] = (unsigned)k;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t k = 1; k <= m; k++) {
+            unsigned same = diagonal + (strcmp(x[i - 1], y[k - 1]) != 0);
+            diagonal = row[k];
+            row[k] = MIN(same, MIN(row[k], row[k - 1]) + 1);
+        }
+    }
+    return row[m];
+}
+
+static size_t count_words(const char *text)
+{
+    size_t count = 1;
+    for (; *text; text++)
+        count += *text == ' ';
+    return count;
+}
+
+static double level(const struct spoken *spoken)
+{
+    double sum = 0;
+    for (size_t i = 0; i < spoken->count; i++)
+        sum += (double)spoken->samples[i] * spoken->samples[i];
+    return spoken->count ? sqrt(sum / (double)spoken->count) : 0;
+}
+
+TEST(voice_questions_about_a_document_are_understood)
+{
+    static const struct {
+        const char *id;
+        size_t every; /* question, to save time */
+    } speakers[] = {{"slt", 1}, {"rms", 3}};
+    struct speech_rig rig;
+    struct heard heard;
+    speech_rig_open(&rig);
+    struct stt *stt = speech_rig_listen(&rig, hotel_document, &heard);
+    for (size_t s = 0; s < ARRAY_LEN(speakers); s++) {
+        unsigned errors = 0;
+        size_t words = 0;
+        for (size_t i = 0; i < ARRAY_LEN(hotel_questions); i += speakers[s].every) {
+            struct tts_config config = plain;
+            config.speaker = speakers[s].id;
+            struct spoken spoken;
+            speech_rig_speak(&rig, "flite", &config, hotel_questions[i], &spoken);
+            speech_rig_hear(&rig, stt, spoken.samples, spoken.count, &heard);
+            CHECK(heard.partials > 2 && heard.flushed_us >= 0);
+            errors += word_errors(hotel_questions[i], heard.text);
+            words += count_words(hotel_questions[i]);
+            mem_free(spoken.samples);
+        }
+        printf("    %s: %u of %zu words wrong\n", speakers[s].id, errors, words);
+        CHECK(errors * 100 <= words * 14);
+    }
+    stt->ops->close(stt);
+    speech_rig_close(&rig);
+}
+
+TEST(voice_begins_at_once_and_keeps_little_ahead)
+{
+    struct speech_rig rig;
+    struct spoken spoken;
+    speech_rig_open(&rig);
+    speech_rig_speak(&rig, "flite", &plain, "Hello.", &spoken); /* starts the worker */
+    mem_free(spoken.samples);
+    speech_rig_speak(&rig, "flite", &plain,
+                     "The front desk is open from seven to eleven every day of the week.", &spoken);
+    int64_t length_us = (int64_t)spoken.count * 1000000 / 48000;
+    CHECK(length_us > 2500000 && length_us < 6000000);
+    CHECK(spoken.first_us >= 0 && spoken.first_us < 400000);
+    CHECK(spoken.done_us > length_us - 1700000); /* no faster than 1.5 s ahead of play */
+    CHECK(spoken.done_us < length_us);
+    mem_free(spoken.samples);
+    speech_rig_close(&rig);
+}
+
+TEST(voice_follows_speed_and_volume)
+{
+    static const char *const engines[] = {"flite", "espeak"};
+    struct speech_rig rig;
+    speech_rig_open(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(engines); i++) {
+        struct spoken normal, fast, loud;
+        struct tts_config config = plain;
+        const char *text = "This is a sentence to measure.";
+        speech_rig_speak(&rig, engines[i], &config, text, &normal);
+        config.speed = 1.5;
+        speech_rig_speak(&rig, engines[i], &config, text, &fast);
+        config.speed = 1;
+        config.volume = 0.5;
+        speech_rig_speak(&rig, engines[i], &config, text, &loud);
+        CHECK((double)fast.count < 0.85 * (double)normal.count);
+        CHECK(fabs(level(&loud) / level(&normal) - 0.5) < 0.1);
+        mem_free(normal.samples);
+        mem_free(fast.samples);
+        mem_free(loud.samples);
+    }
+    speech_rig_close(&rig);
+}
+
+TEST(voice_speaks_every_language_of_the_catalog)
+{
+    static const struct {
+        const char *iso, *text;
+    } rows[] = {
+        {"en", "Good morning"}, {"hi", "नमस्ते, आप कैसे हैं"}, {"ta", "வணக்கம்"},
+        {"te", "నమస్కారం"},       {"kn", "ನಮಸ್ಕಾರ"},        {"ml", "നമസ്കാരം"},
+        {"mr", "नमस्कार"},       {"gu", "નમસ્તે"},          {"bn", "নমস্কার"},
+        {"pa", "ਸਤ ਸ੍ਰੀ ਅਕਾਲ"},  {"or", "ନମସ୍କାର"},        {"es", "Buenos días"},
+        {"fr", "Bonjour"},      {"de", "Guten Morgen"},  {"it", "Buongiorno"},
+        {"pt", "Bom dia"},      {"nl", "Goedemorgen"},   {"pl", "Dzień dobry"},
+        {"ru", "Доброе утро"},  {"ja", "こんにちは"},    {"ko", "안녕하세요"},
+        {"zh", "你好"},         {"ar", "صباح الخير"},    {"tr", "Günaydın"},
+        {"id", "Selamat pagi"},
+    };
+    struct speech_rig rig;
+    speech_rig_open(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tts_config config = plain;
+        struct spoken spoken;
+        config.language = rows[i].iso;
+        speech_rig_speak(&rig, "espeak", &config, rows[i].text, &spoken);
+        if (!CHECK(spoken.error == ENGINE_OK && spoken.count > 12000 && level(&spoken) > 300))
+            fprintf(stderr, "      %s: %zu samples, level %.0f\n", rows[i].iso, spoken.count,
+                    level(&spoken));
+        mem_free(spoken.samples);
+    }
+    struct tts_config config = plain;
+    struct spoken spoken;
+    config.language = "xx";
+    speech_rig_speak(&rig, "espeak", &config, "what", &spoken);
+    CHECK_INT(spoken.error, ENGINE_BAD_REQUEST);
+    mem_free(spoken.samples);
+    config.language = "hi";
+    speech_rig_speak(&rig, "flite", &config, "what", &spoken);
+    CHECK_INT(spoken.error, ENGINE_BAD_REQUEST);
+    mem_free(spoken.samples);
+    speech_rig_close(&rig);
+}
+
+TEST(voice_takes_any_text)
+{
+    static const char *const texts[] = {
+        "",     " ",       "\xFF\xFE", "<speak>&amp;</speak>", "12345678901234567890", "\"'()[]{}",
+        "नमस्ते", "a\tb\nc", "🙂"};
+    static const char *const engines[] = {"flite", "espeak"};
+    struct speech_rig rig;
+    speech_rig_open(&rig);
+    for (size_t e = 0; e < ARRAY_LEN(engines); e++)
+        for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+            struct spoken spoken;
+            speech_rig_speak(&rig, engines[e], &plain, texts[i], &spoken);
+            CHECK_INT(spoken.error, ENGINE_OK);
+            CHECK(spoken.done_us >= 0);
+            mem_free(spoken.samples);
+        }
+    speech_rig_close(&rig);
+}
+
+/* Kills the workers while one speaks. */
+struct killer {
+    struct speech_rig *rig;
+    struct timer timer;
+};
+
+static void on_kill(void *arg)
+{
+    struct killer *killer = arg;
+    voice_pool_kill_workers(vendor_loop_of(killer->rig->vendor, killer->rig->loop)->voices);
+}
+
+TEST(voice_worker_that_dies_is_one_error_and_replaced)
+{
+    struct speech_rig rig;
+    struct spoken spoken;
+    speech_rig_open(&rig);
+    struct killer killer = {.rig = &rig};
+    timer_init(&killer.timer, rig.loop, on_kill, &killer);
+    timer_set_after(&killer.timer, 300000);
+    speech_rig_speak(&rig, "flite", &plain,
+                     "This is a rather long sentence, which will be cut in the middle of it all.",
+                     &spoken);
+    CHECK_INT(spoken.error, ENGINE_TRANSIENT);
+    mem_free(spoken.samples);
+    speech_rig_speak(&rig, "flite", &plain, "Here again.", &spoken);
+    CHECK_INT(spoken.error, ENGINE_OK);
+    CHECK(spoken.count > 20000);
+    mem_free(spoken.samples);
+    speech_rig_close(&rig);
+}
+
+TEST(voice_sessions_share_a_worker)
+{
+    struct speech_rig rig;
+    struct heard heard[6];
+    struct stt *sessions[6];
+    speech_rig_open(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(sessions); i++)
+        sessions[i] = speech_rig_listen(&rig, i % 2 ? hotel_document : "", &heard[i]);
+    struct voice_pool *pool = vendor_loop_of(rig.vendor, rig.loop)->voices;
+    CHECK_INT(voice_pool_workers(pool, VOICE_HEARING), 1);
+    CHECK_INT(voice_pool_workers(pool, VOICE_SPEAKING), 0);
+    static const int16_t silence[48000];
+    speech_rig_hear(&rig, sessions[5], silence, 48000, &heard[5]);
+    CHECK_TEXT(heard[5].text, "");
+    CHECK(heard[5].flushed_us >= 0);
+    for (size_t i = 0; i < ARRAY_LEN(sessions); i++)
+        sessions[i]->ops->close(sessions[i]);
+    speech_rig_close(&rig);
+}

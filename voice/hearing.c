@@ -1,0 +1,121 @@
+#include "hearing.h"
+
+#include <err.h>
+#include <pocketsphinx.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "link.h"
+#include "model.h"
+
+enum {
+    PARTIAL_SAMPLES = 16000 / 10, /* a partial result is looked for each 100 ms */
+    TEXT_MAX_BYTES = 4096,
+};
+
+static const char *const acoustic_model = "/usr/share/pocketsphinx/model/en-us/en-us";
+
+struct hearing {
+    struct link *link;
+    uint32_t id;
+    ps_decoder_t *decoder;
+    bool is_in_utterance;
+    size_t since_partial;
+    char partial[TEXT_MAX_BYTES];
+};
+
+static ps_decoder_t *make_decoder(const struct model_files *files)
+{
+    char dictionary[64], language_model[64];
+    snprintf(dictionary, sizeof dictionary, "/proc/self/fd/%d", files->dictionary_fd);
+    snprintf(language_model, sizeof language_model, "/proc/self/fd/%d", files->arpa_fd);
+    cmd_ln_t *settings =
+        cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", acoustic_model, "-dict", dictionary, "-lm",
+                    language_model, "-fwdflat", "no", "-logfn", "/dev/null", NULL);
+    if (!settings)
+        return NULL;
+    ps_decoder_t *decoder = ps_init(settings);
+    cmd_ln_free_r(settings);
+    return decoder;
+}
+
+enum err hearing_new(struct link *link, uint32_t id, const char *vocabulary, struct hearing **out,
+                     struct fault *fault)
+{
+    struct model_files files;
+    err_set_logfp(NULL);
+    enum err err = model_files_of(vocabulary, &files, fault);
+    if (err != OK)
+        return err;
+    ps_decoder_t *decoder = make_decoder(&files);
+    if (!decoder)
+        return fault_set(fault, ERR_INTERNAL,
+                         "PocketSphinx does not start (package "
+                         "pocketsphinx-en-us)");
+    struct hearing *hearing = mem_new(struct hearing);
+    hearing->link = link;
+    hearing->id = id;
+    hearing->decoder = decoder;
+    *out = hearing;
+    return OK;
+}
+
+void hearing_free(struct hearing *hearing)
+{
+    if (!hearing)
+        return;
+    ps_free(hearing->decoder);
+    mem_free(hearing);
+}
+
+static void tell(struct hearing *hearing, enum voice_kind kind, uint32_t gen, const char *text)
+{
+    link_send(hearing->link,
+              &(struct voice_frame){kind, hearing->id, gen, text, text ? strlen(text) : 0});
+}
+
+static void tell_partial(struct hearing *hearing)
+{
+    AUTO_BUF text = BUF_INIT(TEXT_MAX_BYTES);
+    const char *words = ps_get_hyp(hearing->decoder, NULL);
+    if (words)
+        model_readable(words, &text);
+    if (text.len == 0 || strcmp(text.data, hearing->partial) == 0)
+        return;
+    snprintf(hearing->partial, sizeof hearing->partial, "%s", text.data);
+    tell(hearing, VOICE_PARTIAL, 0, hearing->partial);
+}
+
+void hearing_push(struct hearing *hearing, const void *samples, size_t count)
+{
+    AUTO_MEM int16_t *aligned = mem_new_n(int16_t, count + 1);
+    memcpy(aligned, samples, count * sizeof *aligned);
+    if (!hearing->is_in_utterance)
+        ps_start_utt(hearing->decoder);
+    hearing->is_in_utterance = true;
+    ps_process_raw(hearing->decoder, aligned, count, FALSE, FALSE);
+    hearing->since_partial += count;
+    if (hearing->since_partial < PARTIAL_SAMPLES)
+        return;
+    hearing->since_partial = 0;
+    tell_partial(hearing);
+}
+
+void hearing_flush(struct hearing *hearing, uint32_t gen)
+{
+    AUTO_BUF text = BUF_INIT(TEXT_MAX_BYTES);
+    if (hearing->is_in_utterance) {
+        ps_end_utt(hearing->decoder);
+        const char *words = ps_get_hyp(hearing->decoder, NULL);
+        if (words)
+            model_readable(words, &text);
+    }
+    hearing->is_in_utterance = false;
+    hearing->since_partial = 0;
+    hearing->partial[0] = '\0';
+    if (text.len > 0)
+        tell(hearing, VOICE_FINAL, gen, text.data);
+    tell(hearing, VOICE_FLUSHED, gen, NULL);
+}

@@ -17,7 +17,8 @@ static const struct command *const commands[] = {
     &command_serve,          &command_workspace_create,
     &command_workspace_list, &command_workspace_credit,
     &command_key_create,     &command_key_list,
-    &command_key_revoke,     &command_show,
+    &command_key_revoke,     &command_doctor,
+    &command_show,
 };
 
 int main(int argc, char **argv, char **environment)

@@ -55,6 +55,7 @@ struct loop {
     int64_t armed_us; /* what timer_fd is set to; 0: nothing */
 
     struct call_queue deferred;
+    struct list_node leftovers;
 
     /* Any thread, under the mutex. */
     pthread_mutex_t mutex;
@@ -364,6 +365,7 @@ struct loop *loop_new(const char *name)
 {
     struct loop *loop = mem_new(struct loop);
     snprintf(loop->name, sizeof loop->name, "%s", name);
+    list_init(&loop->leftovers);
     insist(uv_loop_init(&loop->uv), "make an event loop");
     insist(uv_async_init(&loop->uv, &loop->wake, on_wake), "make an event loop");
     pthread_mutex_init(&loop->mutex, NULL);
@@ -390,11 +392,28 @@ static void close_left_over(uv_handle_t *handle, void *arg)
         uv_close(handle, NULL);
 }
 
+void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
+{
+    leftover->fn = fn;
+    leftover->arg = arg;
+    list_push_back(&loop->leftovers, &leftover->node);
+}
+
+static void end_leftovers(struct loop *loop)
+{
+    while (!list_is_empty(&loop->leftovers)) {
+        struct loop_leftover *leftover = LIST_FIRST(&loop->leftovers, struct loop_leftover, node);
+        list_remove(&leftover->node);
+        leftover->fn(leftover->arg);
+    }
+}
+
 void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
     current = loop;
+    end_leftovers(loop);
     while (loop->deferred.count > 0 || loop->posted.count > 0)
         run_queues(loop);
     uv_walk(&loop->uv, close_left_over, NULL);

@@ -13,6 +13,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/list.h"
 
 struct loop;
 struct io;
@@ -55,6 +56,16 @@ void timer_set(struct timer *timer, int64_t due_us); /* moves a set one; the pas
 void timer_set_after(struct timer *timer, int64_t delay_us);
 void timer_stop(struct timer *timer);
 bool timer_is_set(const struct timer *timer);
+
+/* What outlives its owner on the loop for a while, such as a stream that still flushes: when the loop
+ * is freed before it has ended, fn(arg) ends it. A member of that thing; list_remove(&x.node) when it
+ * has ended by itself. */
+struct loop_leftover {
+    struct list_node node;
+    loop_fn *fn;
+    void *arg;
+};
+void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg);
 
 /* Watches a non-blocking descriptor, level-triggered. io_close() stops callbacks at once and frees
  * at the end of the turn; the descriptor stays the caller's, to be closed after io_close(). */

@@ -1,24 +1,18 @@
 /* Field tables: defaults, copies, faults, masks. Parsing is in field_parse.c, writing in
  * field_write.c, the OpenAPI schemas in schema.c. Thread: any. */
 #include "model/field.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "model/internal.h"
 
 enum { MASK_LEN = 8, MASK_SHOWN = 4 };
 #define MASK "********"
-
-size_t text_length(const char *text)
-{
-    size_t count = 0;
-    for (const char *p = text; *p; p++)
-        count += ((unsigned char)*p & 0xc0) != 0x80;
-    return count;
-}
 
 const char *text_pairs_get(const struct text_pair_list *pairs, const char *name)
 {
@@ -33,7 +27,7 @@ const char *secret_mask(const char *secret, struct arena *arena)
     size_t len = strlen(secret);
     if (len == 0)
         return "";
-    if (text_length(secret) <= MASK_LEN)
+    if (utf8_count(secret) <= MASK_LEN)
         return MASK;
     const char *tail = secret + len;
     for (int shown = 0; shown < MASK_SHOWN;)
@@ -43,7 +37,7 @@ const char *secret_mask(const char *secret, struct arena *arena)
 
 bool secret_is_masked(const char *text)
 {
-    size_t len = text_length(text);
+    size_t len = utf8_count(text);
     return strncmp(text, MASK, MASK_LEN) == 0 && (len == MASK_LEN || len == MASK_LEN + MASK_SHOWN);
 }
 

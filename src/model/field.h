@@ -253,6 +253,3 @@ void field_copy(const struct field_table *table, const void *from, void *to, str
 /* "********" and the last 4 characters (of 8 or fewer: none), "" for "". */
 const char *secret_mask(const char *secret, struct arena *arena);
 bool secret_is_masked(const char *text);
-
-/* Code points of UTF-8 text. */
-size_t text_length(const char *text);

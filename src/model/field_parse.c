@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/field.h"
 #include "model/internal.h"
 
@@ -52,7 +53,7 @@ static bool check_length(const struct place *at, const char *path, const char *t
 {
     if (at->mode == PARSE_STORED)
         return true;
-    int64_t length = (int64_t)text_length(text);
+    int64_t length = (int64_t)utf8_count(text);
     if (length >= min && (length <= max || max == 0))
         return true;
     if (min == 0)

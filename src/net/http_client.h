@@ -43,7 +43,9 @@ struct http_fetch_request {
     bool cut_body; /* true: read no further than max_body_bytes and count it as success; false:
                       a longer answer is ERR_LIMIT */
     enum guard_scope scope;
-    bool wants_headers; /* keep the answer's headers */
+    bool wants_headers;   /* keep the answer's headers */
+    struct fault refused; /* not OK: nothing is sent and on_done tells this, so that a caller whose
+                             own preparation failed has one way out */
 };
 
 struct http_fetch_result {

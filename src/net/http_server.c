@@ -254,7 +254,9 @@ void http_server_close(struct http_server *server)
     listener_close(server->listener);
     struct http_conn *conn;
     LIST_EACH(conn, &server->conns, struct http_conn, node)
-    conn_abort(conn);
+    {
+        conn_abort(conn);
+    }
     loop_defer(server->loop, free_server, server);
 }
 

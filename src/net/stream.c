@@ -39,6 +39,7 @@ struct stream {
     bool has_started; /* a byte was read: a TLS handshake is over */
     bool kick_is_queued;
     struct timer linger;
+    struct loop_leftover leftover; /* once is_closing */
     struct stream_fns fns;
     void *arg;
 };
@@ -138,6 +139,7 @@ static void release(struct stream *stream)
 {
     stream->is_freed = stream->has_ended = stream->is_broken = true;
     timer_stop(&stream->linger);
+    list_remove(&stream->leftover.node);
     if (stream->io)
         io_close(stream->io);
     stream->io = NULL;
@@ -447,6 +449,7 @@ void stream_close(struct stream *stream)
         return;
     stream->is_closing = true;
     timer_init(&stream->linger, stream->loop, on_linger, stream);
+    loop_leave(stream->loop, &stream->leftover, on_linger, stream);
     if (!stream->is_broken && flush(stream) != OK)
         stream->is_broken = true;
     if (stream->is_broken || stream->out.len == 0) {

@@ -248,6 +248,7 @@ void ws_close(struct ws *ws, enum ws_close_code code, const char *reason)
     ws->is_freed = true;
     if (ws->frames) {
         bool has_code = code != WS_NO_STATUS && code != WS_ABNORMAL;
+        flush_frames(ws); /* libwslay sends a close ahead of the messages that wait */
         wslay_event_queue_close(ws->frames, has_code ? (uint16_t)code : 0, (const uint8_t *)reason,
                                 has_code && reason ? strlen(reason) : 0);
         flush_frames(ws);

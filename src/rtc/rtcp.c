@@ -200,28 +200,3 @@ void rtcp_put_bye(struct rtcp_writer *writer, uint32_t sender)
 {
     put(writer, RTCP_BYE, 1, HEADER_BYTES, sender);
 }
-
-void rtcp_put_nack(struct rtcp_writer *writer, uint32_t sender, uint32_t media,
-                   const uint16_t *lost, unsigned count)
-{
-    uint8_t pairs[RTCP_NACK_MAX * 4];
-    size_t len = 0;
-    uint16_t first = 0;
-    for (unsigned i = 0; i < MIN(count, RTCP_NACK_MAX); i++) {
-        uint16_t behind = (uint16_t)(lost[i] - first);
-        if (len && behind >= 1 && behind <= 16) {
-            uint16_t mask = wire_get16(pairs + len - 2);
-            wire_put16(pairs + len - 2, (uint16_t)(mask | 1u << (behind - 1)));
-            continue;
-        }
-        first = lost[i];
-        wire_put16(pairs + len, first);
-        wire_put16(pairs + len + 2, 0);
-        len += 4;
-    }
-    uint8_t *packet = put(writer, RTCP_NACK, FORMAT_GENERIC_NACK, HEADER_BYTES + 4 + len, sender);
-    if (!packet)
-        return;
-    wire_put32(packet + HEADER_BYTES, media);
-    memcpy(packet + HEADER_BYTES + 4, pairs, len);
-}

@@ -69,5 +69,3 @@ void rtcp_put_report(struct rtcp_writer *writer, uint32_t sender,
                      const struct rtcp_report_block *blocks, unsigned count);
 void rtcp_put_cname(struct rtcp_writer *writer, uint32_t sender, const char *cname);
 void rtcp_put_bye(struct rtcp_writer *writer, uint32_t sender);
-void rtcp_put_nack(struct rtcp_writer *writer, uint32_t sender, uint32_t media,
-                   const uint16_t *lost, unsigned count); /* ascending */

@@ -21,6 +21,7 @@ struct loop {
     struct list_node timers; /* struct alarm, by time, then by order of setting */
     struct list_node deferred, posted;
     struct list_node ios;
+    struct list_node leftovers;
     bool is_stopping;
     uint64_t turns, next_order;
 };
@@ -79,6 +80,7 @@ struct loop *loop_new(const char *name)
     list_init(&loop->deferred);
     list_init(&loop->posted);
     list_init(&loop->ios);
+    list_init(&loop->leftovers);
     list_push_back(&loops, &loop->node);
     return loop;
 }
@@ -292,10 +294,27 @@ const char *loop_name(const struct loop *loop)
     return loop->name;
 }
 
+void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
+{
+    leftover->fn = fn;
+    leftover->arg = arg;
+    list_push_back(&loop->leftovers, &leftover->node);
+}
+
+static void end_leftovers(struct loop *loop)
+{
+    while (!list_is_empty(&loop->leftovers)) {
+        struct loop_leftover *leftover = LIST_FIRST(&loop->leftovers, struct loop_leftover, node);
+        list_remove(&leftover->node);
+        leftover->fn(leftover->arg);
+    }
+}
+
 void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
+    end_leftovers(loop);
     while (run_list(loop, &loop->deferred) || run_posted(loop))
         ;
     struct alarm *alarm;

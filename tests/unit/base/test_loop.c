@@ -307,3 +307,21 @@ TEST(loop_watchdog_counts)
     CHECK_INT(stats.slow_callbacks, 1);
     CHECK(stats.longest_us >= 5000);
 }
+
+static void count_end(void *arg)
+{
+    ++*(int *)arg;
+}
+
+TEST(loop_ends_what_outlives_its_owner)
+{
+    struct loop *loop = loop_new("test");
+    struct loop_leftover stays = {0}, ends = {0};
+    int stayed = 0, ended = 0;
+    loop_leave(loop, &stays, count_end, &stayed);
+    loop_leave(loop, &ends, count_end, &ended);
+    list_remove(&ends.node);
+    loop_free(loop);
+    CHECK_INT(stayed, 1);
+    CHECK_INT(ended, 0);
+}

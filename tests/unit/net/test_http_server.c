@@ -96,10 +96,10 @@ static struct http_body_choice on_head(void *arg, struct http_exchange *exchange
 {
     const char *path = http_exchange_request(exchange)->path;
     (void)arg;
-    if (strcmp(path, "/early") == 0)
-        answer_text(exchange, 401, "early");
     if (strcmp(path, "/file") == 0)
         return (struct http_body_choice){HTTP_BODY_FILE, 1000000};
+    if (strcmp(path, "/early") == 0)
+        answer_text(exchange, 401, "early");
     return (struct http_body_choice){HTTP_BODY_MEMORY, 1000};
 }
 

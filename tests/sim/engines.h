@@ -1,0 +1,31 @@
+/* Scripted engines: they answer after a delay what the script says, fail when it says so, and make
+ * tones in place of a voice. Two of each kind: `first` serves every language, `second` stands in
+ * for it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/registry.h"
+
+enum { SIM_CHAR_SAMPLES = 3200 /* of tone for a character: 15 a second */, SIM_UTTERANCES = 16 };
+
+struct sim_engines {
+    int64_t stt_us, llm_us, tts_us;         /* from the question to the (first) answer */
+    const char *utterances[SIM_UTTERANCES]; /* what the caller says, one for each pause */
+    size_t next_utterance;
+    bool has_partials; /* the words come while the caller speaks, after 300 ms of sound */
+    const char *(*reply)(const struct llm_request *request); /* NULL: "This is the answer." */
+    const char *tool;                                        /* called once by the next answer */
+    const char *tool_arguments;
+    int llm_failures, tts_failures, stt_failures; /* of `first` */
+    bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
+    int llm_starts, llm_cancels, tts_speaks, stt_opens;
+    size_t stt_samples;
+    char last_request[8000]; /* a line a message */
+};
+extern struct sim_engines sim_engines;
+
+extern const struct engine_adapter sim_adapters[];
+extern const size_t sim_adapter_count;

@@ -1,0 +1,354 @@
+#include "store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "fake/loop.h"
+#include "model/event.h"
+#include "store/call.h"
+#include "store/document.h"
+#include "store/money.h"
+#include "store/node.h"
+#include "store/store.h"
+
+struct sim_store sim_store;
+static store_watch_fn *watch_fn;
+static void *watch_arg;
+static struct loop *watch_loop;
+
+struct job {
+    struct timer timer;
+    store_fn *fn;
+    store_done_fn *done;
+    void *arg;
+};
+
+void sim_store_begin(int64_t balance_usd4)
+{
+    sim_store = (struct sim_store){.balance_usd4 = balance_usd4, .delay_us = 3000};
+    buf_init(&sim_store.events, 256 * 1024);
+}
+
+void sim_store_insert(const char *call_id, int64_t rate_usd4)
+{
+    struct sim_row *row = &sim_store.rows[sim_store.count++];
+    snprintf(row->id, sizeof(row->id), "%s", call_id);
+    row->rate_usd4 = rate_usd4;
+}
+
+struct sim_row *sim_store_row(const char *call_id)
+{
+    for (size_t i = 0; i < sim_store.count; i++)
+        if (strcmp(sim_store.rows[i].id, call_id) == 0)
+            return &sim_store.rows[i];
+    abort();
+}
+
+static void emit(const char *id, enum event_type type, const char *detail)
+{
+    buf_printf(&sim_store.events, "%lld %s %s [%s]\n", (long long)fake_now_us() / 1000,
+               event_type_names[type], detail ? detail : "", id);
+}
+
+bool sim_told(const char *part)
+{
+    return sim_store.events.data && strstr(sim_store.events.data, part);
+}
+
+int sim_told_count(const char *part)
+{
+    int count = 0;
+    for (const char *at = sim_store.events.data; at && (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+int64_t sim_told_ms(const char *part)
+{
+    const char *at = sim_store.events.data ? strstr(sim_store.events.data, part) : NULL;
+    if (!at)
+        return -1;
+    while (at > sim_store.events.data && at[-1] != '\n')
+        at--;
+    return strtoll(at, NULL, 10);
+}
+
+/* ---- jobs ---- */
+
+static void run_job(void *arg)
+{
+    struct job *job = arg;
+    enum err err = ERR_IO;
+    struct tx tx = {.arena = arena_new(0), .now_ms = clock_wall_ms()};
+    if (sim_store.failures > 0)
+        sim_store.failures--;
+    else
+        err = job->fn(&tx, job->arg);
+    sim_store.jobs++;
+    store_done_fn *done = job->done;
+    void *done_arg = job->arg;
+    mem_free(job);
+    if (done)
+        done(done_arg, err);
+    arena_free(tx.arena);
+}
+
+enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
+                   struct loop *done_loop, store_done_fn *done)
+{
+    (void)store;
+    (void)mode;
+    struct job *job = mem_new(struct job);
+    job->fn = fn;
+    job->done = done;
+    job->arg = arg;
+    timer_init(&job->timer, done_loop, run_job, job);
+    timer_set_after(&job->timer, sim_store.delay_us);
+    return OK;
+}
+
+struct store_watch *store_watch(struct store *store, unsigned topics, struct loop *loop,
+                                store_watch_fn *fn, void *arg)
+{
+    (void)store;
+    (void)topics;
+    watch_fn = fn;
+    watch_arg = arg;
+    watch_loop = loop;
+    return (struct store_watch *)(void *)&sim_store;
+}
+
+void store_unwatch(struct store_watch *watch)
+{
+    (void)watch;
+    watch_fn = NULL;
+}
+
+bool store_is_postgres(const struct store *store)
+{
+    (void)store;
+    return false;
+}
+
+static void tell_credit(void *arg)
+{
+    (void)arg;
+    if (watch_fn)
+        watch_fn(watch_arg, STORE_BALANCE);
+}
+
+void sim_store_credit(int64_t usd4)
+{
+    sim_store.balance_usd4 += usd4;
+    loop_post(watch_loop, tell_credit, NULL);
+}
+
+/* ---- money ---- */
+
+static bool is_running(const struct sim_row *row)
+{
+    return row->status != CALL_ENDED && row->joined_wall_ms > 0;
+}
+
+static int64_t exhausted_wall_ms(void)
+{
+    int64_t now_ms = clock_wall_ms(), burn = 0, left = sim_store.balance_usd4 * MONEY_SCALE;
+    for (size_t i = 0; i < sim_store.count; i++) {
+        const struct sim_row *row = &sim_store.rows[i];
+        if (!is_running(row))
+            continue;
+        burn += row->rate_usd4;
+        left -= row->rate_usd4 * (now_ms - row->joined_wall_ms);
+    }
+    return burn == 0 ? MONEY_NEVER_MS : now_ms + left / burn;
+}
+
+static void mark_durable(struct sim_row *row)
+{
+    int64_t now_us = fake_now_us();
+    if (row->checkpoint_us)
+        row->longest_gap_us = MAX(row->longest_gap_us, now_us - row->checkpoint_us);
+    row->checkpoint_us = now_us;
+}
+
+enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n)
+{
+    (void)tx;
+    for (size_t i = 0; i < n; i++) {
+        struct sim_row *row = sim_store_row(points[i].call_id);
+        points[i].is_fenced = sim_store.is_fenced;
+        points[i].exhausted_wall_ms = exhausted_wall_ms();
+        mark_durable(row);
+    }
+    return OK;
+}
+
+/* ---- calls ---- */
+
+enum err store_call_started(struct tx *tx, const char *id)
+{
+    (void)tx;
+    if (sim_store.is_fenced)
+        return ERR_DENIED;
+    emit(id, EVENT_CALL_STARTED, NULL);
+    return OK;
+}
+
+enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_ms,
+                                 const struct event_agent_joined *engines)
+{
+    (void)tx;
+    (void)at_wall_ms;
+    char text[100];
+    snprintf(text, sizeof(text), "%s %s %s", engines->stt, engines->llm, engines->tts);
+    sim_store_row(id)->status = CALL_ACTIVE;
+    emit(id, EVENT_CALL_AGENT_JOINED, text);
+    return OK;
+}
+
+enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
+                                int64_t at_wall_ms, struct call_funds *out)
+{
+    (void)tx;
+    if (sim_store.is_fenced)
+        return ERR_DENIED;
+    struct sim_row *row = sim_store_row(id);
+    row->joined_wall_ms = at_wall_ms;
+    mark_durable(row);
+    emit(id, EVENT_CALL_USER_JOINED, identity);
+    out->exhausted_wall_ms = exhausted_wall_ms();
+    return OK;
+}
+
+enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *turn)
+{
+    (void)tx;
+    if (sim_store.is_fenced)
+        return ERR_DENIED;
+    sim_store_row(id)->turns++;
+    emit(id, turn->role == TURN_USER ? EVENT_TRANSCRIPT_USER : EVENT_TRANSCRIPT_ASSISTANT,
+         turn->text);
+    return OK;
+}
+
+enum err store_call_error(struct tx *tx, const char *id, const struct event_error *error)
+{
+    (void)tx;
+    emit(id, EVENT_CALL_ERROR, error_stage_names[error->stage]);
+    return OK;
+}
+
+static void settle(struct sim_row *row, const struct call_end *end)
+{
+    row->reason = end->reason;
+    row->ended_wall_ms = end->ended_wall_ms;
+    row->billed_to_wall_ms = end->billed_to_wall_ms;
+    if (row->joined_wall_ms) {
+        int64_t ms = MAX(end->billed_to_wall_ms - row->joined_wall_ms, 0);
+        row->duration_s = end->is_limit ? ms / 1000 : money_seconds_up(ms);
+        row->cost_usd4 =
+            MIN(money_cost_usd4(row->rate_usd4, row->duration_s), sim_store.balance_usd4);
+    }
+    sim_store.balance_usd4 -= row->cost_usd4;
+    if (!end->quality)
+        return;
+    row->voice_to_voice_p50 = end->quality->voice_to_voice_ms.p50;
+    row->interruptions = (int)end->quality->interruptions;
+    row->false_interruptions = (int)end->quality->false_interruptions;
+}
+
+enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end, struct call *out)
+{
+    (void)tx;
+    if (sim_store.is_fenced)
+        return ERR_DENIED;
+    struct sim_row *row = sim_store_row(id);
+    if (row->status != CALL_ENDED) {
+        if (end->left_identity)
+            emit(id, EVENT_CALL_USER_LEFT, end->left_identity);
+        settle(row, end);
+        row->status = CALL_ENDED;
+        emit(id, EVENT_CALL_ENDED, end_reason_names[end->reason]);
+    }
+    out->duration_s = row->duration_s;
+    out->cost_usd4 = row->cost_usd4;
+    return OK;
+}
+
+enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
+{
+    (void)tx;
+    (void)limit;
+    *out_n = 0;
+    return OK;
+}
+
+enum err store_document_passages(struct tx *tx, const char *id, struct passage **out, size_t *out_n)
+{
+    (void)tx;
+    (void)id;
+    (void)out;
+    *out_n = 0;
+    return OK;
+}
+
+/* ---- nodes: one process, nothing to share ---- */
+
+enum err store_node_start(struct tx *tx, const char *public_url)
+{
+    (void)tx;
+    (void)public_url;
+    return OK;
+}
+
+enum err store_node_renew(struct tx *tx, int64_t *out_until_ms)
+{
+    *out_until_ms = tx->now_ms;
+    return OK;
+}
+
+enum err store_node_stop(struct tx *tx)
+{
+    (void)tx;
+    return OK;
+}
+
+enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
+                           const char *text, int64_t *out_id)
+{
+    (void)tx;
+    (void)kind;
+    (void)call_id;
+    (void)text;
+    (void)out_id;
+    return ERR_NOT_FOUND;
+}
+
+enum err store_command_take(struct tx *tx, unsigned limit, struct command **out, size_t *out_n)
+{
+    (void)tx;
+    (void)limit;
+    (void)out;
+    *out_n = 0;
+    return OK;
+}
+
+enum err store_command_answer(struct tx *tx, int64_t id, enum err result)
+{
+    (void)tx;
+    (void)id;
+    (void)result;
+    return OK;
+}
+
+enum err store_command_result(struct tx *tx, int64_t id, enum err *out_result)
+{
+    (void)tx;
+    (void)id;
+    (void)out_result;
+    return ERR_NOT_FOUND;
+}

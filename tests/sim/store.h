@@ -1,0 +1,45 @@
+/* The store of a simulated service: jobs run after a scripted delay on the loop that asked, the
+ * tables are a few structs, and every event is a line "<ms> <type> <detail>" with the time of its
+ * commit. Money is reckoned exactly, as store/ does. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ids.h"
+#include "model/call.h"
+
+enum { SIM_CALLS = 8 };
+
+struct sim_row {
+    char id[ID_SIZE];
+    enum call_status status;
+    enum end_reason reason;
+    int64_t rate_usd4, duration_s, cost_usd4;
+    int64_t joined_wall_ms, ended_wall_ms, billed_to_wall_ms;
+    int64_t checkpoint_us, longest_gap_us; /* between two durable moments of a billed call */
+    int turns;
+    double voice_to_voice_p50;
+    int interruptions, false_interruptions;
+};
+
+struct sim_store {
+    struct sim_row rows[SIM_CALLS];
+    size_t count;
+    int64_t balance_usd4; /* what no ended call has taken yet */
+    int64_t delay_us;
+    int failures;   /* so many jobs fail as if the database were away */
+    bool is_fenced; /* another node has ended our calls */
+    struct buf events;
+    int jobs;
+};
+extern struct sim_store sim_store;
+
+void sim_store_begin(int64_t balance_usd4);
+void sim_store_insert(const char *call_id, int64_t rate_usd4);
+void sim_store_credit(int64_t usd4); /* from outside; the service is told */
+struct sim_row *sim_store_row(const char *call_id);
+bool sim_told(const char *part); /* is it in the events? */
+int sim_told_count(const char *part);
+int64_t sim_told_ms(const char *part); /* when first; -1: never */

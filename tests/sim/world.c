@@ -1,0 +1,236 @@
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/mem.h"
+#include "know/know.h"
+#include "room/host.h"
+#include "tool/run.h"
+
+const char *world_passage;
+int64_t world_tool_us = 50000;
+struct tool_result world_tool_result = {.is_success = true, .status = 200, .model_text = "{}"};
+
+int64_t world_ms(void)
+{
+    return fake_now_us() / 1000;
+}
+
+void world_run(int64_t ms)
+{
+    fake_run_for(ms * 1000);
+}
+
+/* ---- documents and tools ---- */
+
+struct question {
+    struct timer timer;
+    know_found_fn *fn;
+    void *arg;
+};
+
+static void found(void *arg)
+{
+    struct question *question = arg;
+    struct hit hit = {.text = world_passage, .document = "guide", .question = "", .similarity = 1};
+    struct hit_list hits = {.items = &hit, .count = world_passage ? 1 : 0};
+    question->fn(question->arg, OK, &hits);
+    mem_free(question);
+}
+
+enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
+                  unsigned limit, struct loop *loop, know_found_fn *fn, void *arg)
+{
+    (void)know;
+    (void)document_ids;
+    (void)query;
+    (void)limit;
+    struct question *question = mem_new(struct question);
+    question->fn = fn;
+    question->arg = arg;
+    timer_init(&question->timer, loop, found, question);
+    timer_set_after(&question->timer, 2000);
+    return OK;
+}
+
+struct tool_run {
+    struct timer timer;
+    tool_done_fn *fn;
+    void *arg;
+};
+
+static void tool_answers(void *arg)
+{
+    struct tool_run *run = arg;
+    run->fn(run->arg, &world_tool_result);
+    mem_free(run);
+}
+
+static struct loop *tool_loop;
+
+struct tool_run *tool_run_start(struct http_client *client, const struct tool_run_input *input,
+                                tool_done_fn *on_done, void *arg)
+{
+    (void)client;
+    (void)input;
+    struct tool_run *run = mem_new(struct tool_run);
+    run->fn = on_done;
+    run->arg = arg;
+    timer_init(&run->timer, tool_loop, tool_answers, run);
+    timer_set_after(&run->timer, world_tool_us);
+    return run;
+}
+
+void tool_run_cancel(struct tool_run *run)
+{
+    timer_stop(&run->timer);
+    mem_free(run);
+}
+
+/* ---- the service ---- */
+
+void world_begin(struct world *world, int64_t balance_usd4)
+{
+    static char *none[] = {NULL};
+    struct fault fault;
+    *world = (struct world){0};
+    fake_begin(FAKE_START_US, FAKE_START_WALL_MS);
+    sim_store_begin(balance_usd4);
+    sim_engines = (struct sim_engines){.stt_us = 120000, .llm_us = 200000, .tts_us = 80000};
+    world->control = loop_new("control");
+    world->media = tool_loop = loop_new("media");
+    if (config_load(NULL, none, &world->config, &fault) != OK ||
+        registry_new(world->config, sim_adapters, sim_adapter_count, NULL, &world->registry,
+                     &fault) != OK)
+        abort();
+    struct room_media_config rooms = {.loop = world->media};
+    world->rooms = room_media_new(&rooms);
+    struct calls_media media = {.loop = world->media, .rooms = world->rooms, .http = (void *)world};
+    struct calls_config config = {
+        .control = world->control,
+        .media = &media,
+        .media_count = 1,
+        .config = world->config,
+        .registry = world->registry,
+        .public_url = "http://test",
+    };
+    world->calls = calls_new(&config);
+}
+
+void world_end(struct world *world)
+{
+    calls_free(world->calls);
+    room_media_free(world->rooms);
+    registry_free(world->registry);
+    config_free(world->config);
+    loop_free(world->media);
+    loop_free(world->control);
+    buf_clear(&sim_store.events);
+    clock_fake_off();
+}
+
+void world_defaults(struct world_call *call)
+{
+    *call = (struct world_call){.language = "en", .join_within_ms = 60000, .rate_usd4 = 600};
+    call->agent = (struct agent){
+        .id = "ua_1",
+        .user_id = "usr_1",
+        .name = "Front desk",
+        .system_instruction = "Be brief.",
+        .greeting_mode = GREETING_NONE,
+        .greeting_text = "",
+        .greeting_instruction = "",
+        .voice = {"first-tts", "en", "", 1, 1, ""},
+        .llm = {"first-llm", "", 0.5, 300},
+        .stt = {"first-stt", "en", false},
+    };
+    call->start.config = (struct call_config){
+        .turn = {500, {true}},
+        .vad = {0.5, 60, 550, 300},
+    };
+}
+
+static bool has_answer;
+static enum err answer;
+
+static void answered(void *arg, enum err err, const char *message)
+{
+    (void)arg;
+    (void)message;
+    has_answer = true;
+    answer = err;
+}
+
+static bool is_answered(void *arg)
+{
+    (void)arg;
+    return has_answer;
+}
+
+static enum err wait_for_answer(void)
+{
+    if (!fake_run_while_not(is_answered, NULL, INT64_C(40000000)))
+        abort();
+    has_answer = false;
+    return answer;
+}
+
+enum err world_call(struct world *world, const struct world_call *call)
+{
+    struct call_plan *plan = call_plan_new();
+    struct arena *arena = plan->arena;
+    struct agent *agent = arena_new_of(arena, struct agent);
+    struct call_start *start = arena_new_of(arena, struct call_start);
+    struct call *row = arena_new_of(arena, struct call);
+    int number = ++world->started;
+    *agent = call->agent;
+    *start = call->start;
+    *row = (struct call){
+        .id = arena_printf(arena, "c%d", number),
+        .user_id = agent->user_id,
+        .agent_id = agent->id,
+        .room_name = arena_printf(arena, "r%d", number),
+        .source = call->source,
+        .created_wall_ms = clock_wall_ms(),
+        .cost_per_minute_usd4 = call->rate_usd4,
+        .participant_identity = "caller-1",
+    };
+    plan->agent = agent;
+    plan->start = start;
+    plan->row = row;
+    plan->language = call->language;
+    plan->is_language_sent = call->is_language_sent;
+    plan->join_until_wall_ms = row->created_wall_ms + call->join_within_ms;
+    sim_store_insert(row->id, call->rate_usd4);
+    calls_start(world->calls, plan, answered, NULL);
+    return wait_for_answer();
+}
+
+struct sim_caller *world_talk(struct world *world, const struct world_call *call)
+{
+    char room[16];
+    if (world_call(world, call) != OK)
+        return NULL;
+    snprintf(room, sizeof(room), "r%d", world->started);
+    struct sim_caller *caller = sim_caller(room);
+    sim_join(caller);
+    world_run(500);
+    return caller;
+}
+
+enum err world_end_call(struct world *world, const char *id)
+{
+    calls_end(world->calls, id, END_API, answered, NULL);
+    return wait_for_answer();
+}
+
+enum err world_say(struct world *world, const char *id, const char *text)
+{
+    calls_say(world->calls, id, text, answered, NULL);
+    return wait_for_answer();
+}

@@ -1,0 +1,178 @@
+#include "tool/run.h"
+
+#include "base/js.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/utf8.h"
+#include "model/tool.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+#include "net/resolver.h"
+#include "test.h"
+
+/* An endpoint with a few paths, and one run of a tool against it. */
+struct bench {
+    struct loop *loop;
+    struct pool *pool;
+    struct guard *guard;
+    struct resolver *resolver;
+    struct http_client *client;
+    struct http_server *server;
+    struct http_exchange *held;
+    bool is_success;
+    int status;
+    char *data, *headers, *model_text, *error;
+};
+
+static void on_request(void *arg, struct http_exchange *exchange)
+{
+    struct bench *bench = arg;
+    const char *path = http_exchange_request(exchange)->path;
+    const struct http_header headers[] = {
+        {"Content-Type", "application/json"}, {"X-Two", "a"}, {"x-two", "b"}};
+    struct http_answer answer = {.status = 200, .headers = headers, .header_count = 3};
+    if (strcmp(path, "/hold") == 0) {
+        bench->held = exchange;
+        return;
+    }
+    if (strcmp(path, "/json") == 0)
+        answer.body = "{\"a\": [1, 2.5]}";
+    else if (strcmp(path, "/text") == 0)
+        answer.body = "plain \xff text";
+    else if (strcmp(path, "/missing") == 0)
+        answer = (struct http_answer){.status = 404, .body = "no such thing"};
+    else if (strcmp(path, "/moved") == 0)
+        answer.status = 302;
+    else
+        answer.take_body = mem_zalloc(2000000);
+    answer.body_len = answer.take_body ? 2000000 : answer.body ? strlen(answer.body) : 0;
+    if (answer.take_body)
+        memset(answer.take_body, 'x', 2000000);
+    http_answer(exchange, &answer);
+}
+
+static void on_done(void *arg, const struct tool_result *result)
+{
+    struct bench *bench = arg;
+    bench->is_success = result->is_success;
+    bench->status = result->status;
+    bench->data = js_print(result->data);
+    bench->headers = js_print(result->headers);
+    bench->model_text = mem_strdup(result->model_text);
+    bench->error = mem_strdup(result->error);
+    CHECK(result->latency_ms >= 0);
+    loop_stop(bench->loop);
+}
+
+static void bench_open(struct bench *bench, const char *allow)
+{
+    static const struct http_handler handler = {NULL, on_request};
+    const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
+    *bench = (struct bench){.loop = loop_new("test"), .pool = pool_new("test", 1, 0)};
+    REQUIRE(guard_new(allow, &bench->guard, NULL) == OK);
+    REQUIRE(resolver_new(bench->pool, bench->guard, NULL, &bench->resolver, NULL) == OK);
+    REQUIRE(http_server_open(bench->loop, &config, &handler, bench, &bench->server, NULL) == OK);
+    const struct http_client_config client_config = {.resolver = bench->resolver};
+    bench->client = http_client_new(bench->loop, &client_config);
+}
+
+static void forget_result(struct bench *bench)
+{
+    mem_free(TAKE(bench->data));
+    mem_free(TAKE(bench->headers));
+    mem_free(TAKE(bench->model_text));
+    mem_free(TAKE(bench->error));
+}
+
+static void bench_close(struct bench *bench)
+{
+    forget_result(bench);
+    http_client_free(bench->client);
+    http_server_close(bench->server);
+    if (bench->held)
+        http_answer_error(bench->held, 500, "X", "over");
+    pool_free(bench->pool);
+    loop_free(bench->loop);
+    resolver_free(bench->resolver);
+    guard_free(bench->guard);
+}
+
+static void run(struct bench *bench, const char *path)
+{
+    AUTO_MEM char *url =
+        mem_printf("http://127.0.0.1:%u%s", http_server_address(bench->server).port, path);
+    const struct tool tool = {.url = url, .timeout_ms = 100};
+    const struct tool_run_input input = {.tool = &tool};
+    forget_result(bench);
+    tool_run_start(bench->client, &input, on_done, bench);
+    loop_run(bench->loop);
+}
+
+TEST(json_answers_are_parsed_and_headers_joined)
+{
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    run(&bench, "/json");
+    CHECK(bench.is_success && bench.status == 200 && !bench.error);
+    CHECK_TEXT(bench.data, "{\"a\":[1,2.5]}");
+    CHECK_TEXT(bench.model_text, "{\"a\": [1, 2.5]}");
+    CHECK(strstr(bench.headers, "\"x-two\":\"a, b\""));
+    bench_close(&bench);
+}
+
+TEST(other_answers_are_text)
+{
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    run(&bench, "/text");
+    CHECK_TEXT(bench.data, "\"plain \xef\xbf\xbd text\"");
+    CHECK_TEXT(bench.model_text, "plain \xef\xbf\xbd text");
+    bench_close(&bench);
+}
+
+TEST(failures_have_a_status_and_a_sentence)
+{
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    run(&bench, "/missing");
+    CHECK(!bench.is_success && bench.status == 404);
+    CHECK_TEXT(bench.error, "the endpoint answered 404");
+    CHECK_TEXT(bench.data, "\"no such thing\"");
+    run(&bench, "/moved");
+    CHECK(!bench.is_success && bench.status == 302);
+    run(&bench, "/hold");
+    CHECK(!bench.is_success && bench.status == 504 && bench.error);
+    CHECK_TEXT(bench.data, "null");
+    bench_close(&bench);
+    bench_open(&bench, "");
+    run(&bench, "/json");
+    CHECK(!bench.is_success && bench.status == 502);
+    CHECK(strstr(bench.error, "not a public address"));
+    bench_close(&bench);
+}
+
+TEST(a_long_answer_is_cut)
+{
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    run(&bench, "/big");
+    CHECK(bench.is_success);
+    CHECK_INT(strlen(bench.data), TOOL_BODY_MAX_BYTES + 2);
+    CHECK_INT(utf8_count(bench.model_text), TOOL_MODEL_TEXT_CHARS);
+    bench_close(&bench);
+}
+
+TEST(a_cancelled_run_says_nothing)
+{
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    AUTO_MEM char *url =
+        mem_printf("http://127.0.0.1:%u/json", http_server_address(bench.server).port);
+    const struct tool tool = {.url = url};
+    const struct tool_run_input input = {.tool = &tool};
+    tool_run_cancel(tool_run_start(bench.client, &input, on_done, &bench));
+    run(&bench, "/text");
+    CHECK(strstr(bench.data, "plain"));
+    bench_close(&bench);
+}

@@ -25,7 +25,7 @@ enum { KNOW_HITS_DEFAULT = 5, KNOW_HITS_MAX = 20 };
  * before it runs. */
 enum err know_open(struct store *store, struct loop *loop, struct know **out,
                    struct fault *fault) MUST_USE;
-/* Before store_close(). */
+/* Before store_close(). What is under way is finished; know_found_fn of questions still comes. */
 void know_close(struct know *know);
 
 /* Inside a read or write job of the store, its thread. The ids are taken as they are (see

@@ -166,6 +166,15 @@ enum err store_document_keep_known(struct tx *tx, const char *workspace_id, stru
     return tx_result(tx);
 }
 
+enum err store_document_name(struct tx *tx, const char *id, const char **out)
+{
+    AUTO(cursor) row = QUERY(tx, "SELECT name FROM documents WHERE id = ?", TEXT(id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = cursor_text(row, 0);
+    return OK;
+}
+
 enum err store_document_source(struct tx *tx, const char *id, const void **out, size_t *out_len)
 {
     AUTO(cursor)

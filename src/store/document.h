@@ -41,6 +41,8 @@ enum err store_document_remove(struct tx *tx, const char *workspace_id, const ch
 /* Reads it again: processing. ERR_CONFLICT: it is processing. */
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,
                               struct document *out) MUST_USE;
+/* Its name, in the job's arena; *out is left as it is when there is none. */
+enum err store_document_name(struct tx *tx, const char *id, const char **out) MUST_USE;
 /* The file or text as it was added, in the job's arena. */
 enum err store_document_source(struct tx *tx, const char *id, const void **out,
                                size_t *out_len) MUST_USE;

@@ -1,10 +1,11 @@
-/* The index of a node: a derived SQLite FTS5 file, filled from the passages in the database by
- * their change sequence, rebuilt when it is missing or damaged. SQLite and PostgreSQL deployments
- * search alike. Terms are prepared by know/ (stems, n-grams), so that this file knows no language.
- * Thread: see each function. */
+/* The word index of a node: a derived SQLite FTS5 file, filled from the passages in the database in
+ * the order of their changes, made anew when it is missing, damaged or of another database. SQLite
+ * and PostgreSQL deployments search alike. It holds terms as know/ prepared them (stems, n-grams),
+ * and knows no language. Ranking is the caller's, by what stands in the documents that are asked,
+ * so that one workspace's words never weigh in another's answers.
+ * Thread: any; each search takes a connection of its own. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,35 +14,45 @@
 #include "base/err.h"
 
 struct buf;
+struct passage;
 struct store;
+struct text_list;
 struct tx;
 struct word_index;
+struct word_scope;
 
-/* What is indexed of a passage: terms separated by spaces, appended to out. */
-typedef void word_index_terms_fn(const char *text, const char *question, const char *language,
-                                 struct buf *out);
+/* The terms of a passage, separated by spaces, appended to out. */
+typedef void word_index_terms_fn(const struct passage *passage, struct buf *out);
 
-/* Opens <data>/index.db; makes it when missing, or of another version. `threads` searches run at
- * once at most. ERR_IO. */
-enum err word_index_open(struct store *store, word_index_terms_fn *terms, unsigned threads,
+/* version: of what terms() does; another one makes the index anew. ERR_IO. */
+enum err word_index_open(struct store *store, word_index_terms_fn *terms, int version,
                          struct word_index **out, struct fault *fault) MUST_USE;
 void word_index_close(struct word_index *index);
 
-/* Brings the index up to the database of this job. Cheap when nothing has changed. Store thread. */
+/* Brings the index up to the database of this job; cheap when nothing has changed. Inside a job. */
 enum err word_index_catch_up(struct word_index *index, struct tx *tx) MUST_USE;
 
-struct word_hit {
-    const char *document_id;
-    int64_t position;            /* of the passage in its document */
-    const char *text, *question; /* question NULL: a section */
-    const char *terms;           /* as indexed */
+/* A search in some documents; those that are not in the index are left out. NULL: the index could
+ * not be opened. Results live in the arena. */
+struct word_scope *word_scope_open(struct word_index *index, const struct text_list *document_ids,
+                                   struct arena *arena);
+void word_scope_free(struct word_scope *scope);
+DEFINE_AUTO(word_scope)
+
+size_t word_scope_passages(const struct word_scope *scope); /* how many there are */
+/* ISO codes of the documents' passages, each once, at most 4. */
+const struct text_list *word_scope_languages(const struct word_scope *scope);
+
+struct word_rows { /* passages by number, ascending */
+    int64_t *items;
+    size_t count;
 };
-/* Candidates that hold any of the terms, best first by BM25, of these documents only. Store
- * thread or any other; at most `threads` at once. */
-enum err word_index_search(struct word_index *index, const char *const *document_ids, size_t ids_n,
-                           const char *const *terms, size_t terms_n, unsigned limit,
-                           struct arena *arena, struct word_hit **out, size_t *out_n) MUST_USE;
-/* In how many passages of these documents each term stands, and how many passages there are. */
-enum err word_index_weights(struct word_index *index, const char *const *document_ids, size_t ids_n,
-                            const char *const *terms, size_t terms_n, int64_t *out_with,
-                            int64_t *out_passages) MUST_USE;
+/* The passages in which a term stands; none after a fault. */
+struct word_rows word_scope_find(struct word_scope *scope, const char *term);
+
+struct word_passage {
+    const char *document_id;
+    const char *text, *question; /* question "": a section */
+    const char *terms;
+};
+enum err word_scope_load(struct word_scope *scope, int64_t row, struct word_passage *out) MUST_USE;

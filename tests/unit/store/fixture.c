@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/ids.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "store/agent.h"
@@ -48,6 +49,7 @@ struct store *fix_open(struct fix *fix, const char *node, const char *dir_suffix
 
 void fix_begin(struct fix *fix, bool is_pg)
 {
+    log_set(LOG_ERROR, LOG_LOGFMT, 2);
     fix->is_pg = is_pg;
     fix->arena = arena_new(0);
     snprintf(fix->dir, sizeof(fix->dir), "/tmp/earshot-store-XXXXXX");

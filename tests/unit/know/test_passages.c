@@ -1,0 +1,116 @@
+/* Cutting texts into sections and cards, guessing languages, terms. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "know/language.h"
+#include "know/passages.h"
+#include "know/terms.h"
+#include "test.h"
+#include "text/words.h"
+
+TEST(text_is_cut_under_its_headings)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut("# Parking\nGuests park free of charge.\n\n"
+                         "The garage closes at ten.\n\n"
+                         "Breakfast\n\nIt is served from seven to ten.\n",
+                         arena, &cut) == OK);
+    REQUIRE(cut.count == 2 && cut.topics.count == 2);
+    CHECK_TEXT(cut.topics.items[0], "Parking");
+    CHECK_TEXT(cut.topics.items[1], "Breakfast");
+    CHECK_TEXT(cut.items[0].text, "Parking\nGuests park free of charge. The garage closes at ten.");
+    CHECK_TEXT(cut.items[1].text, "Breakfast\nIt is served from seven to ten.");
+    CHECK(!cut.items[0].question);
+    CHECK_TEXT(cut.items[0].language, "en");
+}
+
+TEST(questions_with_answers_become_cards)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut("Q: May I bring a dog?\nA: Yes, on the terrace.\n"
+                         "Q: Is there parking?\nA: Yes,\nbehind the house.\n\n"
+                         "Do you take cards?\n\nAll of them, and cash.\n\n"
+                         "Is this answered?\n",
+                         arena, &cut) == OK);
+    REQUIRE(cut.count == 4);
+    CHECK_TEXT(cut.items[0].question, "May I bring a dog?");
+    CHECK_TEXT(cut.items[0].text, "Yes, on the terrace.");
+    CHECK_TEXT(cut.items[1].text, "Yes,\nbehind the house.");
+    CHECK_TEXT(cut.items[2].question, "Do you take cards?");
+    CHECK_TEXT(cut.items[2].text, "All of them, and cash.");
+    CHECK(!cut.items[3].question);
+    CHECK_TEXT(cut.items[3].text, "Is this answered?");
+}
+
+TEST(long_paragraph_is_cut_between_sentences)
+{
+    AUTO(arena) arena = arena_new(0);
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    for (int i = 0; i < 200; i++)
+        (void)buf_printf(&text, "This is sentence number %d of a long paragraph. ", i);
+    struct passages cut;
+    REQUIRE(passages_cut(text.data, arena, &cut) == OK);
+    CHECK(cut.count > 15 && cut.count < 40);
+    for (size_t i = 0; i < cut.count; i++) {
+        CHECK(text_length(cut.items[i].text) <= 600);
+        CHECK(strncmp(cut.items[i].text, "This is sentence", 16) == 0);
+    }
+}
+
+TEST(odd_texts_do_no_harm)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    CHECK_INT(passages_cut("", arena, &cut), ERR_INVALID);
+    CHECK_INT(passages_cut(" \n\n \t\n", arena, &cut), ERR_INVALID);
+    CHECK_INT(passages_cut("?\n?\n?", arena, &cut), OK);
+    CHECK_INT(passages_cut("Opening hours", arena, &cut), OK);
+    CHECK_INT(passages_cut("###\n\n#\n\n- \n* a", arena, &cut), OK);
+    CHECK_INT(passages_cut("\xE0\xA4", arena, &cut), OK);
+}
+
+TEST(language_is_guessed)
+{
+    static const struct {
+        const char *text, *iso;
+    } rows[] = {
+        {"The rooms are ready at three in the afternoon.", "en"},
+        {"Las habitaciones est\xC3\xA1n listas a las tres de la tarde y el desayuno es gratis",
+         "es"},
+        {"Les chambres sont pr\xC3\xAAtes et le petit d\xC3\xA9jeuner est inclus dans le prix",
+         "fr"},
+        {"Die Zimmer sind ab drei Uhr bereit und das Fr\xC3\xBChst\xC3\xBC"
+         "ck ist inklusive",
+         "de"},
+        {"कमरे तीन बजे तैयार होते हैं और नाश्ता मुफ़्त है", "hi"},
+        {"खोली तीन वाजता तयार असते आणि नाश्ता मोफत आहे", "mr"},
+        {"அறைகள் மூன்று மணிக்கு தயார்", "ta"},
+        {"గదులు మూడు గంటలకు సిద్ధం", "te"},
+        {"Комнаты готовы в три часа", "ru"},
+        {"12345", ""},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CHECK_TEXT(language_guess(rows[i].text), rows[i].iso);
+}
+
+TEST(likeness_tells_inflections_from_other_words)
+{
+    CHECK(terms_likeness("reservation", "reservations") > 0.8);
+    CHECK(terms_likeness("reservation", "conversation") < 0.55);
+    CHECK(terms_likeness("కార్యాలయం", "కార్యాలయానికి") > 0.5);
+    CHECK(terms_likeness("abc", "abc") == 0); /* too short to tell */
+    CHECK(terms_likeness("parking", "parking") == 1);
+}
+
+TEST(terms_hold_stems_words_and_concepts)
+{
+    struct passage passage = {.text = "The rooms cost 90 dollars.", .language = "en"};
+    AUTO_BUF terms = BUF_INIT(1 << 16);
+    know_terms(&passage, &terms);
+    CHECK(strstr(terms.data, " room ") && strstr(terms.data, " rooms ") &&
+          strstr(terms.data, " 90 "));
+    CHECK(strstr(terms.data, "\xEE\x80\x82"
+                             "1") != NULL); /* price */
+}

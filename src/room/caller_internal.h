@@ -6,7 +6,7 @@
 #include "base/loop.h"
 #include "room/caller.h"
 #include "room/join.h"
-#include "room/negotiate.h"
+#include "room/leg.h"
 #include "room/packet.h"
 
 struct Lk__AddTrackRequest;
@@ -42,14 +42,6 @@ struct caller_track {
     uint32_t ssrc;          /* 0: not said */
 };
 
-/* One peer connection. */
-struct caller_leg {
-    struct peer *peer; /* NULL: none */
-    struct negotiate_own own;
-    struct negotiate_result result;
-    bool has_remote;
-};
-
 struct caller {
     struct caller_config config;
     enum caller_state state;
@@ -66,9 +58,9 @@ struct caller {
     int64_t joined_wall_ms;
     struct caller_track tracks[CALLER_TRACKS];
 
-    struct caller_leg up;   /* single, or the publisher's */
-    struct caller_leg down; /* the subscriber's; dual only */
-    uint32_t offer_id;      /* of our last downlink offer */
+    struct leg up;     /* single, or the publisher's */
+    struct leg down;   /* the subscriber's; dual only */
+    uint32_t offer_id; /* of our last downlink offer */
     bool offer_waits, offer_wanted;
     struct list_node backlog; /* packets until _reliable is open */
     size_t backlog_bytes;
@@ -104,7 +96,7 @@ void caller_media_close(struct caller *caller);
 void caller_offered(struct caller *caller, const char *text, uint32_t id);
 void caller_answered(struct caller *caller, const char *text);
 void caller_offer_downlink(struct caller *caller);
-struct caller_leg *caller_out(struct caller *caller); /* where audio and data leave */
+struct leg *caller_out(struct caller *caller); /* where audio and data leave */
 
 /* caller_tick.c */
 void caller_tick(struct caller *caller);

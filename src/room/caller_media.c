@@ -10,16 +10,13 @@
 
 enum { SDP_OUT_MAX_BYTES = 65536 };
 
-#define CHANNEL_RELIABLE "_reliable"
-#define CHANNEL_LOSSY    "_lossy"
-
 struct waiting_packet {
     struct list_node node;
     size_t len;
     uint8_t bytes[];
 };
 
-struct caller_leg *caller_out(struct caller *caller)
+struct leg *caller_out(struct caller *caller)
 {
     return caller->is_single_pc ? &caller->up : &caller->down;
 }
@@ -40,21 +37,21 @@ static struct negotiate_track agent_track(const struct caller *caller, char *str
 
 static void flush_backlog(struct caller *caller)
 {
-    uint16_t channel;
-    struct caller_leg *out = caller_out(caller);
-    struct data *data = out->peer ? peer_data(out->peer) : NULL;
-    if (!data || data_find(data, CHANNEL_RELIABLE, &channel) != OK)
-        return;
+    struct leg *out = caller_out(caller);
     struct waiting_packet *packet;
     LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
     {
-        if (data_send(data, channel, packet->bytes, packet->len, true) != OK)
+        enum err err = leg_send(out, packet->bytes, packet->len);
+        if (err == ERR_CONFLICT)
+            return;
+        if (err != OK)
             log_debug("room.packet_dropped", LOG_S("caller", caller->sid));
         list_remove(&packet->node);
         caller->backlog_bytes -= packet->len;
         mem_free(packet);
     }
-    port_pump(caller->config.port, out->peer);
+    if (out->peer)
+        port_pump(caller->config.port, out->peer);
 }
 
 void caller_send_packet(struct caller *caller, const uint8_t *packet, size_t len)
@@ -135,7 +132,7 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
     }
 }
 
-static bool open_leg(struct caller *caller, struct caller_leg *leg)
+bool caller_media_open(struct caller *caller)
 {
     struct port_peer_config config = {
         .role = PEER_LITE,
@@ -143,26 +140,14 @@ static bool open_leg(struct caller *caller, struct caller_leg *leg)
         .fn = on_port,
         .arg = caller,
     };
-    if (port_peer_new(caller->config.port, &config, &leg->peer) != OK)
-        return false;
-    leg->own = negotiate_own(leg->peer, caller->config.port, true);
-    return true;
-}
-
-bool caller_media_open(struct caller *caller)
-{
-    return open_leg(caller, &caller->up) &&
-           (caller->is_single_pc || open_leg(caller, &caller->down));
+    return leg_open(&caller->up, caller->config.port, &config) == OK &&
+           (caller->is_single_pc || leg_open(&caller->down, caller->config.port, &config) == OK);
 }
 
 void caller_media_close(struct caller *caller)
 {
-    struct caller_leg *legs[] = {&caller->up, &caller->down};
-    for (size_t i = 0; i < ARRAY_LEN(legs); i++) {
-        if (legs[i]->peer)
-            port_peer_free(caller->config.port, legs[i]->peer);
-        legs[i]->peer = NULL;
-    }
+    leg_close(&caller->up, caller->config.port);
+    leg_close(&caller->down, caller->config.port);
     struct waiting_packet *packet;
     LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
     {
@@ -171,32 +156,11 @@ void caller_media_close(struct caller *caller)
     }
 }
 
-/* The remote side of a leg, first or anew (ICE restart). */
-static enum err set_remote(struct caller *caller, struct caller_leg *leg, const struct sdp *remote,
-                           struct fault *fault)
-{
-    const struct sdp_transport *theirs;
-    int64_t now_us = loop_now_us(caller->config.loop);
-    enum err err = sdp_bundle_transport(remote, &theirs, fault);
-    if (err != OK)
-        return err;
-    struct peer_remote peer_remote = {theirs->ufrag, theirs->pwd, {0}, leg->result.is_dtls_client};
-    memcpy(peer_remote.fingerprint, theirs->fingerprint, sizeof peer_remote.fingerprint);
-    err = peer_set_remote(leg->peer, &peer_remote, now_us);
-    if (err != OK)
-        return fault_set(fault, err, "description does not fit the session");
-    leg->has_remote = true;
-    peer_set_level_extension(leg->peer, leg->result.level_extension);
-    if (leg->result.has_data)
-        peer_enable_data(leg->peer, leg->result.sctp_port, now_us);
-    return OK;
-}
-
 static enum err answer_offer(struct caller *caller, const char *text, uint32_t id,
                              struct fault *fault)
 {
     char stream[2 * ID_SIZE], mid[SDP_MID_SIZE];
-    struct caller_leg *leg = &caller->up;
+    struct leg *leg = &caller->up;
     AUTO(sdp) offer = sdp_new();
     AUTO(sdp) answer = sdp_new();
     AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
@@ -211,7 +175,7 @@ static enum err answer_offer(struct caller *caller, const char *text, uint32_t i
     memcpy(mid, leg->result.track_mid, sizeof mid);
     leg->own.session_version++;
     negotiate_answer(offer, &leg->own, &track, mid, answer, &leg->result);
-    err = set_remote(caller, leg, offer, fault);
+    err = leg_set_remote(leg, offer, loop_now_us(caller->config.loop), fault);
     if (err != OK)
         return err;
     if (sdp_write(answer, &out) != OK)
@@ -233,7 +197,7 @@ void caller_offered(struct caller *caller, const char *text, uint32_t id)
 void caller_offer_downlink(struct caller *caller)
 {
     char stream[2 * ID_SIZE];
-    struct caller_leg *leg = &caller->down;
+    struct leg *leg = &caller->down;
     if (caller->offer_waits) {
         caller->offer_wanted = true;
         return;
@@ -256,8 +220,7 @@ void caller_offer_downlink(struct caller *caller)
 
 static enum err take_answer(struct caller *caller, const char *text, struct fault *fault)
 {
-    uint16_t channel;
-    struct caller_leg *leg = &caller->down;
+    struct leg *leg = &caller->down;
     bool is_first = !leg->has_remote;
     AUTO(sdp) answer = sdp_new();
     enum err err = sdp_parse(text, strlen(text), answer, fault);
@@ -267,11 +230,9 @@ static enum err take_answer(struct caller *caller, const char *text, struct faul
     memcpy(mid, leg->result.track_mid, sizeof mid);
     negotiate_read_answer(answer, &leg->result);
     memcpy(leg->result.track_mid, mid, sizeof mid);
-    err = set_remote(caller, leg, answer, fault);
-    struct data *data = err == OK && is_first ? peer_data(leg->peer) : NULL;
-    if (data && (data_open(data, CHANNEL_RELIABLE, true, -1, &channel) != OK ||
-                 data_open(data, CHANNEL_LOSSY, false, 0, &channel) != OK))
-        log_debug("room.channels_not_opened", LOG_S("caller", caller->sid));
+    err = leg_set_remote(leg, answer, loop_now_us(caller->config.loop), fault);
+    if (err == OK && is_first)
+        leg_open_channels(leg);
     port_pump(caller->config.port, leg->peer);
     return err;
 }
@@ -294,7 +255,7 @@ void caller_answered(struct caller *caller, const char *text)
 void caller_send_opus(struct caller *caller, const uint8_t *payload, size_t len, uint32_t timestamp,
                       bool is_first)
 {
-    struct caller_leg *out = caller_out(caller);
+    struct leg *out = caller_out(caller);
     bool is_heard = caller->wants_audio && !caller->is_paused && out->result.payload_type >= 0 &&
                     out->result.track_mid[0];
     if (caller->state != CALLER_UP || !is_heard)
@@ -306,7 +267,7 @@ void caller_send_opus(struct caller *caller, const uint8_t *payload, size_t len,
 
 int64_t caller_last_packet_us(const struct caller *caller)
 {
-    const struct caller_leg *legs[] = {&caller->up, &caller->down};
+    const struct leg *legs[] = {&caller->up, &caller->down};
     int64_t last_us = 0;
     for (size_t i = 0; i < ARRAY_LEN(legs); i++) {
         struct peer_stats stats;
@@ -321,7 +282,7 @@ int64_t caller_last_packet_us(const struct caller *caller)
 void caller_stats(const struct caller *caller, struct room_stats *out)
 {
     struct peer_stats up, down;
-    const struct caller_leg *leg = caller->is_single_pc ? &caller->up : &caller->down;
+    const struct leg *leg = caller->is_single_pc ? &caller->up : &caller->down;
     *out = (struct room_stats){.jitter_ms = -1, .rtt_ms = -1};
     if (!caller->up.peer || !leg->peer)
         return;

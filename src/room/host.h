@@ -18,6 +18,7 @@
 #include "room/link.h"
 #include "room/token.h"
 
+struct dialer;
 struct port;
 struct room_join;
 struct room_media;
@@ -25,7 +26,8 @@ struct room_media;
 struct room_media_config {
     struct loop *loop;
     struct port *port;                 /* this loop's UDP port, borrowed */
-    const struct token_signer *signer; /* for refresh tokens, borrowed */
+    const struct token_signer *signer; /* for refresh tokens, borrowed; NULL: no hosts */
+    struct dialer *dialer;             /* for participants, borrowed; NULL: none */
 };
 
 struct room_media *room_media_new(const struct room_media_config *config);

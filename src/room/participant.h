@@ -14,7 +14,6 @@
 #include "base/loop.h"
 #include "room/link.h"
 
-struct port;
 struct room_media;
 
 struct room_participant_events {
@@ -29,7 +28,8 @@ struct room_participant_events {
 struct room_participant_config {
     const char *url; /* ws, wss, http or https; a path prefix is kept */
     const char *token;
-    bool is_single_pc; /* v1 */
+    bool is_single_pc;        /* v1 */
+    int64_t silence_limit_us; /* 0: 10 s */
     const struct room_participant_events *events;
     void *arg;
 };
@@ -37,6 +37,6 @@ struct room_participant_config {
 enum err room_participant_open(struct room_media *media,
                                const struct room_participant_config *config, struct room_link **out,
                                struct fault *fault) MUST_USE;
-/* Asks the server in an lk.chat text stream. ERR_CONFLICT: not joined yet. */
+/* Says something in writing, as an lk.chat text stream. ERR_CONFLICT: not joined yet. */
 enum err room_participant_chat(struct room_link *link, const char *text) MUST_USE;
 void room_participant_mute(struct room_link *link, bool is_muted);

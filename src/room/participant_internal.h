@@ -1,0 +1,67 @@
+/* What the files of a participant share: participant.c (life, the link), participant_signal.c
+ * (messages), participant_media.c (peer connections). */
+#pragma once
+
+#include "base/ids.h"
+#include "base/loop.h"
+#include "room/leg.h"
+#include "room/media.h"
+#include "room/packet.h"
+#include "room/participant.h"
+
+struct Lk__SignalResponse;
+struct peer;
+struct ws;
+
+enum participant_state {
+    PARTICIPANT_DIALLING,
+    PARTICIPANT_JOINING,
+    PARTICIPANT_UP,
+    PARTICIPANT_CLOSED
+};
+
+struct participant {
+    struct room_link link;
+    struct room_media *media;
+    struct room_participant_config config;
+    enum participant_state state;
+    struct ws *ws; /* NULL: gone */
+    char sid[ID_SIZE];
+    char cid[ID_SIZE], stream[ID_SIZE], track_sid[ID_SIZE];
+    char identity[PACKET_NAME_SIZE];
+    char agent_identity[PACKET_NAME_SIZE], agent_name[PACKET_NAME_SIZE], agent_state[32];
+    struct leg up;   /* single, or our publisher connection */
+    struct leg down; /* the server's offers; v0 only */
+    uint32_t offer_id;
+    bool up_is_connected, down_is_connected;
+    struct packet_reader reader;
+    struct text_out chat;
+    struct timer ping_timer;
+    int64_t ping_interval_us, ping_timeout_us, heard_us;
+    bool is_ended; /* on_ended was told */
+};
+
+/* participant.c */
+void participant_end(struct participant *participant, enum err err, const char *reason);
+void participant_up(struct participant *participant);
+
+/* participant_signal.c */
+void participant_handle(struct participant *participant, const struct Lk__SignalResponse *response);
+void participant_send_description(struct participant *participant, const char *type,
+                                  const char *sdp, uint32_t id);
+void participant_send_add_track(struct participant *participant);
+void participant_send_mute(struct participant *participant, bool is_muted);
+void participant_send_ping(struct participant *participant);
+void participant_send_leave(struct participant *participant);
+/* Path and query to join by; v1 carries the first offer in it. */
+enum err participant_target(struct participant *participant, struct buf *out) MUST_USE;
+
+/* participant_media.c */
+enum err participant_media_open(struct participant *participant) MUST_USE;
+void participant_media_close(struct participant *participant);
+struct leg *participant_in(struct participant *participant); /* where the agent is heard */
+enum err participant_write_offer(struct participant *participant, struct buf *out) MUST_USE;
+void participant_offer(struct participant *participant);
+void participant_offered(struct participant *participant, const char *text, uint32_t id);
+void participant_answered(struct participant *participant, const char *text);
+void participant_candidate(struct participant *participant, const char *json, bool is_down);

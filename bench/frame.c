@@ -14,7 +14,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/udp.h"
-#include "rtc/media.h"
+#include "rtc/rtp_media.h"
 
 enum {
     FRAMES = 50, /* a call, a round */
@@ -30,7 +30,7 @@ struct packet {
 
 /* One call's states of every stage. */
 struct call {
-    struct media near, far;
+    struct rtp_media near, far;
     struct codec_encoder *voip, *celt;
     struct codec_decoder *decoder;
     struct inlet *inlet;
@@ -80,8 +80,8 @@ static void run_seal(struct bench *bench, unsigned c, unsigned f)
                              .timestamp = f * 960,
                              .payload_type = 111};
     const uint8_t *data;
-    media_send(&call->near, &opus, bench->now_us);
-    if (media_output(&call->near, &data, &call->sealed[f].len, 0))
+    rtp_media_send(&call->near, &opus, bench->now_us);
+    if (rtp_media_output(&call->near, &data, &call->sealed[f].len, 0))
         memcpy(call->sealed[f].data, data, call->sealed[f].len);
 }
 
@@ -89,8 +89,8 @@ static void run_open(struct bench *bench, unsigned c, unsigned f)
 {
     struct call *call = bench->calls[c];
     struct peer_audio audio;
-    if (!media_input_rtp(&call->far, call->sealed[f].data, call->sealed[f].len, bench->now_us,
-                         &audio))
+    if (!rtp_media_input_rtp(&call->far, call->sealed[f].data, call->sealed[f].len, bench->now_us,
+                             &audio))
         abort();
 }
 
@@ -211,9 +211,9 @@ static struct call *open_call(void)
     struct call *call = mem_new(struct call);
     struct dtls_keys keys = {.profile = DTLS_AEAD_AES_128_GCM, .local = {1}, .remote = {2}};
     struct dtls_keys mirrored = {.profile = DTLS_AEAD_AES_128_GCM, .local = {2}, .remote = {1}};
-    media_init(&call->near);
-    media_init(&call->far);
-    if (media_start(&call->near, &keys, 0) || media_start(&call->far, &mirrored, 0))
+    rtp_media_init(&call->near);
+    rtp_media_init(&call->far);
+    if (rtp_media_start(&call->near, &keys, 0) || rtp_media_start(&call->far, &mirrored, 0))
         abort();
     call->voip = codec_encoder_new(CODEC_VOIP);
     call->celt = codec_encoder_new(CODEC_CELT);
@@ -225,8 +225,8 @@ static struct call *open_call(void)
 
 static void close_call(struct call *call)
 {
-    media_clear(&call->near);
-    media_clear(&call->far);
+    rtp_media_clear(&call->near);
+    rtp_media_clear(&call->far);
     codec_encoder_free(call->voip);
     codec_encoder_free(call->celt);
     codec_decoder_free(call->decoder);

@@ -8,7 +8,7 @@
 #include "rtc/demux.h"
 #include "rtc/ice_client.h"
 #include "rtc/ice_lite.h"
-#include "rtc/media.h"
+#include "rtc/rtp_media.h"
 
 enum {
     SILENCE_US = 10000000,   /* architecture, Network */
@@ -33,7 +33,7 @@ struct peer {
 
     struct dtls *dtls; /* NULL: not begun */
     struct data *data; /* NULL: not enabled */
-    struct media media;
+    struct rtp_media media;
 
     bool is_connected, is_silent, is_over; /* over: CLOSED or FAILED was told */
     int64_t give_up_us; /* CONNECTED must have come by then; INT64_MAX: not begun */
@@ -64,7 +64,7 @@ struct peer *peer_new(const struct peer_config *config, int64_t now_us)
         ice_lite_init(&peer->ice.lite, &peer->credentials);
     else
         ice_client_init(&peer->ice.client, &peer->credentials);
-    media_init(&peer->media);
+    rtp_media_init(&peer->media);
     return peer;
 }
 
@@ -72,7 +72,7 @@ void peer_free(struct peer *peer)
 {
     if (!peer)
         return;
-    media_clear(&peer->media);
+    rtp_media_clear(&peer->media);
     data_free(peer->data);
     dtls_free(peer->dtls);
     mem_free(peer);
@@ -123,7 +123,7 @@ void peer_set_level_extension(struct peer *peer, uint8_t id)
 void peer_stats(const struct peer *peer, struct peer_stats *out)
 {
     memset(out, 0, sizeof *out);
-    media_stats(&peer->media, out);
+    rtp_media_stats(&peer->media, out);
     out->packets_refused = peer->refused;
     out->last_packet_us = peer->last_packet_us;
 }
@@ -143,7 +143,7 @@ static void end(struct peer *peer, enum peer_event_type how, const char *reason)
     peer->is_over = true;
     peer->give_up_us = INT64_MAX;
     peer->reason = reason;
-    media_stop(&peer->media, false);
+    rtp_media_stop(&peer->media, false);
     tell(peer, how);
 }
 
@@ -224,7 +224,7 @@ static void connect_up(struct peer *peer, int64_t now_us)
         fail(peer, "the certificate is not the one that signalling announced");
         return;
     }
-    if (dtls_keys(peer->dtls, &keys) || media_start(&peer->media, &keys, now_us)) {
+    if (dtls_keys(peer->dtls, &keys) || rtp_media_start(&peer->media, &keys, now_us)) {
         fail(peer, "no SRTP profile in common");
         return;
     }
@@ -335,10 +335,10 @@ static void on_media(struct peer *peer, enum demux_kind kind, uint8_t *data, siz
 {
     bool is_good;
     if (kind == DEMUX_RTP) {
-        is_good = media_input_rtp(&peer->media, data, len, now_us, &peer->audio);
+        is_good = rtp_media_input_rtp(&peer->media, data, len, now_us, &peer->audio);
         peer->has_audio = is_good;
     } else {
-        is_good = media_input_rtcp(&peer->media, data, len, now_us);
+        is_good = rtp_media_input_rtcp(&peer->media, data, len, now_us);
     }
     if (is_good)
         heard(peer, now_us);
@@ -419,7 +419,7 @@ bool peer_output(struct peer *peer, struct peer_datagram *out, int64_t now_us)
         out->data = peer->scratch;
         return true;
     }
-    return media_output(&peer->media, &out->data, &out->len, now_us);
+    return rtp_media_output(&peer->media, &out->data, &out->len, now_us);
 }
 
 int64_t peer_deadline_us(const struct peer *peer)
@@ -432,7 +432,7 @@ int64_t peer_deadline_us(const struct peer *peer)
     struct ice_path path;
     if (!selected_path(peer, &path)) /* the rest has nowhere to go */
         return due;
-    due = MIN(due, media_deadline_us(&peer->media));
+    due = MIN(due, rtp_media_deadline_us(&peer->media));
     if (peer->dtls)
         due = MIN(due, dtls_deadline_us(peer->dtls));
     if (peer->data && peer_is_connected(peer))
@@ -443,7 +443,7 @@ int64_t peer_deadline_us(const struct peer *peer)
 void peer_send_audio(struct peer *peer, const struct peer_opus *opus, int64_t now_us)
 {
     if (peer_is_connected(peer))
-        media_send(&peer->media, opus, now_us);
+        rtp_media_send(&peer->media, opus, now_us);
 }
 
 void peer_close(struct peer *peer, int64_t now_us)
@@ -456,7 +456,7 @@ void peer_close(struct peer *peer, int64_t now_us)
         if (len)
             (void)!dtls_write(peer->dtls, peer->scratch, len);
     }
-    media_stop(&peer->media, peer->is_connected);
+    rtp_media_stop(&peer->media, peer->is_connected);
     if (peer->dtls)
         dtls_close(peer->dtls);
     peer->is_over = true;

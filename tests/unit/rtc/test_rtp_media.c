@@ -1,5 +1,5 @@
-/* rtc/media, outgoing, incoming: NACK answered with the same packet, reports, statistics. */
-#include "rtc/media.h"
+/* rtc/rtp_media, outgoing, incoming: NACK answered with the same packet, reports, statistics. */
+#include "rtc/rtp_media.h"
 
 #include "base/attr.h"
 #include "rtc/wire.h"
@@ -9,7 +9,7 @@ enum { START_US = 1000000, FRAME_US = 20000 };
 
 /* A far end that only seals and opens. */
 struct ends {
-    struct media media;
+    struct rtp_media media;
     struct seal *far;
 };
 
@@ -17,14 +17,14 @@ static void set_up(struct ends *ends)
 {
     struct dtls_keys keys = {.profile = DTLS_AEAD_AES_128_GCM, .local = {1}, .remote = {2}};
     struct dtls_keys mirrored = {.profile = keys.profile, .local = {2}, .remote = {1}};
-    media_init(&ends->media);
-    CHECK_INT(media_start(&ends->media, &keys, START_US), OK);
+    rtp_media_init(&ends->media);
+    CHECK_INT(rtp_media_start(&ends->media, &keys, START_US), OK);
     CHECK_INT(seal_new(&mirrored, &ends->far), OK);
 }
 
 static void tear_down(struct ends *ends)
 {
-    media_clear(&ends->media);
+    rtp_media_clear(&ends->media);
     seal_free(ends->far);
 }
 
@@ -33,14 +33,14 @@ static void send_frame(struct ends *ends, unsigned frame, size_t len)
     static const uint8_t payload[PEER_OPUS_MAX_BYTES] = "speech";
     struct peer_opus opus = {
         .payload = payload, .len = len, .timestamp = frame * 960, .payload_type = 111};
-    media_send(&ends->media, &opus, START_US + (int64_t)frame * FRAME_US);
+    rtp_media_send(&ends->media, &opus, START_US + (int64_t)frame * FRAME_US);
 }
 
 static size_t take(struct ends *ends, uint8_t *out, int64_t now_us)
 {
     const uint8_t *data;
     size_t len;
-    if (!media_output(&ends->media, &data, &len, now_us))
+    if (!rtp_media_output(&ends->media, &data, &len, now_us))
         return 0;
     memcpy(out, data, len);
     return len;
@@ -53,7 +53,7 @@ static void nack(struct ends *ends, uint16_t lost, int64_t now_us)
     wire_put16(data + 12, lost);
     size_t len = 16;
     CHECK_INT(seal_rtcp(ends->far, data, &len), OK);
-    CHECK(media_input_rtcp(&ends->media, data, len, now_us));
+    CHECK(rtp_media_input_rtcp(&ends->media, data, len, now_us));
 }
 
 TEST(media_answers_a_nack_with_the_same_packet)
@@ -196,7 +196,7 @@ TEST(media_reports_and_measures_the_round_trip)
         take(&ends, packet, START_US + (int64_t)frame * FRAME_US);
     }
     int64_t now_us = START_US + 60 * FRAME_US;
-    CHECK(media_deadline_us(&ends.media) <= now_us);
+    CHECK(rtp_media_deadline_us(&ends.media) <= now_us);
     size_t len = take(&ends, packet, now_us);
     REQUIRE(len > 0 && seal_open_rtcp(ends.far, packet, &len) == OK);
     struct rtcp_reader reader;
@@ -217,9 +217,9 @@ TEST(media_reports_and_measures_the_round_trip)
     rtcp_put_report(&writer, 7, NULL, &block, 1);
     len = writer.len;
     REQUIRE(seal_rtcp(ends.far, data, &len) == OK);
-    CHECK(media_input_rtcp(&ends.media, data, len, now_us + 80000));
+    CHECK(rtp_media_input_rtcp(&ends.media, data, len, now_us + 80000));
     struct peer_stats stats = {0};
-    media_stats(&ends.media, &stats);
+    rtp_media_stats(&ends.media, &stats);
     CHECK(stats.rtt_ms > 49.9 && stats.rtt_ms < 50.1);
     CHECK(stats.remote_loss == 0.5);
     tear_down(&ends);

@@ -20,7 +20,7 @@ enum {
     MEDIA_QUEUE = 32   /* packets between two rounds of output; a burst of NACKs is cut there */
 };
 
-struct media {
+struct rtp_media {
     struct seal *seal; /* NULL: not started */
     struct outgoing outgoing;
     struct incoming incoming[MEDIA_SOURCES];
@@ -38,18 +38,20 @@ struct media {
     unsigned first, count;
 };
 
-void media_init(struct media *media);
-void media_clear(struct media *media);
-enum err media_start(struct media *media, const struct dtls_keys *keys, int64_t now_us) MUST_USE;
+void rtp_media_init(struct rtp_media *media);
+void rtp_media_clear(struct rtp_media *media);
+enum err rtp_media_start(struct rtp_media *media, const struct dtls_keys *keys,
+                         int64_t now_us) MUST_USE;
 
 /* Opens one RTP packet in place. false: refused. */
-bool media_input_rtp(struct media *media, uint8_t *data, size_t len, int64_t now_us,
-                     struct peer_audio *out);
-bool media_input_rtcp(struct media *media, uint8_t *data, size_t len, int64_t now_us);
-void media_send(struct media *media, const struct peer_opus *opus, int64_t now_us);
+bool rtp_media_input_rtp(struct rtp_media *media, uint8_t *data, size_t len, int64_t now_us,
+                         struct peer_audio *out);
+bool rtp_media_input_rtcp(struct rtp_media *media, uint8_t *data, size_t len, int64_t now_us);
+void rtp_media_send(struct rtp_media *media, const struct peer_opus *opus, int64_t now_us);
 /* No reports any more; what is queued still leaves. */
-void media_stop(struct media *media, bool says_bye);
+void rtp_media_stop(struct rtp_media *media, bool says_bye);
 /* The next packet, borrowed until the next call. Makes the reports that are due. */
-bool media_output(struct media *media, const uint8_t **out, size_t *out_len, int64_t now_us);
-int64_t media_deadline_us(const struct media *media);
-void media_stats(const struct media *media, struct peer_stats *out);
+bool rtp_media_output(struct rtp_media *media, const uint8_t **out, size_t *out_len,
+                      int64_t now_us);
+int64_t rtp_media_deadline_us(const struct rtp_media *media);
+void rtp_media_stats(const struct rtp_media *media, struct peer_stats *out);

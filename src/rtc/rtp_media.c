@@ -1,5 +1,5 @@
 /* One session's RTP and RTCP, see media.h. */
-#include "rtc/media.h"
+#include "rtc/rtp_media.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum {
     REPORT_SPREAD_US = 500000
 };
 
-void media_init(struct media *media)
+void rtp_media_init(struct rtp_media *media)
 {
     memset(media, 0, sizeof *media);
     outgoing_init(&media->outgoing);
@@ -21,13 +21,13 @@ void media_init(struct media *media)
     media->rtt_ms = media->remote_loss = -1;
 }
 
-void media_clear(struct media *media)
+void rtp_media_clear(struct rtp_media *media)
 {
     seal_free(media->seal);
     media->seal = NULL;
 }
 
-enum err media_start(struct media *media, const struct dtls_keys *keys, int64_t now_us)
+enum err rtp_media_start(struct rtp_media *media, const struct dtls_keys *keys, int64_t now_us)
 {
     enum err err = seal_new(keys, &media->seal);
     if (!err)
@@ -35,7 +35,7 @@ enum err media_start(struct media *media, const struct dtls_keys *keys, int64_t 
     return err;
 }
 
-static void push(struct media *media, const uint8_t *data, size_t len)
+static void push(struct rtp_media *media, const uint8_t *data, size_t len)
 {
     if (media->count == MEDIA_QUEUE)
         return; /* as if the network had lost it */
@@ -46,7 +46,7 @@ static void push(struct media *media, const uint8_t *data, size_t len)
 
 /* ---- what comes in ---- */
 
-static struct incoming *find_source(struct media *media, uint32_t ssrc)
+static struct incoming *find_source(struct rtp_media *media, uint32_t ssrc)
 {
     for (unsigned i = 0; i < media->incoming_count; i++)
         if (media->incoming[i].ssrc == ssrc)
@@ -54,7 +54,7 @@ static struct incoming *find_source(struct media *media, uint32_t ssrc)
     return NULL;
 }
 
-static struct incoming *add_source(struct media *media, uint32_t ssrc)
+static struct incoming *add_source(struct rtp_media *media, uint32_t ssrc)
 {
     unsigned at = media->incoming_count < MEDIA_SOURCES ? media->incoming_count++
                                                         : (media->current + 1) % MEDIA_SOURCES;
@@ -62,8 +62,8 @@ static struct incoming *add_source(struct media *media, uint32_t ssrc)
     return &media->incoming[at];
 }
 
-bool media_input_rtp(struct media *media, uint8_t *data, size_t len, int64_t now_us,
-                     struct peer_audio *out)
+bool rtp_media_input_rtp(struct rtp_media *media, uint8_t *data, size_t len, int64_t now_us,
+                         struct peer_audio *out)
 {
     struct rtp_packet packet;
     if (!media->seal || seal_open_rtp(media->seal, data, &len) || rtp_parse(data, len, &packet))
@@ -93,7 +93,7 @@ static uint64_t ntp_of(int64_t now_us)
     return seconds << 32 | (rest << 32) / 1000000;
 }
 
-static void on_report_block(struct media *media, const struct rtcp_report_block *block,
+static void on_report_block(struct rtp_media *media, const struct rtcp_report_block *block,
                             int64_t now_us)
 {
     if (block->ssrc != media->outgoing.ssrc)
@@ -107,7 +107,7 @@ static void on_report_block(struct media *media, const struct rtcp_report_block 
         media->rtt_ms = rtt * 1000.0 / 65536;
 }
 
-static void on_nack(struct media *media, const struct rtcp_item *item, int64_t now_us)
+static void on_nack(struct rtp_media *media, const struct rtcp_item *item, int64_t now_us)
 {
     if (item->media != media->outgoing.ssrc)
         return;
@@ -118,7 +118,7 @@ static void on_nack(struct media *media, const struct rtcp_item *item, int64_t n
     }
 }
 
-bool media_input_rtcp(struct media *media, uint8_t *data, size_t len, int64_t now_us)
+bool rtp_media_input_rtcp(struct rtp_media *media, uint8_t *data, size_t len, int64_t now_us)
 {
     struct rtcp_reader reader;
     if (!media->seal || seal_open_rtcp(media->seal, data, &len) || rtcp_begin(&reader, data, len))
@@ -138,7 +138,7 @@ bool media_input_rtcp(struct media *media, uint8_t *data, size_t len, int64_t no
 
 /* ---- what goes out ---- */
 
-void media_send(struct media *media, const struct peer_opus *opus, int64_t now_us)
+void rtp_media_send(struct rtp_media *media, const struct peer_opus *opus, int64_t now_us)
 {
     if (!media->seal)
         return;
@@ -169,14 +169,14 @@ static struct rtcp_sender_report sender_report(const struct outgoing *outgoing, 
     };
 }
 
-static void send_rtcp(struct media *media, struct rtcp_writer *writer)
+static void send_rtcp(struct rtp_media *media, struct rtcp_writer *writer)
 {
     size_t len = writer->len;
     if (!writer->is_full && seal_rtcp(media->seal, media->rtcp, &len) == OK)
         push(media, media->rtcp, len);
 }
 
-static void make_report(struct media *media, int64_t now_us)
+static void make_report(struct rtp_media *media, int64_t now_us)
 {
     media->report_us = now_us + REPORT_US + (int64_t)(crypto_random_u64() % REPORT_SPREAD_US);
     struct rtcp_report_block blocks[MEDIA_SOURCES];
@@ -193,7 +193,7 @@ static void make_report(struct media *media, int64_t now_us)
     send_rtcp(media, &writer);
 }
 
-void media_stop(struct media *media, bool says_bye)
+void rtp_media_stop(struct rtp_media *media, bool says_bye)
 {
     media->report_us = INT64_MAX;
     if (!media->seal || !says_bye)
@@ -204,7 +204,7 @@ void media_stop(struct media *media, bool says_bye)
     send_rtcp(media, &writer);
 }
 
-bool media_output(struct media *media, const uint8_t **out, size_t *out_len, int64_t now_us)
+bool rtp_media_output(struct rtp_media *media, const uint8_t **out, size_t *out_len, int64_t now_us)
 {
     if (!media->count && media->report_us <= now_us)
         make_report(media, now_us);
@@ -217,12 +217,12 @@ bool media_output(struct media *media, const uint8_t **out, size_t *out_len, int
     return true;
 }
 
-int64_t media_deadline_us(const struct media *media)
+int64_t rtp_media_deadline_us(const struct rtp_media *media)
 {
     return media->report_us;
 }
 
-void media_stats(const struct media *media, struct peer_stats *out)
+void rtp_media_stats(const struct rtp_media *media, struct peer_stats *out)
 {
     const struct outgoing *outgoing = &media->outgoing;
     out->packets_sent = outgoing->packets;

@@ -36,8 +36,12 @@ void inlet_free(struct inlet *inlet)
 void inlet_input(struct inlet *inlet, const uint8_t *payload, size_t len, uint16_t sequence,
                  uint32_t timestamp, int64_t now_us)
 {
-    uint32_t ticks = (uint32_t)codec_packet_ticks(payload, len);
-    jitter_input(&inlet->jitter, payload, len, ticks, sequence, timestamp, now_us);
+    struct jitter_arrival arrival = {.payload = payload,
+                                     .len = len,
+                                     .ticks = (uint32_t)codec_packet_ticks(payload, len),
+                                     .sequence = sequence,
+                                     .timestamp = timestamp};
+    jitter_input(&inlet->jitter, &arrival, now_us);
 }
 
 static size_t decode_step(struct inlet *inlet, const struct jitter_step *step, int16_t *out)

@@ -81,37 +81,40 @@ static void skip_to(struct jitter *jitter, uint64_t sequence, uint32_t timestamp
     jitter->next_timestamp = timestamp;
 }
 
-void jitter_input(struct jitter *jitter, const uint8_t *payload, size_t len, uint32_t ticks,
-                  uint16_t sequence, uint32_t timestamp, int64_t now_us)
+static void store(struct jitter *jitter, struct jitter_packet *slot,
+                  const struct jitter_arrival *arrival, uint64_t extended, int64_t now_us)
 {
-    if (ticks == 0 || len > JITTER_PAYLOAD_MAX_BYTES) {
+    *slot = (struct jitter_packet){.is_used = true,
+                                   .len = (uint16_t)arrival->len,
+                                   .sequence = extended,
+                                   .ticks = arrival->ticks,
+                                   .timestamp = arrival->timestamp,
+                                   .at_us = now_us};
+    memcpy(slot->payload, arrival->payload, arrival->len);
+    jitter->stats.packets++;
+    jitter->waiting++;
+    jitter->quiet_from_us = jitter->told_until_us = now_us + us_of(arrival->ticks);
+    measure(jitter, arrival->timestamp, now_us);
+}
+
+void jitter_input(struct jitter *jitter, const struct jitter_arrival *arrival, int64_t now_us)
+{
+    if (arrival->ticks == 0 || arrival->len > JITTER_PAYLOAD_MAX_BYTES) {
         jitter->stats.refused++;
         return;
     }
-    uint64_t extended = place(jitter, sequence, timestamp);
+    uint64_t extended = place(jitter, arrival->sequence, arrival->timestamp);
     if (!extended) {
         jitter->stats.late++;
         return;
     }
     if (extended >= jitter->next_sequence + JITTER_SLOTS && jitter->waiting == 0)
-        skip_to(jitter, extended, timestamp);
+        skip_to(jitter, extended, arrival->timestamp);
     struct jitter_packet *slot = &jitter->slots[extended % JITTER_SLOTS];
-    if (slot->is_used) { /* a duplicate, or too far ahead of what waits */
+    if (slot->is_used) /* a duplicate, or too far ahead of what waits */
         jitter->stats.refused++;
-        return;
-    }
-    jitter->stats.packets++;
-    measure(jitter, timestamp, now_us);
-    *slot = (struct jitter_packet){.is_used = true,
-                                   .len = (uint16_t)len,
-                                   .sequence = extended,
-                                   .ticks = ticks,
-                                   .timestamp = timestamp,
-                                   .at_us = now_us};
-    memcpy(slot->payload, payload, len);
-    jitter->waiting++;
-    jitter->quiet_from_us = now_us + us_of(ticks);
-    jitter->told_until_us = jitter->quiet_from_us;
+    else
+        store(jitter, slot, arrival, extended, now_us);
 }
 
 static const struct jitter_packet *first_waiting(const struct jitter *jitter)

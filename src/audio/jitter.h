@@ -65,9 +65,15 @@ struct jitter {
 };
 
 void jitter_init(struct jitter *jitter);
-/* ticks: the packet's length (codec_packet_ticks); 0 and what is longer than a slot is refused. */
-void jitter_input(struct jitter *jitter, const uint8_t *payload, size_t len, uint32_t ticks,
-                  uint16_t sequence, uint32_t timestamp, int64_t now_us);
+struct jitter_arrival {
+    const uint8_t *payload;
+    size_t len;
+    uint32_t ticks; /* length of the packet (codec_packet_ticks) */
+    uint16_t sequence;
+    uint32_t timestamp;
+};
+/* A packet of 0 ticks, or longer than a slot, is refused. */
+void jitter_input(struct jitter *jitter, const struct jitter_arrival *arrival, int64_t now_us);
 /* The next thing to do at now_us; false when there is none. */
 bool jitter_output(struct jitter *jitter, int64_t now_us, struct jitter_step *out);
 /* When jitter_output() has something to say without input; INT64_MAX before the first packet. */

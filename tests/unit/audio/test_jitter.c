@@ -39,7 +39,8 @@ static void send(struct bench *bench, int64_t now_us, unsigned number, uint32_t 
 {
     uint8_t payload = (uint8_t)number;
     bench->now_us = now_us;
-    jitter_input(&bench->jitter, &payload, 1, 960, (uint16_t)(65530 + number), timestamp, now_us);
+    struct jitter_arrival arrival = {&payload, 1, 960, (uint16_t)(65530 + number), timestamp};
+    jitter_input(&bench->jitter, &arrival, now_us);
     drain(bench);
 }
 
@@ -171,8 +172,8 @@ TEST(jitter_refuses_what_does_not_fit)
     struct jitter jitter;
     uint8_t payload[JITTER_PAYLOAD_MAX_BYTES + 1] = {0};
     jitter_init(&jitter);
-    jitter_input(&jitter, payload, sizeof payload, 960, 1, 0, 0);
-    jitter_input(&jitter, payload, 1, 0, 1, 0, 0);
+    jitter_input(&jitter, &(struct jitter_arrival){payload, sizeof payload, 960, 1, 0}, 0);
+    jitter_input(&jitter, &(struct jitter_arrival){payload, 1, 0, 1, 0}, 0);
     CHECK_INT(jitter.stats.refused, 2);
     CHECK_INT(jitter.stats.packets, 0);
 }

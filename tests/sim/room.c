@@ -22,6 +22,7 @@ enum {
 };
 
 struct packet { /* under way, either direction */
+    struct list_node node;
     struct timer timer;
     struct sim_caller *caller;
     bool is_up;
@@ -40,6 +41,7 @@ struct sim_caller {
     void *arg;
     struct loop *loop;
     struct sim_network network;
+    struct list_node packets;
     bool is_joined, is_closed, has_lost;
     struct timer mouth, silence, action;
     void (*next_action)(struct sim_caller *caller);
@@ -81,6 +83,7 @@ static void arrive(void *arg)
         caller->heard[caller->heard_count++] = (struct sim_frame){
             now_us, packet->timestamp, signal_rms(samples, count) > LOUD_RMS, packet->is_first};
     }
+    list_remove(&packet->node);
     mem_free(packet);
 }
 
@@ -110,6 +113,7 @@ static void send_packet(struct sim_caller *caller, struct packet *packet)
     int64_t delay_us = network->delay_us;
     if (network->jitter_us > 0)
         delay_us += dice(caller, (int)network->jitter_us);
+    list_push_back(&caller->packets, &packet->node);
     timer_set_after(&packet->timer, delay_us);
 }
 
@@ -297,17 +301,32 @@ struct room_media *room_media_new(const struct room_media_config *config)
     return media;
 }
 
+static void caller_free(struct sim_caller *caller)
+{
+    timer_stop(&caller->mouth);
+    timer_stop(&caller->silence);
+    timer_stop(&caller->action);
+    struct packet *packet;
+    LIST_EACH(packet, &caller->packets, struct packet, node)
+    {
+        timer_stop(&packet->timer);
+        mem_free(packet);
+    }
+    codec_encoder_free(caller->encoder);
+    codec_decoder_free(caller->decoder);
+    buf_clear(&caller->lines);
+    mem_free(caller->heard);
+    mem_free(caller);
+}
+
 void room_media_free(struct room_media *media)
 {
-    for (int i = 0; i < ROOMS && callers[i]; i++) {
-        timer_stop(&callers[i]->mouth);
-        timer_stop(&callers[i]->silence);
-        timer_stop(&callers[i]->action);
-        codec_encoder_free(callers[i]->encoder);
-        codec_decoder_free(callers[i]->decoder);
-        buf_clear(&callers[i]->lines);
-        mem_free(callers[i]->heard);
-        mem_free(callers[i]);
+    for (int i = 0; i < ROOMS; i++) {
+        if (callers[i])
+            caller_free(callers[i]);
+        mem_free(directory[i]);
+        callers[i] = NULL;
+        directory[i] = NULL;
     }
     mem_free(media);
 }
@@ -324,6 +343,7 @@ enum err room_host_open(struct room_media *media, const struct room_host_config 
     caller->loop = media->loop;
     caller->network.delay_us = 20000;
     caller->random = 7;
+    list_init(&caller->packets);
     caller->encoder = codec_encoder_new(CODEC_VOIP);
     caller->decoder = codec_decoder_new();
     caller->heard = mem_new_n(struct sim_frame, SIM_HEARD);

@@ -13,8 +13,8 @@
 #include "tool/run.h"
 
 const char *world_passage;
-int64_t world_tool_us = 50000;
-struct tool_result world_tool_result = {.is_success = true, .status = 200, .model_text = "{}"};
+int64_t world_tool_us;
+struct tool_result world_tool_result;
 
 int64_t world_ms(void)
 {
@@ -92,6 +92,33 @@ void tool_run_cancel(struct tool_run *run)
     mem_free(run);
 }
 
+/* ---- answers on the control loop ---- */
+
+static bool has_answer;
+static enum err answer;
+
+static void answered(void *arg, enum err err, const char *message)
+{
+    (void)arg;
+    (void)message;
+    has_answer = true;
+    answer = err;
+}
+
+static bool is_answered(void *arg)
+{
+    (void)arg;
+    return has_answer;
+}
+
+static enum err wait_for_answer(void)
+{
+    if (!fake_run_while_not(is_answered, NULL, INT64_C(40000000)))
+        abort();
+    has_answer = false;
+    return answer;
+}
+
 /* ---- the service ---- */
 
 void world_begin(struct world *world, int64_t balance_usd4)
@@ -101,6 +128,9 @@ void world_begin(struct world *world, int64_t balance_usd4)
     *world = (struct world){0};
     fake_begin(FAKE_START_US, FAKE_START_WALL_MS);
     sim_store_begin(balance_usd4);
+    world_passage = NULL;
+    world_tool_us = 50000;
+    world_tool_result = (struct tool_result){.is_success = true, .status = 200, .model_text = "{}"};
     sim_engines = (struct sim_engines){.stt_us = 120000, .llm_us = 200000, .tts_us = 80000};
     world->control = loop_new("control");
     world->media = tool_loop = loop_new("media");
@@ -120,10 +150,17 @@ void world_begin(struct world *world, int64_t balance_usd4)
         .public_url = "http://test",
     };
     world->calls = calls_new(&config);
+    calls_recover(world->calls, answered, NULL);
+    if (wait_for_answer() != OK)
+        abort();
 }
 
 void world_end(struct world *world)
 {
+    sim_store.failures = 0;
+    calls_drain(world->calls, 0, answered, NULL);
+    world_run(1000);
+    has_answer = false;
     calls_free(world->calls);
     room_media_free(world->rooms);
     registry_free(world->registry);
@@ -155,31 +192,6 @@ void world_defaults(struct world_call *call)
     };
 }
 
-static bool has_answer;
-static enum err answer;
-
-static void answered(void *arg, enum err err, const char *message)
-{
-    (void)arg;
-    (void)message;
-    has_answer = true;
-    answer = err;
-}
-
-static bool is_answered(void *arg)
-{
-    (void)arg;
-    return has_answer;
-}
-
-static enum err wait_for_answer(void)
-{
-    if (!fake_run_while_not(is_answered, NULL, INT64_C(40000000)))
-        abort();
-    has_answer = false;
-    return answer;
-}
-
 enum err world_call(struct world *world, const struct world_call *call)
 {
     struct call_plan *plan = call_plan_new();
@@ -196,7 +208,7 @@ enum err world_call(struct world *world, const struct world_call *call)
         .agent_id = agent->id,
         .room_name = arena_printf(arena, "r%d", number),
         .source = call->source,
-        .created_wall_ms = clock_wall_ms(),
+        .created_wall_ms = clock_wall_ms() - call->created_ago_ms,
         .cost_per_minute_usd4 = call->rate_usd4,
         .participant_identity = "caller-1",
     };

@@ -1,0 +1,275 @@
+/* Jobs: answered after their commit, many at once, through kill -9 and a database that goes away.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/agent.h"
+#include "store/internal.h"
+#include "store/workspace.h"
+#include "unit/store/fixture.h"
+
+struct step {
+    struct fix *fix;
+    _Atomic unsigned *left, *failed;
+    bool refuses;
+};
+
+/* Reads, thinks, writes: loses updates unless the row is held. */
+static enum err count_up(struct tx *tx, void *arg)
+{
+    struct step *step = arg;
+    struct agent agent;
+    enum err err = store_agent_lock(tx, step->fix->workspace_id, step->fix->agent_id, &agent);
+    if (err)
+        return err;
+    agent.system_instruction =
+        arena_printf(tx->arena, "%lld", strtoll(agent.system_instruction, NULL, 10) + 1);
+    err = store_agent_update(tx, &agent);
+    return err ? err : step->refuses ? ERR_CONFLICT : OK;
+}
+
+static void count_done(void *arg, enum err err)
+{
+    struct step *step = arg;
+    if (err != (step->refuses ? ERR_CONFLICT : OK))
+        atomic_fetch_add(step->failed, 1);
+    atomic_fetch_sub(step->left, 1);
+}
+
+static bool wait_for_zero(_Atomic unsigned *left, int seconds)
+{
+    for (int i = 0; i < seconds * 1000 && atomic_load(left); i++)
+        usleep(1000);
+    return atomic_load(left) == 0;
+}
+
+static int64_t counted(struct fix *fix)
+{
+    struct tx *tx = fix_read(fix);
+    struct agent agent = {0};
+    CHECK_INT(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent), OK);
+    fix_rollback(tx);
+    return strtoll(agent.system_instruction, NULL, 10);
+}
+
+STORE_TEST(two_hundred_parallel_writers_lose_no_update)
+{
+    enum { WRITERS = 200, ROUNDS = 3 };
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("done");
+    REQUIRE(loop_start(loop) == OK);
+    _Atomic unsigned left = WRITERS * ROUNDS, failed = 0;
+    static struct step steps[WRITERS * ROUNDS];
+    for (int i = 0; i < WRITERS * ROUNDS; i++) {
+        steps[i] = (struct step){fix, &left, &failed, i % 4 == 3};
+        CHECK_INT(store_job(fix->store, STORE_WRITE, count_up, &steps[i], loop, count_done), OK);
+    }
+    CHECK(wait_for_zero(&left, 60));
+    CHECK_INT(failed, 0);
+    CHECK_INT(counted(fix), WRITERS * ROUNDS * 3 / 4); /* refused ones left nothing */
+    loop_join(loop);
+}
+
+static enum err read_workspace(struct tx *tx, void *arg)
+{
+    struct step *step = arg;
+    struct workspace workspace;
+    return store_workspace_get(tx, step->fix->workspace_id, &workspace);
+}
+
+STORE_TEST(readers_see_what_was_answered)
+{
+    enum { READS = 500 };
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("done");
+    REQUIRE(loop_start(loop) == OK);
+    _Atomic unsigned left = READS, failed = 0;
+    struct step step = {fix, &left, &failed, false};
+    for (int i = 0; i < READS; i++)
+        CHECK_INT(store_job(fix->store, STORE_READ, read_workspace, &step, loop, count_done), OK);
+    CHECK(wait_for_zero(&left, 30));
+    CHECK_INT(failed, 0);
+    loop_join(loop);
+}
+
+static enum err bad_sql(struct tx *tx, void *arg)
+{
+    (void)arg;
+    EXEC(tx, "UPDATE workspaces SET balance_usd4 = 0");
+    EXEC(tx, "INSERT INTO nowhere (a) VALUES (1)");
+    EXEC(tx, "UPDATE workspaces SET balance_usd4 = 1");
+    return OK;
+}
+
+STORE_TEST(database_fault_undoes_the_job)
+{
+    fix_people(fix);
+    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    struct fault fault = {0};
+    CHECK_INT(store_run(fix->store, STORE_WRITE, bad_sql, NULL, &fault), ERR_IO);
+    CHECK(strstr(fault.text, "nowhere") != NULL);
+    struct tx *tx = fix_read(fix);
+    struct workspace workspace;
+    CHECK_INT(store_workspace_get(tx, fix->workspace_id, &workspace), OK);
+    CHECK_INT(workspace.balance_usd4, 100000);
+    fix_rollback(tx);
+}
+
+static void note_topics(void *arg, unsigned topics)
+{
+    atomic_fetch_or((_Atomic unsigned *)arg, topics);
+}
+
+static enum err credit_one(struct tx *tx, void *arg)
+{
+    return store_workspace_credit(tx, arg, 1, NULL);
+}
+
+/* A command-line program credits a workspace beside the service. */
+STORE_TEST(change_by_another_process_is_noticed)
+{
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("watch");
+    _Atomic unsigned seen = 0;
+    struct store_watch *watch = store_watch(fix->store, STORE_BALANCE, loop, note_topics, &seen);
+    REQUIRE(loop_start(loop) == OK);
+    struct store *other = fix_open(fix, "node-b", fix->is_pg ? "-b" : "");
+    struct fault fault = {0};
+    REQUIRE(other != NULL);
+    CHECK_INT(store_run(other, STORE_WRITE, credit_one, (void *)fix->workspace_id, &fault), OK);
+    for (int i = 0; i < 3000 && !atomic_load(&seen); i++)
+        usleep(1000);
+    CHECK_INT(seen, STORE_BALANCE);
+    store_close(other);
+    loop_join(loop);
+    store_unwatch(watch);
+}
+
+/* --- kill -9 --- */
+
+struct writer {
+    struct fix *fix;
+    int pipe;
+    _Atomic unsigned left, failed;
+};
+
+static void tell_done(void *arg, enum err err)
+{
+    struct writer *writer = arg;
+    char c = err ? 'x' : '.';
+    if (write(writer->pipe, &c, 1) != 1)
+        _exit(3);
+}
+
+static enum err count_up_once(struct tx *tx, void *arg)
+{
+    struct writer *writer = arg;
+    _Atomic unsigned none = 0;
+    struct step step = {writer->fix, &none, &none, false};
+    return count_up(tx, &step);
+}
+
+static void write_until_killed(struct fix *fix, int pipe)
+{
+    struct fix own = *fix;
+    own.store = fix_open(fix, "writer", "");
+    struct writer writer = {.fix = &own, .pipe = pipe};
+    AUTO(loop) loop = loop_new("done");
+    if (!own.store || loop_start(loop))
+        _exit(2);
+    for (;;) {
+        if (store_job(own.store, STORE_WRITE, count_up_once, &writer, loop, tell_done))
+            usleep(1000);
+        usleep(200);
+    }
+}
+
+STORE_TEST(what_was_answered_survives_kill_9)
+{
+    fix_people(fix);
+    int64_t answered = 0;
+    for (int round = 0; round < 3; round++) {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        pid_t pid = fork();
+        if (pid == 0)
+            write_until_killed(fix, ends[1]);
+        close(ends[1]);
+        usleep(300000 + round * 37000);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        char text[4096];
+        for (ssize_t n; (n = read(ends[0], text, sizeof(text))) > 0;)
+            answered += n;
+        close(ends[0]);
+    }
+    CHECK(answered > 50);
+    int64_t found = counted(fix);
+    CHECK(found >= answered);
+    CHECK(found <= answered + 3 * 300); /* committed, but not told before the end */
+}
+
+/* --- a server that goes away --- */
+
+TEST(database_away_loses_and_doubles_nothing)
+{
+    enum { JOBS = 400 };
+    struct fix fix = {.is_pg = true};
+    struct postgres *postgres = postgres_start();
+    REQUIRE(postgres != NULL);
+    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    fix.arena = arena_new(0);
+    snprintf(fix.dir, sizeof(fix.dir), "/tmp/earshot-store-XXXXXX");
+    REQUIRE(mkdtemp(fix.dir) != NULL);
+    REQUIRE(postgres_database(postgres, "away", fix.url, sizeof(fix.url)));
+    fix.store = fix_open(&fix, "", "");
+    REQUIRE(fix.store != NULL);
+    fix_people(&fix);
+    AUTO(loop) loop = loop_new("done");
+    REQUIRE(loop_start(loop) == OK);
+    _Atomic unsigned left = JOBS, failed = 0;
+    struct step step = {&fix, &left, &failed, false};
+    for (int i = 0; i < JOBS; i++) {
+        CHECK_INT(store_job(fix.store, STORE_WRITE, count_up, &step, loop, count_done), OK);
+        if (i == JOBS / 4 || i == JOBS / 2) {
+            postgres_crash(postgres);
+            usleep(i == JOBS / 4 ? 1000 : 2000000);
+            REQUIRE(postgres_again(postgres));
+        }
+    }
+    CHECK(wait_for_zero(&left, 60));
+    CHECK_INT(failed, 0);
+    db_close(fix.store->direct); /* it was cut as well */
+    struct fault fault = {0};
+    CHECK_INT(connection_open(fix.store, 0, &fix.store->direct, &fault), OK);
+    CHECK_INT(counted(&fix), JOBS);
+    CHECK(store_is_up(fix.store));
+    loop_join(loop);
+    fix_end(&fix);
+    postgres_stop(postgres);
+}
+
+/* Several processes start on one empty database. */
+STORE_TEST(concurrent_starts_migrate_once)
+{
+    pid_t pids[6];
+    for (int i = 0; i < 6; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            struct store *store = fix_open(fix, "node-x", "-fresh");
+            store_close(store);
+            _exit(store ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        int status = -1;
+        waitpid(pids[i], &status, 0);
+        CHECK_INT(status, 0);
+    }
+}

@@ -1,0 +1,220 @@
+/* What nodes and requests share: idempotency rows, leases, commands, documents in the queue. */
+#include <string.h>
+
+#include "store/agent.h"
+#include "store/call.h"
+#include "store/document.h"
+#include "store/idempotency.h"
+#include "store/internal.h"
+#include "store/node.h"
+#include "unit/store/call_fixture.h"
+#include "unit/store/fixture.h"
+
+STORE_TEST(first_answer_is_given_again)
+{
+    struct tx *tx = fix_write(fix);
+    struct idempotency_key key = {"key_1", "/v1/calls", "abc", "sha-1"};
+    struct idempotency_key other_body = {"key_1", "/v1/calls", "abc", "sha-2"};
+    struct idempotency_key other_owner = {"key_2", "/v1/calls", "abc", "sha-1"};
+    struct kept_answer kept;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
+    CHECK_INT(store_idempotency_reserve(tx, &other_body, &kept), ERR_INVALID);
+    CHECK_INT(store_idempotency_reserve(tx, &other_owner, &kept), OK);
+    struct kept_answer answer = {201, "X: y\r\n", "{\"secret\":\"hush\"}", 17};
+    CHECK_INT(store_idempotency_keep(tx, &key, &answer), OK);
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_CONFLICT);
+    CHECK_INT(kept.status, 201);
+    CHECK_TEXT(kept.headers, "X: y\r\n");
+    CHECK_TEXT(kept.body, "{\"secret\":\"hush\"}");
+    CHECK_INT(kept.body_len, 17);
+    CHECK_INT(store_idempotency_reserve(tx, &other_body, &kept), ERR_INVALID);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM idempotency WHERE answer LIKE '%hush%'"),
+              0);
+    CHECK_INT(store_idempotency_release(tx, &other_owner), OK);
+    CHECK_INT(store_idempotency_reserve(tx, &other_owner, &kept), OK);
+    tx->now_ms += INT64_C(24) * 3600 * 1000;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK); /* forgotten after a day */
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(two_nodes_do_not_start_one_request_twice)
+{
+    struct tx *tx = fix_write(fix);
+    struct idempotency_key key = {"key_1", "/v1/calls", "abc", "sha-1"};
+    struct kept_answer kept;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    tx->now_ms += 119000;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
+    tx->now_ms += 2000; /* whoever reserved it has died */
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    CHECK_INT(store_idempotency_expire(tx), OK);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+static struct tx *write_on(struct fix *fix, struct store *store)
+{
+    struct fix other = *fix;
+    other.store = store;
+    return fix_write(&other);
+}
+
+STORE_TEST(dead_node_s_calls_are_ended_by_another)
+{
+    fix_people(fix);
+    struct store *b = fix_open(fix, "node-b", fix->is_pg ? "-b" : "");
+    REQUIRE(b != NULL);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 6000);
+    struct call_funds funds;
+    CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
+    int64_t until_ms = 0;
+    CHECK_INT(store_node_renew(tx, &until_ms), OK);
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = write_on(fix, b);
+    CHECK_INT(store_node_start(tx, "http://b"), OK);
+    unsigned n = 9;
+    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(n, 0);
+    int64_t command = 0;
+    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &command), OK);
+    tx->now_ms = until_ms + 1; /* a has not renewed */
+    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &command), ERR_CLOSED);
+    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(n, 1);
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = fix_write(fix); /* a comes back: too late */
+    struct call_turn turn = {TURN_USER, "hello?", tx->now_ms};
+    CHECK_INT(store_call_turn(tx, id, &turn), ERR_DENIED);
+    struct call_checkpoint point = {.billed_to_wall_ms = tx->now_ms};
+    strcpy(point.call_id, id);
+    CHECK_INT(store_call_checkpoint(tx, &point, 1), OK);
+    CHECK(point.is_fenced);
+    struct call call;
+    REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
+    CHECK_INT(call.status, CALL_ENDED);
+    CHECK_INT(call.end_reason, END_AGENT_SHUTDOWN);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM events WHERE type = 'call.ended'"), 1);
+    tx->now_ms = until_ms + 5;
+    CHECK_INT(store_node_renew(tx, &until_ms), ERR_DENIED);
+    CHECK_INT(fix_commit(tx), OK);
+    store_close(b);
+}
+
+STORE_TEST(command_reaches_its_owner_and_its_answer_comes_back)
+{
+    fix_people(fix);
+    struct store *b = fix_open(fix, "node-b", fix->is_pg ? "-b" : "");
+    REQUIRE(b != NULL);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 6000);
+    CHECK_INT(fix_commit(tx), OK);
+    tx = write_on(fix, b);
+    int64_t command = 0;
+    CHECK_INT(store_command_ask(tx, COMMAND_SAY, "none", "x", &command), ERR_NOT_FOUND);
+    CHECK_INT(store_command_ask(tx, COMMAND_SAY, id, "Hello there", &command), OK);
+    struct command *commands;
+    size_t n;
+    CHECK_INT(store_command_take(tx, 10, &commands, &n), OK);
+    CHECK_INT(n, 0); /* not b's call */
+    CHECK_INT(fix_commit(tx), OK);
+    tx = fix_write(fix);
+    CHECK_INT(store_command_take(tx, 10, &commands, &n), OK);
+    REQUIRE(n == 1);
+    CHECK_INT(commands[0].kind, COMMAND_SAY);
+    CHECK_TEXT(commands[0].call_id, id);
+    CHECK_TEXT(commands[0].text, "Hello there");
+    enum err result = OK;
+    CHECK_INT(store_command_result(tx, command, &result), ERR_AGAIN);
+    CHECK_INT(store_command_answer(tx, commands[0].id, ERR_CONFLICT), OK);
+    CHECK_INT(store_command_take(tx, 10, &commands, &n), OK);
+    CHECK_INT(n, 0);
+    CHECK_INT(fix_commit(tx), OK);
+    tx = write_on(fix, b);
+    CHECK_INT(store_command_result(tx, command, &result), OK);
+    CHECK_INT(result, ERR_CONFLICT);
+    CHECK_INT(store_command_result(tx, command, &result), ERR_AGAIN);
+    CHECK_INT(fix_commit(tx), OK);
+    store_close(b);
+}
+
+STORE_TEST(documents_wait_their_turn_within_their_limits)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct document document, taken;
+    for (int i = 0; i < 4; i++) {
+        document = (struct document){
+            .user_id = fix->workspace_id, .name = "Page", .kind = DOCUMENT_TEXT, .bytes = 5};
+        CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 3), i < 3 ? OK : ERR_LIMIT);
+    }
+    tx->now_ms += 3600001; /* the hour has passed */
+    CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 3), OK);
+    const char *last = document.id;
+    REQUIRE(store_document_take(tx, &taken) == OK);
+    const void *source;
+    size_t len;
+    CHECK_INT(store_document_source(tx, taken.id, &source, &len), OK);
+    CHECK(len == 5 && memcmp(source, "Hello", 5) == 0);
+    CHECK_INT(store_document_retry(tx, fix->workspace_id, taken.id, &document), ERR_CONFLICT);
+    const char *topic = "Greeting";
+    struct text_list topics = {&topic, 1};
+    struct passage passages[] = {{"Hello", NULL, "en"}, {"Yes", "Hello?", "en"}};
+    CHECK_INT(store_document_ready(tx, taken.id, 5, passages, 2, &topics), OK);
+    CHECK_INT(store_document_ready(tx, last, 5, passages, 2, &topics), ERR_NOT_FOUND);
+    REQUIRE(store_document_get(tx, fix->workspace_id, taken.id, &document) == OK);
+    CHECK_INT(document.status, DOCUMENT_READY);
+    CHECK_INT(document.card_count, 1);
+    CHECK_INT(document.section_count, 1);
+    REQUIRE(document.topics.count == 1);
+    CHECK_TEXT(document.topics.items[0], "Greeting");
+    const char *ids[] = {last, "kd_unknown", taken.id};
+    struct text_list list = {ids, 3};
+    CHECK_INT(store_document_keep_known(tx, fix->workspace_id, &list, false), OK);
+    CHECK_INT(list.count, 2);
+    CHECK_INT(store_document_keep_known(tx, fix->workspace_id, &list, true), OK);
+    REQUIRE(list.count == 1);
+    CHECK_TEXT(list.items[0], taken.id);
+    CHECK_INT(store_document_retry(tx, fix->workspace_id, taken.id, &document), OK);
+    CHECK_INT(document.status, DOCUMENT_PROCESSING);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(document_of_a_dead_reader_is_taken_again)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, ""), OK);
+    struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5}, taken;
+    CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 0), OK);
+    CHECK_INT(store_document_take(tx, &taken), OK);
+    CHECK_INT(store_document_take(tx, &taken), ERR_NOT_FOUND);
+    CHECK_INT(store_node_start(tx, ""), OK);
+    CHECK_INT(store_document_failed(tx, document.id, "late"), ERR_NOT_FOUND);
+    CHECK_INT(store_document_take(tx, &taken), OK);
+    CHECK_INT(store_document_failed(tx, document.id, "unreadable"), OK);
+    REQUIRE(store_document_get(tx, fix->workspace_id, document.id, &taken) == OK);
+    CHECK_TEXT(taken.error, "unreadable");
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(removed_document_leaves_the_agents)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5};
+    CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 0), OK);
+    struct agent agent;
+    REQUIRE(store_agent_lock(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    agent.document_ids = (struct text_list){&document.id, 1};
+    CHECK_INT(store_agent_update(tx, &agent), OK);
+    CHECK_INT(store_document_remove(tx, "usr_other", document.id), ERR_NOT_FOUND);
+    CHECK_INT(store_document_remove(tx, fix->workspace_id, document.id), OK);
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    CHECK_INT(agent.document_ids.count, 0);
+    CHECK_INT(fix_commit(tx), OK);
+}

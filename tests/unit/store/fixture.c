@@ -64,9 +64,23 @@ void fix_begin(struct fix *fix, bool is_pg)
         exit(1);
 }
 
+/* Transactions of this test's process: kept to its end, so that what was read can be looked at. */
+static struct job *jobs[64];
+static size_t jobs_count;
+
+static void free_jobs(void)
+{
+    while (jobs_count) {
+        struct job *job = jobs[--jobs_count];
+        arena_free(job->tx.arena);
+        mem_free(job);
+    }
+}
+
 void fix_end(struct fix *fix)
 {
     store_close(fix->store);
+    free_jobs();
     arena_free(fix->arena);
     AUTO_MEM char *remove = mem_printf("rm -rf %s*", fix->dir);
     CHECK_INT(system(remove), 0);
@@ -74,7 +88,9 @@ void fix_end(struct fix *fix)
 
 static struct tx *begin(struct fix *fix, enum store_mode mode)
 {
-    struct job *job = mem_new(struct job);
+    if (jobs_count == ARRAY_LEN(jobs)) /* a test that looks often: the oldest have been looked at */
+        free_jobs();
+    struct job *job = jobs[jobs_count++] = mem_new(struct job);
     *job = (struct job){.store = fix->store, .mode = mode};
     struct db *db = fix->store->direct;
     int64_t now_ms = 0;
@@ -95,7 +111,6 @@ struct tx *fix_read(struct fix *fix)
     return begin(fix, STORE_READ);
 }
 
-/* The arena stays, so that what was read can still be looked at; the test's process ends soon. */
 enum err fix_commit(struct tx *tx)
 {
     struct db *db = tx->db;

@@ -72,7 +72,10 @@ const struct engine_adapter vendor_adapters[] = {
      .configure = standin_configure,
      .unconfigure = standin_unconfigure},
 
-    {.info = {LLM("openai", "OpenAI-compatible"), MODELS(openai_models), .temperature = {0, 2}}},
+    {.info = {LLM("openai", "OpenAI-compatible"), MODELS(openai_models), .temperature = {0, 2}},
+     .llm = &openai_ops,
+     .configure = openai_configure,
+     .unconfigure = openai_unconfigure},
     {.info = {LLM("anthropic", "Anthropic"), MODELS(anthropic_models), .temperature = {0, 1}}},
     {.info = {LLM("extractive", "Answers from documents (embedded)"), MODELS(extractive_models),
               .temperature = {0, 2}},

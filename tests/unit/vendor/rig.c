@@ -7,8 +7,12 @@
 #include "base/config.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/pool.h"
+#include "fake/chat_server.h"
+#include "net/http_client.h"
+#include "net/resolver.h"
 
-enum { ANSWER_US = 5000000 };
+enum { ANSWER_US = 15000000 };
 
 struct registry *rig_registry(struct vendor *vendor, const char *const *settings, size_t count)
 {
@@ -73,18 +77,43 @@ static void on_event(void *arg, const struct llm_event *event)
     loop_stop(rig->loop);
 }
 
-struct llm_rig *llm_rig_new(const char *engine)
+static void open_engine(struct llm_rig *rig, const char *engine, const char *const *settings,
+                        size_t count)
 {
-    struct llm_rig *rig = mem_new(struct llm_rig);
-    static const char *const settings[] = {"engine.standin-llm.enabled=true",
-                                           "engine.standin-llm.delay_ms=150"};
-    rig->loop = loop_new("rig");
     rig->vendor = vendor_new(&(struct vendor_config){.voice_path = ""});
-    vendor_add_loop(rig->vendor, rig->loop, NULL);
-    rig->registry = rig_registry(rig->vendor, settings, ARRAY_LEN(settings));
+    vendor_add_loop(rig->vendor, rig->loop, rig->http);
+    rig->registry = rig_registry(rig->vendor, settings, count);
     const struct llm_engine *found = registry_llm(rig->registry, engine);
     rig->llm = found->ops->open(found, found->info.models[0], rig->loop, on_event, rig);
     buf_init(&rig->text, 65536);
+}
+
+struct llm_rig *llm_rig_new(const char *engine)
+{
+    static const char *const settings[] = {"engine.standin-llm.enabled=true",
+                                           "engine.standin-llm.delay_ms=150"};
+    struct llm_rig *rig = mem_new(struct llm_rig);
+    rig->loop = loop_new("rig");
+    open_engine(rig, engine, settings, ARRAY_LEN(settings));
+    return rig;
+}
+
+struct llm_rig *llm_rig_chat(const char *const *settings, size_t count)
+{
+    struct llm_rig *rig = mem_new(struct llm_rig);
+    const char *all[16];
+    rig->loop = loop_new("rig");
+    rig->pool = pool_new("rig", 1, 0);
+    rig->server = chat_server_open(rig->loop);
+    if (guard_new(NULL, &rig->guard, NULL) != OK ||
+        resolver_new(rig->pool, rig->guard, NULL, &rig->resolver, NULL) != OK)
+        abort();
+    rig->http = http_client_new(rig->loop, &(struct http_client_config){.resolver = rig->resolver});
+    AUTO_MEM char *url = mem_printf("engine.openai.url=%s/", chat_server_url(rig->server));
+    all[0] = url;
+    for (size_t i = 0; i < count; i++)
+        all[i + 1] = settings[i];
+    open_engine(rig, "openai", all, count + 1);
     return rig;
 }
 
@@ -94,7 +123,13 @@ void llm_rig_free(struct llm_rig *rig)
     buf_clear(&rig->text);
     registry_free(rig->registry);
     vendor_free(rig->vendor);
+    http_client_free(rig->http);
+    if (rig->server)
+        chat_server_close(rig->server);
+    resolver_free(rig->resolver);
+    guard_free(rig->guard);
     loop_free(rig->loop);
+    pool_free(rig->pool);
     mem_free(rig);
 }
 

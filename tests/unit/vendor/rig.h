@@ -13,6 +13,11 @@ void loop_run_for(struct loop *loop, int64_t us);
 
 struct llm_rig {
     struct loop *loop;
+    struct pool *pool; /* these five for network engines only */
+    struct guard *guard;
+    struct resolver *resolver;
+    struct http_client *http;
+    struct chat_server *server;
     struct vendor *vendor;
     struct registry *registry;
     struct llm *llm;
@@ -25,6 +30,8 @@ struct llm_rig {
     uint32_t gen;
 };
 struct llm_rig *llm_rig_new(const char *engine);
+/* The engine openai against a stand-in; further settings may be given. */
+struct llm_rig *llm_rig_chat(const char *const *settings, size_t count);
 void llm_rig_free(struct llm_rig *rig);
 /* Asks and waits for the end; the text. */
 const char *llm_rig_ask(struct llm_rig *rig, const struct llm_request *request);

@@ -1,0 +1,226 @@
+#include "vendor/chat_request.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/js.h"
+
+enum { DEPTH_MOST = 64 };
+
+static const char *const role_names[] = {
+    [LLM_SYSTEM] = "system",
+    [LLM_USER] = "user",
+    [LLM_ASSISTANT] = "assistant",
+    [LLM_TOOL] = "tool",
+};
+
+/* What servers say when they refuse a parameter; the first row that fits and is not known holds. */
+static const struct {
+    const char *words;
+    unsigned quirk;
+} complaints[] = {
+    {"max_completion_tokens", CHAT_COMPLETION_CAP},
+    {"max_tokens", CHAT_NO_CAP},
+    {"temperature", CHAT_NO_TEMPERATURE},
+    {"stream_options", CHAT_NO_STREAM_OPTIONS},
+    {"reasoning", CHAT_NO_REASONING},
+    {"system", CHAT_ONE_SYSTEM},
+    {"roles must alternate", CHAT_ONE_SYSTEM},
+    {"tool", CHAT_NO_TOOLS},
+};
+
+unsigned chat_quirk_of(const char *message, unsigned known)
+{
+    for (size_t i = 0; i < ARRAY_LEN(complaints); i++)
+        if (strcasestr(message, complaints[i].words) && !(known & complaints[i].quirk))
+            return complaints[i].quirk;
+    return 0;
+}
+
+static struct js *parsed(const char *text)
+{
+    struct js *tree = NULL;
+    if (!text || js_parse(text, strlen(text), DEPTH_MOST, &tree, NULL) != OK)
+        return NULL;
+    return tree;
+}
+
+static void write_calls(struct json_out *out, const struct llm_message *message)
+{
+    out_key(out, "tool_calls");
+    out_array(out);
+    for (size_t i = 0; i < message->call_count; i++) {
+        const struct llm_tool_call *call = &message->calls[i];
+        AUTO(js) extra = parsed(call->extra);
+        out_object(out);
+        out_key(out, "id");
+        out_text(out, call->id);
+        out_key(out, "type");
+        out_text(out, "function");
+        out_key(out, "function");
+        out_object(out);
+        out_key(out, "name");
+        out_text(out, call->name);
+        out_key(out, "arguments");
+        out_text(out, call->arguments && *call->arguments ? call->arguments : "{}");
+        out_object_end(out);
+        if (extra) {
+            out_key(out, "extra_content");
+            out_js(out, extra);
+        }
+        out_object_end(out);
+    }
+    out_array_end(out);
+}
+
+static void write_message(struct json_out *out, const struct llm_message *message)
+{
+    out_object(out);
+    out_key(out, "role");
+    out_text(out, role_names[message->role]);
+    out_key(out, "content");
+    out_text(out, message->text || message->call_count ? message->text : "");
+    if (message->call_count)
+        write_calls(out, message);
+    if (message->role == LLM_TOOL) {
+        out_key(out, "tool_call_id");
+        out_text(out, message->tool_call_id);
+    }
+    out_object_end(out);
+}
+
+/* All that stands in system messages, joined; for servers that take one, and at the front. */
+static void write_one_system(struct json_out *out, const struct llm_request *request)
+{
+    AUTO_BUF text = BUF_INIT(1024 * 1024);
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].role == LLM_SYSTEM && request->messages[i].text)
+            (void)buf_printf(&text, "%s%s", text.len ? "\n\n" : "", request->messages[i].text);
+    struct llm_message system = {.role = LLM_SYSTEM, .text = text.data};
+    if (text.len > 0)
+        write_message(out, &system);
+}
+
+static void write_messages(struct json_out *out, const struct llm_request *request, unsigned quirks)
+{
+    bool is_one = quirks & CHAT_ONE_SYSTEM;
+    out_key(out, "messages");
+    out_array(out);
+    if (is_one)
+        write_one_system(out, request);
+    for (size_t i = 0; i < request->message_count; i++)
+        if (!is_one || request->messages[i].role != LLM_SYSTEM)
+            write_message(out, &request->messages[i]);
+    out_array_end(out);
+}
+
+static void write_tools(struct json_out *out, const struct llm_request *request)
+{
+    if (request->tool_count == 0)
+        return;
+    out_key(out, "tools");
+    out_array(out);
+    for (size_t i = 0; i < request->tool_count; i++) {
+        const struct llm_tool *tool = &request->tools[i];
+        AUTO(js) parameters = parsed(tool->parameters);
+        out_object(out);
+        out_key(out, "type");
+        out_text(out, "function");
+        out_key(out, "function");
+        out_object(out);
+        out_key(out, "name");
+        out_text(out, tool->name);
+        out_key(out, "description");
+        out_text(out, tool->description ? tool->description : "");
+        out_key(out, "parameters");
+        if (parameters) {
+            out_js(out, parameters);
+        } else {
+            out_object(out);
+            out_object_end(out);
+        }
+        out_object_end(out);
+        out_object_end(out);
+    }
+    out_array_end(out);
+}
+
+static void write_options(struct json_out *out, const struct llm_request *request,
+                          const struct chat_settings *settings)
+{
+    unsigned quirks = settings->quirks;
+    if (!(quirks & CHAT_NO_STREAM_OPTIONS)) {
+        out_key(out, "stream_options");
+        out_object(out);
+        out_key(out, "include_usage");
+        out_bool(out, true);
+        out_object_end(out);
+    }
+    if (!(quirks & CHAT_NO_TEMPERATURE)) {
+        out_key(out, "temperature");
+        out_real(out, request->temperature);
+    }
+    if (!(quirks & CHAT_NO_CAP) && request->max_tokens > 0) {
+        out_key(out, quirks & CHAT_COMPLETION_CAP ? "max_completion_tokens" : "max_tokens");
+        out_int(out, request->max_tokens);
+    }
+    if (!(quirks & CHAT_NO_REASONING) && *settings->reasoning) {
+        out_key(out, "reasoning_effort");
+        out_text(out, settings->reasoning);
+    }
+}
+
+enum err chat_request_write(const struct llm_request *request, const struct chat_settings *settings,
+                            struct buf *out)
+{
+    struct json_out writer;
+    out_init(&writer, out);
+    out_object(&writer);
+    out_key(&writer, "model");
+    out_text(&writer, settings->model);
+    out_key(&writer, "stream");
+    out_bool(&writer, true);
+    write_options(&writer, request, settings);
+    write_messages(&writer, request, settings->quirks);
+    if (!(settings->quirks & CHAT_NO_TOOLS))
+        write_tools(&writer, request);
+    out_object_end(&writer);
+    return out->is_full ? ERR_LIMIT : OK;
+}
+
+static void copy_calls(struct llm_message *message, struct arena *arena)
+{
+    struct llm_tool_call *calls = arena_new_n(arena, struct llm_tool_call, message->call_count);
+    for (size_t i = 0; i < message->call_count; i++) {
+        const struct llm_tool_call *call = &message->calls[i];
+        calls[i] = (struct llm_tool_call){
+            arena_strdup(arena, call->id), arena_strdup(arena, call->name),
+            arena_strdup(arena, call->arguments), arena_strdup(arena, call->extra)};
+    }
+    message->calls = calls;
+}
+
+const struct llm_request *chat_request_copy(const struct llm_request *request, struct arena *arena)
+{
+    struct llm_request *copy = arena_new_of(arena, struct llm_request);
+    struct llm_message *messages = arena_new_n(arena, struct llm_message, request->message_count);
+    struct llm_tool *tools = arena_new_n(arena, struct llm_tool, request->tool_count);
+    for (size_t i = 0; i < request->message_count; i++) {
+        messages[i] = request->messages[i];
+        messages[i].text = arena_strdup(arena, messages[i].text);
+        messages[i].tool_call_id = arena_strdup(arena, messages[i].tool_call_id);
+        copy_calls(&messages[i], arena);
+    }
+    for (size_t i = 0; i < request->tool_count; i++)
+        tools[i] = (struct llm_tool){arena_strdup(arena, request->tools[i].name),
+                                     arena_strdup(arena, request->tools[i].description),
+                                     arena_strdup(arena, request->tools[i].parameters)};
+    *copy = (struct llm_request){.messages = messages,
+                                 .message_count = request->message_count,
+                                 .tools = tools,
+                                 .tool_count = request->tool_count,
+                                 .temperature = request->temperature,
+                                 .max_tokens = request->max_tokens};
+    return copy;
+}

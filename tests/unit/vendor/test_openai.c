@@ -1,0 +1,281 @@
+/* The adapter against a server that speaks the real wire, with its faults. */
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/js.h"
+#include "base/loop.h"
+#include "fake/chat_server.h"
+#include "rig.h"
+#include "test.h"
+
+#define EVENT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
+#define STOP     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+
+static const struct chat_script good = {.pieces = {EVENT("Good "), EVENT("day."), STOP}};
+
+#define REFUSE(status_line, headers, text)                                                         \
+    {                                                                                              \
+        .head = "HTTP/1.1 " status_line                                                            \
+                "\r\nContent-Type: application/json\r\nConnection: close\r\n" headers "\r\n",      \
+        .pieces = {"{\"error\":{\"message\":\"" text "\"}}"}, .closes = true                       \
+    }
+
+static struct llm_request request_of(const struct llm_message *messages, size_t count)
+{
+    return (struct llm_request){.messages = messages,
+                                .message_count = count,
+                                .language = "en",
+                                .temperature = 0.4,
+                                .max_tokens = 300};
+}
+
+static const struct llm_message hello[] = {{.role = LLM_SYSTEM, .text = "You are kind."},
+                                           {.role = LLM_USER, .text = "Hello"}};
+
+static const char *ask(struct llm_rig *rig, const struct chat_script *scripts, size_t count)
+{
+    struct llm_request request = request_of(hello, ARRAY_LEN(hello));
+    chat_server_play(rig->server, scripts, count);
+    return llm_rig_ask(rig, &request);
+}
+
+static struct js *sent(const struct llm_rig *rig)
+{
+    struct js *tree = NULL;
+    const char *body = chat_server_body(rig->server);
+    CHECK_INT(js_parse(body, strlen(body), 64, &tree, NULL), OK);
+    return tree;
+}
+
+TEST(openai_streams_over_one_kept_connection)
+{
+    struct llm_rig *rig = llm_rig_chat((const char *[]){"engine.openai.key=sk-test"}, 1);
+    for (int i = 0; i < 5; i++) {
+        CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+        CHECK(rig->is_done && rig->error == ENGINE_OK);
+        loop_run_for(rig->loop, 20000);
+    }
+    CHECK_INT(chat_server_connections(rig->server), 1);
+    CHECK(strncmp(chat_server_head(rig->server), "POST /v1/chat/completions HTTP/1.1", 34) == 0);
+    CHECK(strcasestr(chat_server_head(rig->server), "authorization: bearer sk-test") != NULL);
+    AUTO(js) body = sent(rig);
+    CHECK_TEXT(js_text(js_get(body, "model")), "gpt-4.1-mini");
+    CHECK(js_bool(js_get(body, "stream"), false));
+    CHECK_INT(js_int(js_get(body, "max_tokens"), 0), 300);
+    CHECK_TEXT(js_text(js_get(js_at(js_get(body, "messages"), 1), "content")), "Hello");
+    CHECK(js_get(body, "tools") == NULL);
+    llm_rig_free(rig);
+}
+
+TEST(openai_tells_text_as_it_comes)
+{
+    static const struct chat_script slow = {
+        .pieces = {EVENT("One."), EVENT(" Two."), STOP}, .first_us = 100000, .every_us = 150000};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_request request = request_of(hello, 2);
+    chat_server_play(rig->server, &slow, 1);
+    rig->gen = 1;
+    rig->llm->ops->start(rig->llm, 1, &request);
+    loop_run_for(rig->loop, 200000);
+    CHECK_TEXT(rig->text.data, "One.");
+    CHECK(!rig->is_done);
+    loop_run_for(rig->loop, 2000000);
+    CHECK_TEXT(rig->text.data, "One. Two.");
+    CHECK(rig->is_done);
+    llm_rig_free(rig);
+}
+
+TEST(openai_survives_cuts_at_every_byte)
+{
+    struct chat_script bytes = {.pieces = {EVENT("नमस्ते, "), EVENT("आप?"), STOP}, .split = 1};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    CHECK_TEXT(ask(rig, &bytes, 1), "नमस्ते, आप?");
+    CHECK(rig->is_done);
+    llm_rig_free(rig);
+}
+
+TEST(openai_tries_again_until_something_was_said)
+{
+    static const struct chat_script scripts[][3] = {
+        {REFUSE("503 Busy", "", "busy"), {.pieces = {EVENT("Good day."), STOP}}},
+        {REFUSE("429 Slow", "retry-after-ms: 300\r\n", "slow"),
+         {.pieces = {EVENT("Good day."), STOP}}},
+        {{.head = "", .closes = true}, {.pieces = {EVENT("Good day."), STOP}}},
+        {{.pieces = {"data: {\"choices\":[{\"del"}, .closes = true},
+         {.pieces = {EVENT("Good day."), STOP}}},
+        {{.pieces = {"data: {\"error\":{\"message\":\"overloaded\"}}\n\n"}},
+         {.pieces = {EVENT("Good day."), STOP}}},
+    };
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        if (!CHECK_TEXT(ask(rig, scripts[i], 2), "Good day."))
+            fprintf(stderr, "      case %zu: %s\n", i, rig->message);
+        CHECK_INT(chat_server_requests(rig->server), 2);
+    }
+    llm_rig_free(rig);
+}
+
+TEST(openai_gives_up_with_the_reason)
+{
+    static const struct {
+        struct chat_script script;
+        enum engine_error error;
+        const char *message;
+        unsigned requests;
+    } rows[] = {
+        {REFUSE("401 No", "", "bad key"), ENGINE_AUTH, "HTTP 401: bad key", 1},
+        {REFUSE("404 No", "", "no model"), ENGINE_BAD_REQUEST, "HTTP 404: no model", 1},
+        {REFUSE("429 No", "retry-after: 60\r\n", "slow"), ENGINE_QUOTA, "HTTP 429: slow", 1},
+        {REFUSE("500 No", "x-should-retry: false\r\n", "oops"), ENGINE_TRANSIENT, "HTTP 500: oops",
+         1},
+        {REFUSE("500 No", "", "oops"), ENGINE_TRANSIENT, "HTTP 500: oops", 3},
+        {{.pieces = {EVENT("Half")}, .closes = true}, ENGINE_TRANSIENT, NULL, 1},
+    };
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        ask(rig, &rows[i].script, 1);
+        CHECK_INT(rig->error, rows[i].error);
+        if (rows[i].message)
+            CHECK_TEXT(rig->message, rows[i].message);
+        CHECK_INT(chat_server_requests(rig->server), rows[i].requests);
+    }
+    CHECK_TEXT(rig->text.data, "Half");
+    llm_rig_free(rig);
+}
+
+TEST(openai_learns_what_a_server_does_not_take)
+{
+    static const struct {
+        const char *refused, *absent, *present;
+        struct chat_script scripts[2];
+    } rows[] = {
+        {"temperature",
+         "temperature",
+         NULL,
+         {REFUSE("400 Bad", "", "Unsupported value: temperature"),
+          {.pieces = {EVENT("Ok"), STOP}}}},
+        {"cap",
+         "max_tokens",
+         "max_completion_tokens",
+         {REFUSE("400 Bad", "", "max_tokens is not supported, use max_completion_tokens"),
+          {.pieces = {EVENT("Ok"), STOP}}}},
+        {"stream_options",
+         "stream_options",
+         NULL,
+         {REFUSE("422 Bad", "", "extra fields: stream_options"), {.pieces = {EVENT("Ok"), STOP}}}},
+    };
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        CHECK_TEXT(ask(rig, rows[i].scripts, 2), "Ok");
+        CHECK_INT(chat_server_requests(rig->server), 2);
+        AUTO(js) body = sent(rig);
+        CHECK(js_get(body, rows[i].absent) == NULL);
+        CHECK(!rows[i].present || js_get(body, rows[i].present));
+        CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+        CHECK_INT(chat_server_requests(rig->server), 1); /* it was remembered */
+    }
+    llm_rig_free(rig);
+}
+
+TEST(openai_sends_tools_and_gives_back_what_was_called)
+{
+    static const struct chat_script calls = {
+        .pieces = {"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c9\","
+                   "\"extra_content\":{\"sig\":\"x\"},\"function\":{\"name\":\"look\","
+                   "\"arguments\":\"{\\\"day\\\":\"}}]}}]}\n\n",
+                   "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{"
+                   "\"arguments\":\"\\\"Monday\\\"}\"}}]}}]}\n\n",
+                   STOP}};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_tool tool = {"look", "Looks it up.",
+                            "{\"type\":\"object\",\"properties\":{\"day\":{\"type\":\"string\"}}}"};
+    struct llm_request request = request_of(hello, 2);
+    request.tools = &tool;
+    request.tool_count = 1;
+    chat_server_play(rig->server, &calls, 1);
+    llm_rig_ask(rig, &request);
+    CHECK_TEXT(rig->tool, "look");
+    CHECK_TEXT(rig->arguments, "{\"day\":\"Monday\"}");
+    CHECK_TEXT(rig->extra, "{\"sig\":\"x\"}");
+    AUTO(js) first = sent(rig);
+    const struct js *function = js_get(js_at(js_get(first, "tools"), 0), "function");
+    CHECK_TEXT(js_text(js_get(function, "name")), "look");
+    CHECK(js_get(js_get(function, "parameters"), "properties") != NULL);
+
+    struct llm_tool_call call = {"c9", "look", "{\"day\":\"Monday\"}", "{\"sig\":\"x\"}"};
+    struct llm_message messages[] = {hello[0],
+                                     hello[1],
+                                     {.role = LLM_ASSISTANT, .calls = &call, .call_count = 1},
+                                     {.role = LLM_TOOL, .text = "open", .tool_call_id = "c9"}};
+    request = request_of(messages, 4);
+    chat_server_play(rig->server, &good, 1);
+    CHECK_TEXT(llm_rig_ask(rig, &request), "Good day.");
+    AUTO(js) second = sent(rig);
+    const struct js *back = js_at(js_get(js_at(js_get(second, "messages"), 2), "tool_calls"), 0);
+    CHECK_TEXT(js_text(js_get(back, "id")), "c9");
+    CHECK_TEXT(js_text(js_get(js_get(back, "extra_content"), "sig")), "x");
+    CHECK_TEXT(js_text(js_get(js_at(js_get(second, "messages"), 3), "tool_call_id")), "c9");
+    llm_rig_free(rig);
+}
+
+TEST(openai_cancel_closes_the_connection)
+{
+    static const struct chat_script endless = {.pieces = {EVENT("One")}, .hangs = true};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_request request = request_of(hello, 2);
+    chat_server_play(rig->server, &endless, 1);
+    rig->gen = 1;
+    rig->llm->ops->start(rig->llm, 1, &request);
+    loop_run_for(rig->loop, 200000);
+    CHECK_TEXT(rig->text.data, "One");
+    CHECK_INT(chat_server_open_connections(rig->server), 1);
+    rig->llm->ops->cancel(rig->llm);
+    loop_run_for(rig->loop, 200000);
+    CHECK_INT(chat_server_open_connections(rig->server), 0);
+    CHECK_INT(rig->events, 1);
+    CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+    llm_rig_free(rig);
+}
+
+TEST(openai_start_replaces_what_is_under_way)
+{
+    static const struct chat_script scripts[] = {{.pieces = {EVENT("Old")}, .hangs = true},
+                                                 {.pieces = {EVENT("New"), STOP}}};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_request request = request_of(hello, 2);
+    chat_server_play(rig->server, scripts, 2);
+    rig->llm->ops->start(rig->llm, 77, &request);
+    rig->gen = 100;
+    loop_run_for(rig->loop, 100000);
+    CHECK_TEXT(llm_rig_ask(rig, &request), "New");
+    rig->llm->ops->start(rig->llm, 102, &request);
+    llm_rig_free(rig); /* in the middle of a request */
+}
+
+TEST(openai_joins_system_messages_where_a_server_insists)
+{
+    static const struct chat_script scripts[] = {
+        REFUSE("400 Bad", "", "System message must be at the beginning"),
+        {.pieces = {EVENT("Ok"), STOP}}};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_message messages[] = {hello[0], hello[1], {.role = LLM_SYSTEM, .text = "Be brief."}};
+    struct llm_request request = request_of(messages, 3);
+    chat_server_play(rig->server, scripts, 2);
+    CHECK_TEXT(llm_rig_ask(rig, &request), "Ok");
+    AUTO(js) body = sent(rig);
+    CHECK_INT(js_count(js_get(body, "messages")), 2);
+    CHECK_TEXT(js_text(js_get(js_at(js_get(body, "messages"), 0), "content")),
+               "You are kind.\n\nBe brief.");
+    llm_rig_free(rig);
+}
+
+TEST(openai_without_a_server_is_an_error)
+{
+    struct llm_rig *rig =
+        llm_rig_chat((const char *[]){"engine.openai.url=http://127.0.0.1:9/v1"}, 1);
+    struct llm_request request = request_of(hello, 2);
+    llm_rig_ask(rig, &request);
+    CHECK_INT(rig->error, ENGINE_TRANSIENT);
+    CHECK(rig->message[0] != '\0');
+    llm_rig_free(rig);
+}

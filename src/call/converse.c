@@ -281,6 +281,9 @@ static void act(struct live_call *call, const struct talk_action *action)
     case TALK_DO_TURN:
         write_turn(call, action);
         break;
+    case TALK_DO_ANSWERED:
+        metric_observe_us(METRIC_TURN_SECONDS, now_us(call) - action->at_us);
+        break;
     case TALK_DO_ERROR:
         write_error(call, action->stage, action->text);
         break;

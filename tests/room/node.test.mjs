@@ -218,8 +218,8 @@ test('tokens that are bad, expired, foreign or for a room that never was are ref
   await good.client.disconnect();
 });
 
-test('twenty callers at once do not disturb one another', async () => {
-  const rooms = await Promise.all(Array.from({ length: 20 }, () => server.open()));
+test('eight callers at once do not disturb one another', async () => {
+  const rooms = await Promise.all(Array.from({ length: 8 }, () => server.open()));
   const joined = await Promise.all(rooms.map((room, i) => join(room, { single: i % 2 === 0 })));
   await Promise.all(joined.map(({ seen }) => until(() => seen.tracks.length, { what: 'the agent track' })));
   await Promise.all(joined.map(({ client }) => client.disconnect()));

@@ -150,6 +150,10 @@ static void apply_entry(struct agent_tools *tools, struct agent *agent, const st
     if (is_shared(tools, entry))
         return;
     struct agent_tool *own = match(tools, entry, context->arena);
+    const struct js *agent_id = js_get(entry, "agentId");
+    if (js_type(agent_id) != JS_NULL && js_type(agent_id) != JS_STRING)
+        faults_add(&context->faults, arena_printf(context->arena, "%s.agentId", path),
+                   "must be a string");
     AUTO(js) body = js_copy(entry); /* agentId of what was read is no wish to move the tool */
     if (js_type(body) == JS_OBJECT)
         js_remove(body, "agentId");

@@ -42,6 +42,7 @@ static const struct field query_rows[] = {
              .names = call_status_names, .name_count = CALL_STATUS_COUNT),
     ROW_INT(struct calls_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct calls_query, before, "before", .flags = FIELD_OPTIONAL,
+             .pattern = "^[0-9]{1,15}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
              .about = "The nextCursor of the page before, to fetch older calls."),
     ROW_TEXT(struct calls_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = "A workspace id; another workspace's is refused."),

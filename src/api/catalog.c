@@ -67,7 +67,8 @@ static const struct field voices_query_rows[] = {
              .about = "Part of the name, id or description."),
     ROW_INT(struct voices_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct voices_query, after, "after", .flags = FIELD_OPTIONAL, .check = check_after,
-             .about = "The nextPage of the page before.", .example = "\"50\""),
+             .pattern = "^[0-9]{1,9}$", .about = "The nextPage of the page before.",
+             .example = "\"50\""),
 };
 FIELD_TABLE(voices_query_table, struct voices_query, "VoicesQuery", voices_query_rows);
 

@@ -66,6 +66,8 @@ static void add_headers(struct request *request)
     answer_header(answer, "X-Content-Type-Options", "nosniff");
     if (answer->status == 401)
         answer_header(answer, "WWW-Authenticate", "Bearer");
+    if (answer->status == 503)
+        answer_header(answer, "Retry-After", "5");
     if (request->has_principal && request->limit.per_minute) {
         add_number(request, "RateLimit-Limit", request->limit.per_minute);
         add_number(request, "RateLimit-Remaining", request->limit.remaining);

@@ -34,14 +34,25 @@ static void allow_add(struct route_match *match, const char *method)
         strncat(match->allow, ", HEAD", sizeof match->allow - strlen(match->allow) - 1);
 }
 
+/* A path that stands in the table as it is (/v1/webhooks/events) is no id of another one. */
+static bool is_literal(const char *path)
+{
+    for (size_t i = 0; i < route_count; i++)
+        if (strcmp(routes[i].path, path) == 0)
+            return true;
+    return false;
+}
+
 void route_find(const char *method, const char *path, struct route_match *out)
 {
     *out = (struct route_match){0};
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
+    bool must_equal = is_literal(path);
     for (size_t i = 0; i < route_count; i++) {
         char params[ROUTE_PARAMS_MAX][64] = {0};
-        if (!fits(routes[i].path, path, params))
+        if (!fits(routes[i].path, path, params) ||
+            (must_equal && strcmp(routes[i].path, path) != 0))
             continue;
         allow_add(out, routes[i].method);
         if (!out->route && strcmp(routes[i].method, method) == 0) {

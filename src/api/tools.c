@@ -53,8 +53,10 @@ void tools_list(struct request *request)
     struct tools_query query;
     struct tools_answer answer = {0};
     if (request_query(request, &query) &&
-        request_found(request, store_tool_list(request->tx, request->principal.workspace_id,
-                                               query.agent_id, &answer.tools)))
+        request_found(request,
+                      store_tool_list(request->tx, request->principal.workspace_id,
+                                      query.agent_id && *query.agent_id ? query.agent_id : NULL,
+                                      &answer.tools)))
         request_answer(request, &answer, 0);
 }
 

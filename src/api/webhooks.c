@@ -36,7 +36,8 @@ struct webhook_update {
     bool is_enabled, must_rotate;
 };
 static const struct field update_rows[] = {
-    ROW_TEXT(struct webhook_update, url, "url", .min = 1, .max = 2048, .format = "uri"),
+    ROW_TEXT(struct webhook_update, url, "url", .flags = FIELD_REQUIRED, .min = 1, .max = 2048,
+             .pattern = "^https?://"),
     ROW_TEXTS(struct webhook_update, events, "events", .min = 1, .max = 100,
               .names = subscribable_names, .name_count = EVENT_TYPE_COUNT + 1),
     ROW_BOOL(struct webhook_update, is_enabled, "enabled"),
@@ -242,7 +243,7 @@ struct deliveries_query {
 static const struct field deliveries_query_rows[] = {
     ROW_INT(struct deliveries_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct deliveries_query, before, "before", .flags = FIELD_OPTIONAL, .max = 64,
-             .about = "The nextCursor of the page before."),
+             .pattern = "^[0-9]{1,18}$", .about = "The nextCursor of the page before."),
 };
 FIELD_TABLE(deliveries_query_table, struct deliveries_query, "DeliveriesQuery",
             deliveries_query_rows);
@@ -274,10 +275,13 @@ void deliveries_list(struct request *request)
     const char *workspace = request->principal.workspace_id;
     if (!request_query(request, &query) ||
         !request_found(request,
-                       store_webhook_get(request->tx, workspace, request->params[0], &webhook)) ||
-        !request_found(request, store_delivery_list(request->tx, workspace, request->params[0],
-                                                    (unsigned)query.limit + 1, query.before,
-                                                    &answer.deliveries)))
+                       store_webhook_get(request->tx, workspace, request->params[0], &webhook)))
+        return;
+    enum err err = store_delivery_list(request->tx, workspace, request->params[0],
+                                       (unsigned)query.limit + 1, query.before, &answer.deliveries);
+    if (err == ERR_INVALID)
+        request_fault(request, "before", "is no nextCursor of this list");
+    if (err == ERR_INVALID || !request_found(request, err))
         return;
     if (answer.deliveries.count > (size_t)query.limit) { /* one more was asked for to know */
         answer.deliveries.count = (size_t)query.limit;

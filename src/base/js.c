@@ -53,7 +53,11 @@ enum err js_parse(const char *text, size_t len, unsigned max_depth, struct js **
     if (depth_of(text, len) > max_depth)
         return fault_set(fault, ERR_INVALID, "nested deeper than %u levels", max_depth);
     json_error_t error;
-    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+    json_t *json = json_loadb(text, len, flags, &error);
+    if (!json && json_error_code(&error) == json_error_numeric_overflow)
+        /* integers beyond 64 bits are numbers as well: all become reals */
+        json = json_loadb(text, len, flags | JSON_DECODE_INT_AS_REAL, &error);
     if (!json)
         return fault_set(fault, ERR_INVALID, "%.120s (line %d, column %d)", error.text, error.line,
                          error.column);

@@ -178,6 +178,7 @@ static const struct field agent_rows[] = {
     ROW_TEXT(struct agent, public_key, "publicKey", COMPUTED,
              .about = "The publishable key of the agent's call button on web pages."),
     ROW_TEXT(struct agent, webhook_url, "webhookUrl", .max = 2048, .check = check_url,
+             .pattern = "^$|^https?://",
              .about = "Receives every event of this agent's calls; empty means none.",
              .example = "\"\""),
     ROW_TEXT(struct agent, system_instruction, "systemInstruction", .flags = FIELD_OPTIONAL,

@@ -54,6 +54,10 @@ static void check_header_name(struct field_context *context, const struct field 
         faults_add(&context->faults, path, "is not the name of a header");
 }
 
+/* The same for the OpenAPI document. */
+#define HEADER_NAME "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+#define HEADER_TEXT "^[^\\r\\n]*$"
+
 static const struct field param_rows[] = {
     ROW_TEXT(struct tool_pair, key, "key", .flags = FIELD_REQUIRED, .min = 1, .max = 128,
              .about = "Name of the argument."),
@@ -65,9 +69,10 @@ static FIELD_TABLE(param_table, struct tool_pair, "ToolParam", param_rows);
 
 static const struct field header_rows[] = {
     ROW_TEXT(struct tool_pair, key, "key", .flags = FIELD_REQUIRED, .min = 1, .max = 128,
-             .check = check_header_name, .about = "Name of the header.", .example = "\"X-Team\""),
+             .check = check_header_name, .pattern = HEADER_NAME, .about = "Name of the header.",
+             .example = "\"X-Team\""),
     ROW_TEXT(struct tool_pair, value, "value", .max = 4000, .check = check_header_text,
-             .about = "May contain {{placeholders}}."),
+             .pattern = HEADER_TEXT, .about = "May contain {{placeholders}}."),
 };
 static FIELD_TABLE(header_table, struct tool_pair, "ToolHeader", header_rows);
 
@@ -84,7 +89,7 @@ static const struct field tool_rows[] = {
     ROW_TEXT(struct tool, user_id, "userId", .flags = FIELD_READ_ONLY | FIELD_NO_STORE, HIDDEN,
              .about = "Workspace."),
     ROW_TEXT(struct tool, agent_id, "agentId",
-             .flags = FIELD_CREATE_ONLY | FIELD_NO_STORE | FIELD_NULL_EMPTY, HIDDEN, .max = 64,
+             .flags = FIELD_CREATE_ONLY | FIELD_NO_STORE | FIELD_NULL_EMPTY, HIDDEN,
              .about = "The agent that the tool belongs to; null: any agent may use it. Cannot be "
                       "changed."),
     ROW_TEXT(struct tool, name, "name", .flags = FIELD_REQUIRED | FIELD_NO_STORE, .min = 1,
@@ -109,13 +114,14 @@ static const struct field tool_rows[] = {
              .about = "Body template for POST, with {{placeholders}}."),
     ROW_ENUM(struct tool, auth, "auth", enum tool_auth, tool_auth_names, HIDDEN),
     ROW_TEXT(struct tool, auth_token, "authToken", .flags = FIELD_SECRET, HIDDEN, .max = 4000,
-             .check = check_header_text,
+             .check = check_header_text, .pattern = HEADER_TEXT,
              .about = "Bearer token, API key or basic-auth password; masked in answers."),
     ROW_TEXT(struct tool, auth_key_header, "authKeyHeader", HIDDEN, .min = 1, .max = 128,
-             .standard_text = "X-API-Key", .check = check_header_name,
+             .standard_text = "X-API-Key", .check = check_header_name, .pattern = HEADER_NAME,
              .about = "Header for api_key auth."),
     ROW_TEXT(struct tool, auth_username, "authUsername", HIDDEN, .max = 4000,
-             .check = check_header_text, .about = "Username for basic auth."),
+             .check = check_header_text, .pattern = HEADER_TEXT,
+             .about = "Username for basic auth."),
     ROW_INT(struct tool, timeout_ms, "timeoutMs", HIDDEN, .min = 500, .max = 60000,
             .standard = 10000, .about = "Cut off at 30 seconds, whatever is set."),
     ROW_OBJECTS(struct tool, outputs, "outputs", struct tool_output_list, &output_table, HIDDEN,

@@ -7,19 +7,17 @@
 
 #include "audio/codec.h"
 #include "audio/inlet.h"
-#include "audio/resample.h"
 #include "audio/vad.h"
-#include "audio/wav.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/udp.h"
 #include "rtc/rtp_media.h"
+#include "speech.h"
 
 enum {
     FRAMES = 50, /* a call, a round */
     ROUNDS = 5,
-    FILE_MAX_BYTES = 64 << 20,
     PACKET_BYTES = 512
 };
 
@@ -43,8 +41,7 @@ struct call {
 struct bench {
     struct call **calls;
     unsigned call_count;
-    int16_t *speech; /* 48 kHz */
-    size_t speech_frames;
+    struct speech speech;
     int64_t now_us;
     struct loop *loop;
     struct udp *sender, *receiver;
@@ -54,8 +51,8 @@ struct bench {
 static const int16_t *frame_of(const struct bench *bench, unsigned call, unsigned frame)
 {
     /* Each call is elsewhere in the recording. */
-    size_t at = (call * 37u + frame) % bench->speech_frames;
-    return bench->speech + at * AUDIO_OUT_SAMPLES;
+    size_t at = (call * 37u + frame) % bench->speech.frames;
+    return bench->speech.samples + at * AUDIO_OUT_SAMPLES;
 }
 
 /* ---- the stages: one frame of one call ---- */
@@ -235,29 +232,6 @@ static void close_call(struct call *call)
     mem_free(call);
 }
 
-static enum err read_speech(const char *path, struct bench *bench, struct fault *fault)
-{
-    AUTO_BUF file = BUF_INIT(FILE_MAX_BYTES);
-    FILE *in = fopen(path, "rb");
-    if (!in)
-        return fault_set(fault, ERR_IO, "cannot read %s", path);
-    char piece[4096];
-    size_t len;
-    while ((len = fread(piece, 1, sizeof piece, in)))
-        buf_append(&file, piece, len);
-    fclose(in);
-    struct wav wav;
-    enum err err = wav_parse(file.data, file.len, FILE_MAX_BYTES, &wav, fault);
-    if (err)
-        return err;
-    AUTO(resampler) resampler = resampler_new(wav.rate_hz, AUDIO_OUT_RATE_HZ);
-    bench->speech = mem_new_n(int16_t, resampler_out_max(resampler, wav.count));
-    size_t count = resampler_run(resampler, wav.samples, wav.count, bench->speech);
-    bench->speech_frames = count / AUDIO_OUT_SAMPLES;
-    wav_clear(&wav);
-    return bench->speech_frames ? OK : fault_set(fault, ERR_INVALID, "%s is empty", path);
-}
-
 static enum err open_sockets(struct bench *bench, struct fault *fault)
 {
     struct net_addr any = net_addr_ipv4(127, 0, 0, 1, 0);
@@ -272,7 +246,7 @@ int main(int argc, char **argv)
                           .now_us = 1000000,
                           .loop = loop};
     struct fault fault = {0};
-    if (argc < 2 || !bench.call_count || read_speech(argv[1], &bench, &fault) ||
+    if (argc < 2 || !bench.call_count || speech_read(argv[1], &bench.speech, &fault) ||
         open_sockets(&bench, &fault)) {
         fprintf(stderr, "usage: frame speech.wav [calls]  %s\n", fault.text);
         return 2;
@@ -284,7 +258,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < bench.call_count; i++)
         close_call(bench.calls[i]);
     mem_free(bench.calls);
-    mem_free(bench.speech);
+    speech_clear(&bench.speech);
     udp_close(bench.sender);
     udp_close(bench.receiver);
     return 0;

@@ -1,97 +1,26 @@
-/* Builds the service out of its layers, in the order of the table below, runs it, and takes it
- * apart the other way round. Whoever wants to know what depends on what reads this page. */
+/* Runs the service: start, drain, end.
+ *
+ *   parts open -> calls of a dead process are ended -> "listening" -> ... -> SIGTERM -> calls over
+ *     -> no more connections, webhooks settled, last answers out -> loops end -> parts close
+ */
 #include "app.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "api/api.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "net/addr.h"
+#include "event/delivery.h"
 #include "net/http_server.h"
-#include "net/tls.h"
 
-static enum err open_control(struct app *app, struct fault *fault)
-{
-    (void)fault;
-    app->control = loop_new("control");
-    return OK;
-}
-
-static void close_control(struct app *app)
-{
-    loop_free(app->control);
-}
-
-/* The URL that clients reach this node by, when the operator names none. */
-static void make_public_url(struct app *app, struct net_addr address)
-{
-    struct net_addr own;
-    uint16_t port = address.port;
-    if (net_addr_is_any(&address) && net_local_addresses(&own, 1) == 1)
-        address = own;
-    address.port = port;
-    char text[NET_ADDR_SIZE];
-    net_addr_print(&address, text);
-    const char *given = config_text(app->config, SET_PUBLIC_URL);
-    if (*given)
-        snprintf(app->public_url, sizeof app->public_url, "%s", given);
-    else
-        snprintf(app->public_url, sizeof app->public_url, "%s://%s", app->tls ? "https" : "http",
-                 text);
-}
-
-static enum err open_http(struct app *app, struct fault *fault)
-{
-    struct http_server_config server = {.spool_dir = config_text(app->config, SET_DATA)};
-    const char *listen = config_text(app->config, SET_LISTEN);
-    if (net_addr_parse(listen, &server.bind))
-        return fault_set(fault, ERR_INVALID, "service.listen: '%.80s' is no address:port", listen);
-    enum err err = app_tls_open(app, &server.bind, fault);
-    server.tls = app->tls;
-    if (!err)
-        err = http_server_open(app->control, &server, &app_front, app, &app->http, fault);
-    if (err)
-        tls_context_free(app->tls);
-    else
-        make_public_url(app, http_server_address(app->http));
-    return err;
-}
-
-static void close_http(struct app *app)
-{
-    http_server_close(app->http);
-    tls_context_free(app->tls);
-}
-
-/* In the order of building. */
-static const struct part {
-    enum err (*open)(struct app *app, struct fault *fault);
-    void (*close)(struct app *app);
-} parts[] = {
-    {open_control, close_control},
-    {app_signals_open, app_signals_close},
-    {open_http, close_http},
-    {app_show_open, app_show_close},
+enum {
+    IDLE_POLL_US = 10 * 1000,
+    IDLE_MOST_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
 };
-
-static enum err open_parts(struct app *app, struct fault *fault)
-{
-    enum err err = OK;
-    while (app->opened < ARRAY_LEN(parts) && !err) {
-        err = parts[app->opened].open(app, fault);
-        app->opened += !err;
-    }
-    return err;
-}
-
-static void close_parts(struct app *app)
-{
-    while (app->opened > 0)
-        parts[--app->opened].close(app);
-}
 
 static void set_log(const struct config *config)
 {
@@ -103,26 +32,142 @@ static void set_log(const struct config *config)
     log_set(level, is_json ? LOG_JSON : LOG_LOGFMT, 2);
 }
 
-void app_drain(struct app *app)
+/* A call holds several descriptors: take all that the system grants. */
+static void raise_file_limit(void)
 {
-    app->state = APP_STOPPING;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* Ending: each step begins the next one. */
+
+static void stop_loop(struct app *app)
+{
+    log_info("service.end");
     loop_stop(app->control);
 }
 
-int app_serve(const struct config *config)
+static void wait_for_answers(void *arg)
+{
+    struct app *app = arg;
+    bool is_over = loop_now_us(app->control) > app->stopping_us + IDLE_MOST_US;
+    if (!is_over && (!api_is_idle(app->api) || http_server_connections(app->http) > 0))
+        timer_set_after(&app->idle_timer, IDLE_POLL_US);
+    else if (api_is_idle(app->api))
+        stop_loop(app);
+    else { /* cut the clients; their requests are answered into the void */
+        http_server_close(app->http);
+        app->http = NULL;
+        timer_set_after(&app->idle_timer, IDLE_POLL_US);
+    }
+}
+
+static void delivery_settled(void *arg)
+{
+    struct app *app = arg;
+    app->stopping_us = loop_now_us(app->control);
+    wait_for_answers(app);
+}
+
+static void on_delivery_stopped(void *arg) /* on the delivery loop */
+{
+    struct app *app = arg;
+    loop_post(app->control, delivery_settled, app);
+}
+
+static void stop_delivery(void *arg)
+{
+    struct app *app = arg;
+    delivery_stop(app->delivery, on_delivery_stopped, app);
+}
+
+static void on_calls_over(void *arg, enum err err, const char *message)
+{
+    struct app *app = arg;
+    if (err)
+        log_error("service.drain", LOG_S("fault", message ? message : err_name(err)));
+    app->state = APP_STOPPING;
+    http_server_drain(app->http);
+    loop_post(app->delivery_loop, stop_delivery, app);
+}
+
+void app_drain(struct app *app)
+{
+    bool is_first = app->state <= APP_SERVING;
+    int64_t grace_s = is_first ? config_int(app->config, SET_DRAIN_GRACE) : 0;
+    if (app->state == APP_STOPPING)
+        return;
+    app->state = APP_DRAINING;
+    log_info("service.drain", LOG_I("calls", (int64_t)calls_count(app->calls)),
+             LOG_I("grace_s", grace_s));
+    calls_drain(app->calls, grace_s * 1000000, on_calls_over, app);
+}
+
+/* Starting. */
+
+static void on_recovered(void *arg, enum err err, const char *message)
+{
+    struct app *app = arg;
+    if (err) {
+        log_error("service.start", LOG_S("fault", message ? message : err_name(err)));
+        app->has_failed = true;
+        app_drain(app);
+        return;
+    }
+    if (app->state != APP_STARTING)
+        return;
+    app->state = APP_SERVING;
+    log_info("service.start", LOG_S("version", EARSHOT_VERSION), LOG_S("url", app->public_url),
+             LOG_I("loops", (int64_t)app->media_count));
+    printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app->public_url);
+    if (app->demo_url[0])
+        printf("\nTalk with the demo agent: %s\n\n", app->demo_url);
+    fflush(stdout);
+}
+
+static enum err start_threads(struct app *app, struct fault *fault)
+{
+    enum err err = loop_start(app->delivery_loop);
+    for (size_t i = 0; i < app->media_count && !err; i++)
+        err = loop_start(app->media[i].loop);
+    return err ? fault_set(fault, err, "cannot start a thread") : OK;
+}
+
+static void join_threads(struct app *app)
+{
+    for (size_t i = 0; i < app->media_count; i++)
+        loop_join(app->media[i].loop);
+    loop_join(app->delivery_loop);
+}
+
+static enum err run(struct app *app, bool has_demo, struct fault *fault)
+{
+    enum err err = has_demo ? app_demo(app, fault) : OK;
+    if (!err)
+        err = start_threads(app, fault);
+    if (!err) {
+        timer_init(&app->idle_timer, app->control, wait_for_answers, app);
+        calls_recover(app->calls, on_recovered, app);
+        loop_run(app->control);
+    }
+    join_threads(app);
+    return err;
+}
+
+int app_serve(const struct config *config, bool has_demo)
 {
     struct app app = {.config = config, .started_us = clock_now_us()};
     struct fault fault = {0};
     set_log(config);
-    enum err err = open_parts(&app, &fault);
-    if (!err) {
-        printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app.public_url);
-        fflush(stdout);
-        app.state = APP_SERVING;
-        loop_run(app.control);
-    }
-    close_parts(&app);
+    raise_file_limit();
+    enum err err = app_open_parts(&app, &fault);
+    if (!err)
+        err = run(&app, has_demo, &fault);
+    app_close_parts(&app);
     if (err)
         log_error("service.start", LOG_S("fault", fault.text));
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+    return err || app.has_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* The service: everything that `earshot serve` builds, and how it is joined. One struct, no
- * globals; each part of it is opened and closed by a row of the table in app.c.
+ * globals. Each part of it is opened and closed by a row of the table in app_parts.c; app.c runs
+ * it.
  *
  *   STARTING --recovered--> SERVING --SIGTERM--> DRAINING --calls over--> STOPPING --settled--> end
  *
@@ -10,21 +11,48 @@
 #include <stddef.h>
 
 #include "base/attr.h"
+#include "base/crypto.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "call/calls.h"
+#include "model/catalog.h"
+#include "room/token.h"
 
+struct api;
 struct app_signals;
+struct arena;
 struct config;
-struct http_exchange;
+struct deliverer;
+struct dialer;
+struct dtls_identity;
+struct guard;
+struct http_client;
 struct http_handler;
 struct http_server;
+struct know;
 struct net_addr;
+struct pool;
+struct port;
+struct registry;
+struct resolver;
+struct room_directory;
+struct room_media;
 struct show_socket;
+struct store;
 struct tls_context;
+struct vendor;
 
 enum app_state { APP_STARTING, APP_SERVING, APP_DRAINING, APP_STOPPING };
 
-enum { APP_URL_SIZE = 256 };
+enum { APP_URL_SIZE = 256, APP_LOOPS_MAX = 64 };
+
+/* One thread that carries calls. */
+struct app_media {
+    struct loop *loop;
+    struct http_client *http;
+    struct port *port;
+    struct room_media *rooms;
+};
 
 struct app {
     const struct config *config; /* borrowed */
@@ -32,18 +60,54 @@ struct app {
     int64_t started_us;
     size_t opened; /* rows of the parts table that are open */
 
-    struct loop *control;
+    struct loop *control, *delivery_loop;
     struct app_signals *signals;
+    struct pool *pool;
+
+    struct guard *guard;
+    struct resolver *resolver;
+    struct tls_context *client_tls;
+    struct dialer *dialer;
+    struct http_client *http_client; /* of the control loop */
+
+    struct store *store;
+    struct know *know;
+
+    struct dtls_identity *identity;
+    struct app_media media[APP_LOOPS_MAX];
+    size_t media_count;
+    struct vendor *vendor;
+    struct registry *registry;
+    struct arena *catalog_arena;
+    struct catalog *catalog;
+
+    struct token_signer signer;
+    char signer_secret[SHA256_HEX];
+    struct room_directory *rooms;
+    struct calls_media calls_media[APP_LOOPS_MAX];
+    struct calls *calls;
+    struct deliverer *delivery;
+
     struct tls_context *tls; /* NULL: plain HTTP */
     struct http_server *http;
-    char public_url[APP_URL_SIZE];
+    struct api *api;
+    char public_url[APP_URL_SIZE], livekit_url[APP_URL_SIZE];
+    char demo_url[APP_URL_SIZE + 128]; /* "": no demonstration */
     struct show_socket *show;
+
+    bool has_failed;
+    struct timer idle_timer; /* while stopping: waits for the last answers */
+    int64_t stopping_us;
 };
 
 /* Runs a service to its end; the exit status. */
-int app_serve(const struct config *config);
-/* From a signal: no new calls, running ones get the grace; again: none. */
+int app_serve(const struct config *config, bool has_demo);
+/* From a signal: no new calls, running ones get the grace; the second time: none. */
 void app_drain(struct app *app);
+
+/* app_parts.c */
+enum err app_open_parts(struct app *app, struct fault *fault) MUST_USE;
+void app_close_parts(struct app *app); /* those that are open, the last first */
 
 /* app_front.c: who answers which path. */
 extern const struct http_handler app_front; /* its argument is the struct app */
@@ -59,3 +123,6 @@ enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fau
 /* app_show.c: the socket that `earshot show` asks. */
 enum err app_show_open(struct app *app, struct fault *fault) MUST_USE;
 void app_show_close(struct app *app);
+
+/* app_demo.c: makes workspace and agent unless they are there, and the link to try it. */
+enum err app_demo(struct app *app, struct fault *fault) MUST_USE;

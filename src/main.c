@@ -1,24 +1,44 @@
 /* The binary's commands. */
-#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "app.h"
 #include "base/attr.h"
+#include "base/buf.h"
+#include "base/config.h"
 #include "cli/commands.h"
+
+static int print_settings(const char *kind)
+{
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    config_print(kind, &text);
+    fputs(text.data, stdout);
+    return EXIT_SUCCESS;
+}
 
 static int run_serve(const struct invocation *call)
 {
-    return app_serve(call->config);
+    if (invocation_has(call, "help-markdown"))
+        return print_settings("markdown");
+    if (invocation_has(call, "help-ini"))
+        return print_settings("ini");
+    return app_serve(call->config, invocation_has(call, "demo"));
 }
 
-static const struct command command_serve = {"serve",  "Runs the service.", NULL, 0, true,
-                                             run_serve};
+static const struct option serve_options[] = {
+    {"demo", NULL, "Make an agent to talk with, once, and print the link.", false},
+    {"help-markdown", NULL, "Print the settings as docs/configuration.md.", false},
+    {"help-ini", NULL, "Print the settings as an example file.", false},
+};
+static const struct command command_serve = {
+    "serve", "Runs the service.", serve_options, ARRAY_LEN(serve_options), true, run_serve};
 
 static const struct command *const commands[] = {
     &command_serve,          &command_workspace_create,
     &command_workspace_list, &command_workspace_credit,
     &command_key_create,     &command_key_list,
     &command_key_revoke,     &command_doctor,
-    &command_show,
+    &command_call,           &command_show,
 };
 
 int main(int argc, char **argv, char **environment)

@@ -36,9 +36,10 @@ static const char *variable_of(const struct setting_row *row, char room[NAME_MAX
     return room;
 }
 
-/* One printed form: what stands before and after a section's name, its rows, the engines' part. */
+/* One printed form: its head, what stands before and after a section's name, its rows, the engines'
+ * part. */
 struct form {
-    const char *kind, *before_name, *after_name;
+    const char *kind, *head, *before_name, *after_name;
     void (*print_row)(const struct setting_row *row, struct buf *out);
     const char *engine_head;
     void (*print_engine_row)(const struct engine_setting_row *row, struct buf *out);
@@ -89,15 +90,23 @@ static void print_engine_ini(const struct engine_setting_row *row, struct buf *o
 }
 
 static const struct form forms[] = {
-    {"help", "[", "]\n", print_help_row, "\n[engine.<id>]\n", print_engine_help},
-    {"markdown", "## [",
-     "]\n\n| Name | Environment | Default | Unit | Meaning |\n|---|---|---|---|---|\n",
+    {"help", "", "[", "]\n", print_help_row, "\n[engine.<id>]\n", print_engine_help},
+    {"markdown",
+     "# Settings\n\nPrinted from the table in `src/base/settings.def` (`earshot serve "
+     "--help-markdown`). They stand in an INI file (`--config` or "
+     "`EARSHOT_CONFIG`), in the environment, which wins over the file, or on the command line "
+     "(`--set section.name=value`), which wins over both. "
+     "Unknown names and bad values are refused at start, with the line on which they stand.\n\n",
+     "## [", "]\n\n| Name | Environment | Default | Unit | Meaning |\n|---|---|---|---|---|\n",
      print_markdown_row,
      "\n## [engine.&lt;id&gt;]\n\nIn the environment `EARSHOT_ENGINE_<ID>_<NAME>`, with `_` for "
      "`-` "
      "and `.`.\n\n| Name | Meaning |\n|---|---|\n",
      print_engine_markdown},
-    {"ini", "[", "]\n", print_ini_row, "\n#[engine.openai]\n", print_engine_ini},
+    {"ini",
+     "# Settings of Earshot: each stands with its default. EARSHOT_CONFIG or --config names this "
+     "file.\n\n",
+     "[", "]\n", print_ini_row, "\n#[engine.openai]\n", print_engine_ini},
 };
 
 /* Rows were appended over time: a section is printed whole where its first row stands. */
@@ -121,6 +130,7 @@ static void print_section(const struct form *form, size_t first, struct buf *out
 
 static void print_form(const struct form *form, struct buf *out)
 {
+    buf_append_str(out, form->head);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (is_first_of_section(i))
             print_section(form, i, out);

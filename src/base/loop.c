@@ -431,6 +431,8 @@ void loop_free(struct loop *loop)
 void loop_run(struct loop *loop)
 {
     current = loop;
+    loop->is_turn_begun = false;
+    begin_turn(loop);
     run_queues(loop); /* what was deferred or posted before the start */
     while (!atomic_load(&loop->is_stopping)) {
         arm_timers(loop);

@@ -113,7 +113,7 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     ask->gen = action->gen;
     list_push_back(&call->asks, &ask->node);
     if (know_ask(call->home->config->know, &call->plan->agent->document_ids, action->text,
-                 KNOW_HITS_DEFAULT, call->home->media.loop, found, ask) == OK)
+                 call->home->media.loop, found, ask) == OK)
         return;
     list_remove(&ask->node);
     mem_free(ask);
@@ -280,6 +280,9 @@ static void act(struct live_call *call, const struct talk_action *action)
         break;
     case TALK_DO_TURN:
         write_turn(call, action);
+        break;
+    case TALK_DO_ANSWERED:
+        metric_observe_us(METRIC_TURN_SECONDS, now_us(call) - action->at_us);
         break;
     case TALK_DO_ERROR:
         write_error(call, action->stage, action->text);

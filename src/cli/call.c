@@ -1,7 +1,7 @@
 /* earshot call: a caller from a WAV file. Starts a call by the API, or joins the room of a given
  * token, prints what is said as it is said and how long each answer took, and keeps what was heard.
  *
- *   POST /v1/calls --token--> caller (caller.h) --ended--> reply.wav
+ *   POST /v1/calls --token--> caller (wav_caller.h) --ended--> reply.wav
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,11 +13,13 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/print.h"
+#include "cli/wav_caller.h"
+#include "net/dial.h"
 #include "net/http_client.h"
 #include "net/resolver.h"
+#include "net/tls.h"
 #include "room/host.h"
 #include "room/link.h"
 #include "rtc/dtls.h"
@@ -29,6 +31,7 @@ enum {
     SECONDS_STANDARD = 90,
     SEGMENT_MAX_BYTES = 16384,
     ANSWER_DEPTH = 64,
+    GOODBYE_US = 200 * 1000,
 };
 
 struct call_run {
@@ -38,15 +41,23 @@ struct call_run {
     struct pool *pool;
     struct resolver *resolver;
     struct http_client *http;
+    struct tls_context *tls;
+    struct dialer *dialer;
     struct dtls_identity *identity;
     struct port *port;
     struct room_media *rooms;
-    struct caller *caller;
+    struct wav_caller *caller;
     struct wav question;
-    struct js *started; /* the answer of Start a call */
-    struct buf said;    /* the agent's segment so far */
+    struct js *started;   /* the answer of Start a call */
+    struct buf said;      /* the agent's segment so far */
+    struct timer goodbye; /* lets what says that we leave go out */
     struct fault fault;
 };
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
 
 static void fail(struct call_run *run, enum err err, const char *reason)
 {
@@ -125,10 +136,10 @@ static void on_ended(void *arg, enum err err, const char *reason)
     struct call_run *run = arg;
     if (err)
         fault_set(&run->fault, err, "%s", reason);
-    loop_stop(run->loop);
+    timer_set_after(&run->goodbye, GOODBYE_US);
 }
 
-static const struct caller_events caller_events = {on_joined, on_transcript, on_turn, on_ended};
+static const struct wav_caller_events events = {on_joined, on_transcript, on_turn, on_ended};
 
 /* Starting. */
 
@@ -136,7 +147,7 @@ static void join(struct call_run *run, const char *url, const char *token)
 {
     const char *seconds = invocation_value(run->line, "seconds");
     int64_t most_s = seconds ? strtoll(seconds, NULL, 10) : SECONDS_STANDARD;
-    const struct caller_config config = {
+    const struct wav_caller_config config = {
         .loop = run->loop,
         .rooms = run->rooms,
         .port = run->port,
@@ -144,11 +155,11 @@ static void join(struct call_run *run, const char *url, const char *token)
         .token = token,
         .question = &run->question,
         .most_us = most_s * 1000000,
-        .events = &caller_events,
+        .events = &events,
         .arg = run,
     };
     struct fault fault = {0};
-    enum err err = caller_open(&config, &run->caller, &fault);
+    enum err err = wav_caller_open(&config, &run->caller, &fault);
     if (err)
         fail(run, err, fault.text);
 }
@@ -240,7 +251,7 @@ static void save_reply(struct call_run *run)
     size_t count;
     if (!path || !run->caller)
         return;
-    const int16_t *samples = caller_reply(run->caller, &count);
+    const int16_t *samples = wav_caller_reply(run->caller, &count);
     AUTO_BUF wav = BUF_INIT(WAV_MAX_BYTES);
     FILE *file = fopen(path, "wbe");
     bool is_written = file && wav_write(&wav, AUDIO_IN_RATE_HZ, samples, count) == OK &&
@@ -256,10 +267,13 @@ static enum err open_run(struct call_run *run)
     const char *ca = config_text(run->line->config, SET_EGRESS_CA);
     run->loop = loop_new("caller");
     run->pool = pool_new("pool", 1, 0);
+    timer_init(&run->goodbye, run->loop, stop, run->loop);
     buf_init(&run->said, SEGMENT_MAX_BYTES);
     enum err err = load_question(run);
     if (!err)
         err = resolver_new(run->pool, NULL, NULL, &run->resolver, &run->fault);
+    if (!err)
+        err = tls_client_new(*ca ? ca : NULL, &run->tls, &run->fault);
     if (!err)
         err = dtls_identity_new(&run->identity, &run->fault);
     struct port_config port = {.loop = run->loop, .identity = run->identity};
@@ -268,7 +282,9 @@ static enum err open_run(struct call_run *run)
     if (err)
         return err;
     const struct http_client_config http = {.resolver = run->resolver, .ca_path = *ca ? ca : NULL};
-    const struct room_media_config rooms = {.loop = run->loop, .port = run->port};
+    run->dialer = dialer_new(run->resolver, run->tls);
+    const struct room_media_config rooms = {
+        .loop = run->loop, .port = run->port, .dialer = run->dialer};
     run->http = http_client_new(run->loop, &http);
     run->rooms = room_media_new(&rooms);
     return OK;
@@ -276,12 +292,14 @@ static enum err open_run(struct call_run *run)
 
 static void close_run(struct call_run *run)
 {
-    caller_free(run->caller);
+    wav_caller_free(run->caller);
     if (run->rooms)
         room_media_free(run->rooms);
     if (run->port)
         port_close(run->port);
     http_client_free(run->http);
+    dialer_free(run->dialer);
+    tls_context_free(run->tls);
     dtls_identity_free(run->identity);
     resolver_free(run->resolver);
     pool_free(run->pool);

@@ -9,20 +9,20 @@
 
 /* One group a row, folded words between spaces. */
 static const char *const groups[] = {
-    " hours hour open opens opened opening close closes closed closing time times timing timings"
-    " schedule समय घंटे खुला खुले खुलता खुलते खुलने बंद टाइम samay khula khulta ",
-    " price prices priced cost costs fee fees charge charges rate rates tariff amount expensive"
-    " cheap much कीमत दाम मूल्य शुल्क फीस पैसे रुपये kimat daam paise ",
+    (" hours hour open opens opened opening close closes closed closing time times timing timings"
+     " schedule समय घंटे खुला खुले खुलता खुलते खुलने बंद टाइम samay khula khulta "),
+    (" price prices priced cost costs fee fees charge charges rate rates tariff amount expensive"
+     " cheap much कीमत दाम मूल्य शुल्क फीस पैसे रुपये kimat daam paise "),
     " address location located situated find directions place street पता स्थान जगह pata jagah ",
     " phone telephone number call contact reach mobile फोन नंबर संपर्क ",
     " email mail e-mail ईमेल ",
-    " refund refunds refunded return returns returned returning exchange reimbursement money-back"
-    " वापस रिफंड वापसी ",
+    (" refund refunds refunded return returns returned returning exchange reimbursement money-back"
+     " वापस रिफंड वापसी "),
     " cancel cancels cancelled canceled cancellation cancelling रद्द कैंसल ",
     " deliver delivers delivered delivery ship ships shipped shipping shipment डिलीवरी ",
     " pay pays paying payment payments paid card cards cash credit debit upi भुगतान ",
-    " book booking bookings reserve reserved reservation reservations appointment appointments"
-    " बुकिंग अपॉइंटमेंट आरक्षण ",
+    (" book booking bookings reserve reserved reservation reservations appointment appointments"
+     " बुकिंग अपॉइंटमेंट आरक्षण "),
     " car cars park parking vehicle vehicles garage पार्किंग गाड़ी कार ",
     " dog dogs pet pets cat cats animal animals कुत्ता पालतू ",
     " child children kid kids baby babies बच्चा बच्चे ",

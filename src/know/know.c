@@ -84,7 +84,6 @@ struct question {
     struct know *know;
     struct text_list ids;
     char *query;
-    unsigned limit;
     know_found_fn *fn;
     void *arg;
     struct hit_list hits;
@@ -93,7 +92,7 @@ struct question {
 static enum err ask_job(struct tx *tx, void *arg)
 {
     struct question *question = arg;
-    return know_search(question->know, tx, &question->ids, question->query, question->limit,
+    return know_search(question->know, tx, &question->ids, question->query, KNOW_HITS_DEFAULT,
                        &question->hits);
 }
 
@@ -117,11 +116,10 @@ static void ask_done(void *arg, enum err err)
 }
 
 enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  unsigned limit, struct loop *loop, know_found_fn *fn, void *arg)
+                  struct loop *loop, know_found_fn *fn, void *arg)
 {
     struct question *question = mem_new(struct question);
-    *question = (struct question){
-        .know = know, .query = mem_strdup(query), .limit = limit, .fn = fn, .arg = arg};
+    *question = (struct question){.know = know, .query = mem_strdup(query), .fn = fn, .arg = arg};
     question->ids.items = mem_new_n(const char *, document_ids->count + 1);
     for (size_t i = 0; i < document_ids->count; i++)
         question->ids.items[question->ids.count++] = mem_strdup(document_ids->items[i]);

@@ -33,9 +33,9 @@ void know_close(struct know *know);
 enum err know_search(struct know *know, struct tx *tx, const struct text_list *document_ids,
                      const char *query, unsigned limit, struct hit_list *out) MUST_USE;
 
-/* The same for a call: any thread; fn comes on `loop` with hits that are borrowed until it returns
- * (none when it failed, err says why). Ids and query are copied. ERR_BUSY: the store's queue is
- * full, fn does not come. */
+/* The same for a call, KNOW_HITS_DEFAULT at most: any thread; fn comes on `loop` with hits that are
+ * borrowed until it returns (none when it failed, err says why). Ids and query are copied.
+ * ERR_BUSY: the store's queue is full, fn does not come. */
 typedef void know_found_fn(void *arg, enum err err, const struct hit_list *hits);
 enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  unsigned limit, struct loop *loop, know_found_fn *fn, void *arg) MUST_USE;
+                  struct loop *loop, know_found_fn *fn, void *arg) MUST_USE;

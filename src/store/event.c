@@ -55,10 +55,9 @@ static enum err to_own_webhooks(struct tx *tx, const struct call_row *row,
                                 const struct event *event)
 {
     AUTO(cursor)
-    found =
-        QUERY(tx,
-              "SELECT position, settings FROM call_webhooks WHERE call_id = ? ORDER BY position",
-              TEXT(row->id));
+    found = QUERY(
+        tx, "SELECT position, settings FROM call_webhooks WHERE call_id = ? ORDER BY position",
+        TEXT(row->id));
     while (cursor_next(found)) {
         struct call_webhook webhook;
         size_t len;

@@ -151,11 +151,12 @@ static bool dangles(const char *text, const char *iso)
     while (start > 0 && text[start - 1] != ' ')
         start--;
     char word[40] = " ";
-    if (end - start == 0 || end - start > sizeof(word) - 3)
+    size_t len = end - start;
+    if (len == 0 || len > sizeof(word) - 3)
         return false;
-    for (size_t i = start; i < end; i++)
-        word[i - start + 1] = (char)tolower((unsigned char)text[i]);
-    strcpy(word + (end - start) + 1, " ");
+    for (size_t i = 0; i < len; i++)
+        word[i + 1] = (char)tolower((unsigned char)text[start + i]);
+    word[len + 1] = ' ';
     for (size_t i = 0; i < ARRAY_LEN(dangling); i++)
         if (strcmp(iso, dangling[i].iso) == 0)
             return strstr(dangling[i].words, word) != NULL;

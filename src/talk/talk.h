@@ -117,6 +117,7 @@ enum talk_do {
     TALK_DO_STATE,      /* lk.agent.state = text */
     TALK_DO_TRANSCRIPT, /* a live line: role, segment, text, is_last */
     TALK_DO_TURN,       /* a finished turn: role, text, at_us */
+    TALK_DO_ANSWERED,   /* a reply is heard, to a voice that ended at at_us: for the metrics */
     TALK_DO_ERROR,      /* call.error: stage, text */
     TALK_DO_HANG_UP,    /* the conversation is over: end the call (api) */
 };

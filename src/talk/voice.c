@@ -83,8 +83,7 @@ void voice_cut(struct talk *talk, bool cuts_unheard)
         return;
     LIST_EACH(line, &talk->speech.lines, struct speech_line, node)
     {
-        if (line->kind == SPEECH_SAY || (cuts_unheard && !line->is_interruptible) ||
-            (!cuts_unheard && !line->is_heard))
+        if (line->kind == SPEECH_SAY || (!cuts_unheard && !line->is_heard))
             continue;
         bool is_reply = talk->reply.line == line;
         end_line(talk, line);
@@ -200,6 +199,8 @@ void talk_played(struct talk *talk, size_t samples, int64_t now_us)
     while (samples > 0 && (line = speech_front(&talk->speech))) {
         if (!line->is_heard && talk->voice_end_us > 0 && line->kind == SPEECH_REPLY) {
             quality_voice_to_voice(&talk->quality, talk->voice_end_us, now_us);
+            talk_do(talk,
+                    (struct talk_action){.what = TALK_DO_ANSWERED, .at_us = talk->voice_end_us});
             talk->voice_end_us = 0;
         }
         show_piece(talk, line);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 
 enum {
+    SESSIONS_EASY = 4,               /* of one worker, before another is started */
     SESSIONS_MOST = 64,              /* of one worker: 450 MB of recognisers at most */
     OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that far behind hangs */
     IN_MAX_BYTES = 2 * (VOICE_BODY_MAX_BYTES + VOICE_HEADER_BYTES),
@@ -243,7 +244,7 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
     return OK;
 }
 
-/* The one with the fewest sessions; a new one while there may be more and none is idle. */
+/* The one with the fewest sessions; a new one while there may be more and all have much to do. */
 static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
                               struct voice_worker **out, struct fault *fault)
 {
@@ -255,7 +256,7 @@ static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
         if (!best || worker->session_count < best->session_count)
             best = worker;
     }
-    if (!best || (best->session_count > 0 && count < pool->most_workers)) {
+    if (!best || (best->session_count >= SESSIONS_EASY && count < pool->most_workers)) {
         enum err err = start_worker(pool, role, &best, best ? NULL : fault);
         if (!best)
             return err;

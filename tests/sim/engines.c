@@ -11,7 +11,7 @@
 
 enum {
     SPEECH_RMS = 300,
-    PARTIAL_SAMPLES = STT_RATE_HZ * 3 / 10,
+    PARTIAL_SAMPLES = STT_RATE_HZ * 6 / 10, /* what came before the voice counts */
     TONE_HZ = 440,
     TONE_AMPLITUDE = 9000,
     CHUNK = TTS_RATE_HZ / 10,

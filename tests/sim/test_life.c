@@ -225,6 +225,21 @@ TEST(a_credit_extends_a_running_call)
     CHECK_INT(sim_store.balance_usd4, 0);
 }
 
+TEST(a_credit_that_nobody_told_of_still_counts)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, 100);
+    world_defaults(&call);
+    REQUIRE(world_talk(&world, &call) != NULL);
+    world_run(9300);
+    sim_store.balance_usd4 += 100; /* by a program beside the service, 200 ms before the end */
+    world_run(5000);
+    CHECK(!sim_told("call.ended"));
+    world_run(7000);
+    CHECK_INT(sim_store_row("c1")->duration_s, 20);
+}
+
 TEST(the_end_of_one_call_gives_the_other_more_time)
 {
     WORLD world;

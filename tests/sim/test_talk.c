@@ -60,6 +60,10 @@ TEST(frames_are_paced_one_each_20_ms_with_media_time)
     size_t count;
     const struct sim_frame *frames = sim_frames(caller, &count);
     REQUIRE(count > 100);
+    /* A little silence behind the speech, so that no ear conceals; then nothing is sent. */
+    CHECK(!frames[count - 1].is_loud && !frames[count - 2].is_loud);
+    CHECK(frames[count - 5].is_loud);
+    CHECK(world_ms() * 1000 - frames[count - 1].at_us > 1000000);
     CHECK(frames[0].is_first);
     for (size_t i = 1; i < count; i++) {
         CHECK_INT(frames[i].timestamp - frames[i - 1].timestamp, 960);

@@ -44,12 +44,11 @@ static void found(void *arg)
 }
 
 enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  unsigned limit, struct loop *loop, know_found_fn *fn, void *arg)
+                  struct loop *loop, know_found_fn *fn, void *arg)
 {
     (void)know;
     (void)document_ids;
     (void)query;
-    (void)limit;
     struct question *question = mem_new(struct question);
     question->fn = fn;
     question->arg = arg;

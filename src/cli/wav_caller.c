@@ -1,4 +1,4 @@
-#include "cli/caller.h"
+#include "cli/wav_caller.h"
 
 #include <string.h>
 
@@ -31,8 +31,8 @@ enum caller_state {
     CALLER_LEAVING
 };
 
-struct caller {
-    struct caller_config config;
+struct wav_caller {
+    struct wav_caller_config config;
     enum caller_state state;
     struct room_link *link;
     struct codec_encoder *encoder;
@@ -49,7 +49,7 @@ struct caller {
     char reason[200];
 };
 
-static void end(struct caller *caller)
+static void end(struct wav_caller *caller)
 {
     if (caller->has_ended)
         return;
@@ -58,7 +58,7 @@ static void end(struct caller *caller)
     caller->config.events->on_ended(caller->config.arg, caller->err, caller->reason);
 }
 
-static void leave(struct caller *caller, enum err err, const char *reason)
+static void leave(struct wav_caller *caller, enum err err, const char *reason)
 {
     if (caller->state == CALLER_LEAVING)
         return;
@@ -73,7 +73,7 @@ static void leave(struct caller *caller, enum err err, const char *reason)
 }
 
 /* Our microphone: the file when it is time for it, silence before and after. */
-static void send_frame(struct caller *caller, int64_t now_us)
+static void send_frame(struct wav_caller *caller, int64_t now_us)
 {
     static const int16_t silence[AUDIO_OUT_SAMPLES];
     bool is_asking = caller->state == CALLER_ASKING && caller->next_frame < caller->frames;
@@ -88,7 +88,7 @@ static void send_frame(struct caller *caller, int64_t now_us)
     port_flush(caller->config.port);
 }
 
-static void hear(struct caller *caller, int64_t now_us)
+static void hear(struct wav_caller *caller, int64_t now_us)
 {
     struct audio_frame frame;
     struct turn turn;
@@ -100,7 +100,7 @@ static void hear(struct caller *caller, int64_t now_us)
 }
 
 /* What comes next, by who has been silent for how long. */
-static void step(struct caller *caller, int64_t now_us)
+static void step(struct wav_caller *caller, int64_t now_us)
 {
     int64_t quiet_us = turn_clock_agent_quiet_us(&caller->turns, now_us);
     bool has_greeted = caller->turns.agent_voice_us != 0;
@@ -121,7 +121,7 @@ static void step(struct caller *caller, int64_t now_us)
 
 static void on_tick(void *arg)
 {
-    struct caller *caller = arg;
+    struct wav_caller *caller = arg;
     int64_t now_us = clock_now_us();
     caller->next_tick_us += AUDIO_FRAME_US;
     timer_set(&caller->tick, caller->next_tick_us);
@@ -140,7 +140,7 @@ static void on_tick(void *arg)
 
 static void on_joined(void *arg, const char *identity, const char *name)
 {
-    struct caller *caller = arg;
+    struct wav_caller *caller = arg;
     if (caller->state != CALLER_JOINING)
         return;
     caller->state = CALLER_LISTENING;
@@ -158,7 +158,7 @@ static void on_left(void *arg, const char *identity, enum room_left how, int64_t
 static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,
                     uint32_t timestamp, int64_t now_us)
 {
-    struct caller *caller = arg;
+    struct wav_caller *caller = arg;
     inlet_input(caller->inlet, payload, len, sequence, timestamp, now_us);
 }
 
@@ -174,7 +174,7 @@ static void on_chat(void *arg, const char *text)
 
 static void on_closed(void *arg)
 {
-    struct caller *caller = arg;
+    struct wav_caller *caller = arg;
     caller->link = NULL;
     leave(caller, ERR_CLOSED, "the room closed");
     end(caller);
@@ -182,7 +182,7 @@ static void on_closed(void *arg)
 
 static void on_transcript(void *arg, const struct room_transcript *line)
 {
-    struct caller *caller = arg;
+    struct wav_caller *caller = arg;
     caller->config.events->on_transcript(caller->config.arg, line,
                                          clock_now_us() - caller->joined_us);
 }
@@ -210,7 +210,7 @@ static const struct room_participant_events room_events = {
 };
 
 /* The file at the microphone's rate, filled up to whole frames. */
-static void load_question(struct caller *caller, const struct wav *wav)
+static void load_question(struct wav_caller *caller, const struct wav *wav)
 {
     AUTO(resampler) resampler = resampler_new(wav->rate_hz, AUDIO_OUT_RATE_HZ);
     size_t most = resampler_out_max(resampler, wav->count) + AUDIO_OUT_SAMPLES;
@@ -221,9 +221,10 @@ static void load_question(struct caller *caller, const struct wav *wav)
     caller->frames = (n + AUDIO_OUT_SAMPLES - 1) / AUDIO_OUT_SAMPLES;
 }
 
-enum err caller_open(const struct caller_config *config, struct caller **out, struct fault *fault)
+enum err wav_caller_open(const struct wav_caller_config *config, struct wav_caller **out,
+                         struct fault *fault)
 {
-    struct caller *caller = mem_new(struct caller);
+    struct wav_caller *caller = mem_new(struct wav_caller);
     caller->config = *config;
     caller->encoder = codec_encoder_new(CODEC_VOIP);
     caller->inlet = inlet_new();
@@ -236,7 +237,7 @@ enum err caller_open(const struct caller_config *config, struct caller **out, st
                                                         .arg = caller};
     enum err err = room_participant_open(config->rooms, &participant, &caller->link, fault);
     if (err) {
-        caller_free(caller);
+        wav_caller_free(caller);
         return err;
     }
     caller->began_us = caller->next_tick_us = clock_now_us();
@@ -246,7 +247,7 @@ enum err caller_open(const struct caller_config *config, struct caller **out, st
     return OK;
 }
 
-void caller_free(struct caller *caller)
+void wav_caller_free(struct wav_caller *caller)
 {
     if (!caller)
         return;
@@ -259,7 +260,7 @@ void caller_free(struct caller *caller)
     mem_free(caller);
 }
 
-const int16_t *caller_reply(const struct caller *caller, size_t *out_count)
+const int16_t *wav_caller_reply(const struct wav_caller *caller, size_t *out_count)
 {
     *out_count = caller->reply.len / sizeof(int16_t);
     return (const int16_t *)(const void *)caller->reply.data;

@@ -11,13 +11,13 @@
 #include "base/err.h"
 #include "cli/turn_clock.h"
 
-struct caller;
+struct wav_caller;
 struct loop;
 struct port;
 struct room_media;
 struct room_transcript;
 
-struct caller_events {
+struct wav_caller_events {
     void (*on_joined)(void *arg, const char *agent);
     void (*on_transcript)(void *arg, const struct room_transcript *line, int64_t since_join_us);
     void (*on_turn)(void *arg, const struct turn *turn);
@@ -25,19 +25,19 @@ struct caller_events {
     void (*on_ended)(void *arg, enum err err, const char *reason);
 };
 
-struct caller_config {
+struct wav_caller_config {
     struct loop *loop;
     struct room_media *rooms;
     struct port *port;
     const char *url, *token;
     const struct wav *question; /* borrowed; any rate */
     int64_t most_us;            /* the call's ceiling */
-    const struct caller_events *events;
+    const struct wav_caller_events *events;
     void *arg;
 };
 
-enum err caller_open(const struct caller_config *config, struct caller **out,
-                     struct fault *fault) MUST_USE;
-void caller_free(struct caller *caller); /* after on_ended, or with the loop stopped */
+enum err wav_caller_open(const struct wav_caller_config *config, struct wav_caller **out,
+                         struct fault *fault) MUST_USE;
+void wav_caller_free(struct wav_caller *caller); /* after on_ended, or with the loop stopped */
 /* What was heard, 16 kHz. */
-const int16_t *caller_reply(const struct caller *caller, size_t *out_count);
+const int16_t *wav_caller_reply(const struct wav_caller *caller, size_t *out_count);

@@ -1,0 +1,393 @@
+/* The parts of the service, in the order in which they stand on each other. Whoever wants to know
+ * what depends on what reads the table at the end. Thread: the main thread; no other runs yet, or
+ * no more. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "app.h"
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "cli/local_store.h"
+#include "cli/programs.h"
+#include "engine/registry.h"
+#include "event/delivery.h"
+#include "know/know.h"
+#include "net/addr.h"
+#include "net/dial.h"
+#include "net/guard.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+#include "net/resolver.h"
+#include "net/tls.h"
+#include "room/directory.h"
+#include "room/host.h"
+#include "rtc/dtls.h"
+#include "rtc/port.h"
+#include "vendor/vendor.h"
+
+enum {
+    POOL_THREADS = 4,
+    POOL_NICE = 5,
+    DAY_MS = 86400000,
+};
+
+static const char *text_or_null(const struct config *config, enum setting setting)
+{
+    const char *text = config_text(config, setting);
+    return *text ? text : NULL;
+}
+
+static enum err open_control(struct app *app, struct fault *fault)
+{
+    (void)fault;
+    app->control = loop_new("control");
+    app->delivery_loop = loop_new("delivery");
+    return OK;
+}
+
+static void close_control(struct app *app)
+{
+    loop_free(app->delivery_loop);
+    loop_free(app->control);
+}
+
+/* The way out: names, guard, TLS, HTTP. */
+
+static struct http_client *new_http_client(struct app *app, struct loop *loop)
+{
+    const struct http_client_config config = {.resolver = app->resolver,
+                                              .ca_path = text_or_null(app->config, SET_EGRESS_CA)};
+    return http_client_new(loop, &config);
+}
+
+static void close_network(struct app *app)
+{
+    http_client_free(app->http_client);
+    dialer_free(app->dialer);
+    tls_context_free(app->client_tls);
+    resolver_free(app->resolver);
+    guard_free(app->guard);
+    pool_free(app->pool);
+}
+
+static enum err open_network(struct app *app, struct fault *fault)
+{
+    const struct config *config = app->config;
+    enum err err = guard_new(config_text(config, SET_EGRESS_ALLOW), &app->guard, fault);
+    app->pool = pool_new("pool", POOL_THREADS, POOL_NICE);
+    if (!err)
+        err = resolver_new(app->pool, app->guard, config_text(config, SET_EGRESS_NAMESERVER),
+                           &app->resolver, fault);
+    if (!err)
+        err = tls_client_new(text_or_null(config, SET_EGRESS_CA), &app->client_tls, fault);
+    if (err) {
+        close_network(app);
+        return err;
+    }
+    app->dialer = dialer_new(app->resolver, app->client_tls);
+    app->http_client = new_http_client(app, app->control);
+    return OK;
+}
+
+static enum err open_store(struct app *app, struct fault *fault)
+{
+    static const char purpose[] = "room tokens";
+    enum err err = local_store_open(app->config, &app->store, fault);
+    if (err)
+        return err;
+    uint8_t secret[SHA256_BYTES];
+    crypto_hmac_sha256(store_master_key(app->store), MASTER_KEY_BYTES, purpose, sizeof purpose - 1,
+                       secret);
+    crypto_hex(secret, sizeof secret, app->signer_secret);
+    app->signer = (struct token_signer){.key_id = "earshot", .secret = app->signer_secret};
+    return OK;
+}
+
+static void close_store(struct app *app)
+{
+    store_close(app->store);
+}
+
+static enum err open_know(struct app *app, struct fault *fault)
+{
+    return know_open(app->store, app->control, &app->know, fault);
+}
+
+static void close_know(struct app *app)
+{
+    know_close(app->know);
+}
+
+/* The threads that carry calls. */
+
+static size_t media_loops(const struct app *app)
+{
+    int64_t wanted = config_int(app->config, SET_RTC_LOOPS);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return wanted ? (size_t)wanted : (size_t)MIN(MAX(cores, 1L), (long)APP_LOOPS_MAX);
+}
+
+static enum err read_binds(const struct config *config, struct net_addr *out, size_t *out_count,
+                           struct fault *fault)
+{
+    AUTO_MEM char *list = mem_strdup(config_text(config, SET_RTC_BIND));
+    char *rest = NULL;
+    *out_count = 0;
+    for (char *word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
+        if (*out_count == PORT_ADDRESSES || net_ip_parse(word, &out[*out_count]))
+            return fault_set(fault, ERR_INVALID, "rtc.bind: '%.60s' is no address, or one too many",
+                             word);
+        ++*out_count;
+    }
+    return OK;
+}
+
+static void close_media(struct app *app)
+{
+    for (size_t i = 0; i < app->media_count; i++) {
+        struct app_media *media = &app->media[i];
+        room_media_free(media->rooms);
+        port_close(media->port);
+        http_client_free(media->http);
+        loop_free(media->loop);
+    }
+    dtls_identity_free(app->identity);
+}
+
+static enum err open_one_media(struct app *app, struct port_config *config, struct fault *fault)
+{
+    struct app_media *media = &app->media[app->media_count];
+    char name[16];
+    snprintf(name, sizeof name, "media-%u", (unsigned)app->media_count);
+    media->loop = config->loop = loop_new(name);
+    config->loop_number = (unsigned)app->media_count;
+    enum err err = port_open(config, &media->port, fault);
+    if (err) {
+        loop_free(media->loop);
+        return err;
+    }
+    media->http = new_http_client(app, media->loop);
+    const struct room_media_config rooms = {
+        .loop = media->loop, .port = media->port, .signer = &app->signer, .dialer = app->dialer};
+    media->rooms = room_media_new(&rooms);
+    app->media_count++;
+    return OK;
+}
+
+static enum err open_media(struct app *app, struct fault *fault)
+{
+    const char *told = config_text(app->config, SET_RTC_PUBLIC_ADDRESS);
+    struct net_addr binds[PORT_ADDRESSES];
+    struct port_config config = {.binds = binds};
+    enum err err = read_binds(app->config, binds, &config.bind_count, fault);
+    if (!err && *told && net_ip_parse(told, &config.public_address))
+        err = fault_set(fault, ERR_INVALID, "rtc.public_address: '%.60s' is no address", told);
+    if (!err)
+        err = dtls_identity_new(&app->identity, fault);
+    config.identity = app->identity;
+    int64_t first_port = config_int(app->config, SET_RTC_PORT);
+    for (size_t i = 0; i < media_loops(app) && !err; i++) {
+        config.udp_port = (uint16_t)(first_port ? first_port + (int64_t)i : 0);
+        err = open_one_media(app, &config, fault);
+    }
+    if (err)
+        close_media(app);
+    return err;
+}
+
+/* Engines and the catalog that shows them. */
+
+static enum err open_engines(struct app *app, struct fault *fault)
+{
+    AUTO_MEM char *voice = program_voice(app->config);
+    const struct vendor_config config = {
+        .voice_path = voice, .voice_workers = (unsigned)config_int(app->config, SET_VOICE_WORKERS)};
+    app->vendor = vendor_new(&config);
+    for (size_t i = 0; i < app->media_count; i++)
+        vendor_add_loop(app->vendor, app->media[i].loop, app->media[i].http);
+    enum err err = registry_new(app->config, vendor_adapters, vendor_adapter_count, app->vendor,
+                                &app->registry, fault);
+    if (err) {
+        vendor_free(app->vendor);
+        return err;
+    }
+    app->catalog_arena = arena_new(0);
+    app->catalog = arena_new_of(app->catalog_arena, struct catalog);
+    catalog_init(app->catalog, config_text(app->config, SET_DEFAULT_LANGUAGE),
+                 config_text(app->config, SET_DISABLED_LANGUAGES), app->catalog_arena);
+    registry_catalog(app->registry, app->catalog, app->catalog_arena);
+    return OK;
+}
+
+static void close_engines(struct app *app)
+{
+    arena_free(app->catalog_arena);
+    registry_free(app->registry);
+    vendor_free(app->vendor);
+}
+
+static enum err open_calls(struct app *app, struct fault *fault)
+{
+    (void)fault;
+    app->rooms = room_directory_new(app->control, &app->signer);
+    for (size_t i = 0; i < app->media_count; i++)
+        app->calls_media[i] = (struct calls_media){
+            .loop = app->media[i].loop, .rooms = app->media[i].rooms, .http = app->media[i].http};
+    const struct calls_config config = {
+        .control = app->control,
+        .media = app->calls_media,
+        .media_count = app->media_count,
+        .config = app->config,
+        .store = app->store,
+        .registry = app->registry,
+        .know = app->know,
+        .rooms = app->rooms,
+        .public_url = app->public_url,
+    };
+    app->calls = calls_new(&config);
+    return OK;
+}
+
+static void close_calls(struct app *app)
+{
+    calls_free(app->calls);
+    room_directory_free(app->rooms);
+}
+
+static enum err open_delivery(struct app *app, struct fault *fault)
+{
+    (void)fault;
+    const struct delivery_config config = {
+        .loop = app->delivery_loop,
+        .store = app->store,
+        .resolver = app->resolver,
+        .ca_path = text_or_null(app->config, SET_EGRESS_CA),
+        .max_under_way = (unsigned)config_int(app->config, SET_WEBHOOK_CONNECTIONS),
+        .max_per_receiver = (unsigned)config_int(app->config, SET_WEBHOOK_PER_RECEIVER),
+        .keep_ms = config_int(app->config, SET_WEBHOOK_KEEP) * DAY_MS,
+        .pause_scale_ppm = config_int(app->config, SET_WEBHOOK_PAUSE_SCALE),
+    };
+    app->delivery = delivery_new(&config);
+    return OK;
+}
+
+static void close_delivery(struct app *app)
+{
+    delivery_free(app->delivery);
+}
+
+/* The way in. */
+
+/* The URL that clients reach this node by, and the one that they join rooms with. */
+static void make_urls(struct app *app, struct net_addr address)
+{
+    struct net_addr own;
+    uint16_t port = address.port;
+    if (net_addr_is_any(&address) && net_local_addresses(&own, 1) == 1)
+        address = own;
+    address.port = port;
+    char text[NET_ADDR_SIZE];
+    net_addr_print(&address, text);
+    const char *given = config_text(app->config, SET_PUBLIC_URL);
+    if (*given)
+        snprintf(app->public_url, sizeof app->public_url, "%s", given);
+    else
+        snprintf(app->public_url, sizeof app->public_url, "%s://%s", app->tls ? "https" : "http",
+                 text);
+    size_t len = strlen(app->public_url);
+    while (len > 0 && app->public_url[len - 1] == '/')
+        app->public_url[--len] = '\0';
+    const char *rest = strncmp(app->public_url, "http", 4) == 0 ? app->public_url + 4 : "";
+    snprintf(app->livekit_url, sizeof app->livekit_url, "ws%s", rest);
+}
+
+static enum err open_http(struct app *app, struct fault *fault)
+{
+    struct http_server_config server = {.spool_dir = config_text(app->config, SET_DATA)};
+    const char *listen = config_text(app->config, SET_LISTEN);
+    const char *given = config_text(app->config, SET_PUBLIC_URL);
+    if (net_addr_parse(listen, &server.bind))
+        return fault_set(fault, ERR_INVALID, "service.listen: '%.80s' is no address:port", listen);
+    if (*given && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
+        return fault_set(fault, ERR_INVALID, "service.public_url: '%.80s' is no URL", given);
+    enum err err = app_tls_open(app, &server.bind, fault);
+    server.tls = app->tls;
+    if (!err)
+        err = http_server_open(app->control, &server, &app_front, app, &app->http, fault);
+    if (err)
+        tls_context_free(app->tls);
+    else
+        make_urls(app, http_server_address(app->http));
+    return err;
+}
+
+static void close_http(struct app *app)
+{
+    if (app->http)
+        http_server_close(app->http);
+    tls_context_free(app->tls);
+}
+
+static bool is_serving(void *arg)
+{
+    const struct app *app = arg;
+    return app->state == APP_SERVING;
+}
+
+static enum err open_api(struct app *app, struct fault *fault)
+{
+    const struct api_deps deps = {
+        .control = app->control,
+        .config = app->config,
+        .store = app->store,
+        .catalog = app->catalog,
+        .resolver = app->resolver,
+        .http = app->http_client,
+        .calls = app->calls,
+        .know = app->know,
+        .delivery = app->delivery,
+        .signer = &app->signer,
+        .livekit_url = app->livekit_url,
+        .public_url = app->public_url,
+        .is_ready = is_serving,
+        .arg = app,
+    };
+    return api_open(&deps, &app->api, fault);
+}
+
+static void close_api(struct app *app)
+{
+    api_close(app->api);
+}
+
+static const struct part {
+    enum err (*open)(struct app *app, struct fault *fault);
+    void (*close)(struct app *app);
+} parts[] = {
+    {open_control, close_control},   {app_signals_open, app_signals_close},
+    {open_network, close_network},   {open_store, close_store},
+    {open_know, close_know},         {open_media, close_media},
+    {open_engines, close_engines},   {open_calls, close_calls},
+    {open_delivery, close_delivery}, {open_http, close_http},
+    {open_api, close_api},           {app_show_open, app_show_close},
+};
+
+enum err app_open_parts(struct app *app, struct fault *fault)
+{
+    enum err err = OK;
+    while (app->opened < ARRAY_LEN(parts) && !err) {
+        err = parts[app->opened].open(app, fault);
+        app->opened += !err;
+    }
+    return err;
+}
+
+void app_close_parts(struct app *app)
+{
+    while (app->opened > 0)
+        parts[--app->opened].close(app);
+}

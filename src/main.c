@@ -38,7 +38,8 @@ static const struct command *const commands[] = {
     &command_workspace_list, &command_workspace_credit,
     &command_key_create,     &command_key_list,
     &command_key_revoke,     &command_doctor,
-    &command_call,           &command_show,
+    &command_call,           &command_listen,
+    &command_show,
 };
 
 int main(int argc, char **argv, char **environment)

@@ -8,4 +8,5 @@ extern const struct command command_workspace_create, command_workspace_list,
 extern const struct command command_key_create, command_key_list, command_key_revoke;
 extern const struct command command_call;
 extern const struct command command_doctor;
+extern const struct command command_listen;
 extern const struct command command_show;

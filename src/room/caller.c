@@ -44,7 +44,7 @@ static void on_closed(void *arg, unsigned code, const struct fault *fault)
     ws_close(caller->ws, WS_NORMAL, NULL);
     caller->ws = NULL;
     const struct peer *peer = caller_out(caller)->peer;
-    if (caller->state == CALLER_JOINING || peer_is_silent(peer))
+    if (caller->state == CALLER_JOINING || caller->is_media_closed || peer_is_silent(peer))
         caller_gone(caller, ROOM_LEFT_LOST);
 }
 
@@ -53,15 +53,17 @@ static void on_join_limit(void *arg)
     caller_refuse(arg, LEAVE_JOIN_FAILURE, "no media path in time");
 }
 
-/* Neither packets nor signalling for the limit: gone. */
+/* Neither packets nor signalling for the limit, or no leave after the media's end: gone. */
 static void on_silence(void *arg)
 {
     struct caller *caller = arg;
     int64_t limit_us = caller->config.silence_limit_us;
     int64_t alone_until_us = caller->last_signal_us + limit_us;
-    if (caller->state != CALLER_UP || !peer_is_silent(caller_out(caller)->peer))
+    if (caller->state != CALLER_UP ||
+        !(caller->is_media_closed || peer_is_silent(caller_out(caller)->peer)))
         return;
-    if (caller->ws && alone_until_us > loop_now_us(caller->config.loop)) {
+    if (caller->ws && !caller->is_media_closed &&
+        alone_until_us > loop_now_us(caller->config.loop)) {
         timer_set(&caller->silence_timer, alone_until_us);
         return;
     }

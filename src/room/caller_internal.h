@@ -45,7 +45,8 @@ struct caller_track {
 struct caller {
     struct caller_config config;
     enum caller_state state;
-    bool is_gone; /* the host is to be told gone_how */
+    bool is_media_closed; /* by the caller; its leave is waited for */
+    bool is_gone;         /* the host is to be told gone_how */
     enum room_left gone_how;
     bool told_muted;
     struct ws *ws; /* NULL: signalling is gone */

@@ -8,7 +8,10 @@
 #include "rtc/peer.h"
 #include "rtc/port.h"
 
-enum { SDP_OUT_MAX_BYTES = 65536 };
+enum {
+    SDP_OUT_MAX_BYTES = 65536,
+    LEAVE_WAIT_US = 1000 * 1000, /* signalling may be a round trip behind the media */
+};
 
 struct waiting_packet {
     struct list_node node;
@@ -97,6 +100,16 @@ static void on_audio(struct caller *caller, const struct peer_audio *audio, int6
                                 audio->timestamp, now_us);
 }
 
+/* Who leaves says so by signalling, too, but that comes another way and may be the later one. */
+static void media_closed(struct caller *caller, int64_t now_us)
+{
+    caller->is_media_closed = true;
+    if (caller->ws)
+        timer_set(&caller->silence_timer, now_us + LEAVE_WAIT_US);
+    else
+        caller_gone(caller, ROOM_LEFT_LOST);
+}
+
 static void on_port(void *arg, struct peer *peer, const struct peer_event *event, int64_t now_us)
 {
     struct caller *caller = arg;
@@ -123,7 +136,7 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
         break;
     case PEER_EVENT_CLOSED:
         if (is_primary && caller->state == CALLER_UP)
-            caller_gone(caller, ROOM_LEFT_LOST);
+            media_closed(caller, now_us);
         break;
     case PEER_EVENT_FAILED:
         if (is_primary)

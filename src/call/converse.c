@@ -34,6 +34,77 @@ static int64_t now_us(const struct live_call *call)
     return loop_now_us(call->home->media.loop);
 }
 
+/* ---- fixed lines ---- */
+
+static struct encoded_line *recording_of(const struct live_call *call, uint32_t gen)
+{
+    for (size_t i = 0; i < CALL_RECORDINGS; i++)
+        if (gen && call->recordings[i].gen == gen)
+            return call->recordings[i].line;
+    return NULL;
+}
+
+/* gen 0: all of them. */
+static void forget_recording(struct live_call *call, uint32_t gen)
+{
+    for (size_t i = 0; i < CALL_RECORDINGS; i++) {
+        struct recording *recording = &call->recordings[i];
+        if (!recording->gen || (gen && recording->gen != gen))
+            continue;
+        encoded_line_unref(recording->line);
+        *recording = (struct recording){0};
+    }
+}
+
+static void record(struct live_call *call, uint32_t gen, const char *key)
+{
+    for (size_t i = 0; i < CALL_RECORDINGS; i++) {
+        if (call->recordings[i].gen)
+            continue;
+        call->recordings[i] = (struct recording){gen, encoded_line_new(key)};
+        return;
+    }
+}
+
+/* All that the sound of a line depends on. */
+static char *key_of(const struct live_call *call, const char *text)
+{
+    const struct tts_config *config = &call->engines.tts_config;
+    const struct engine_choice *choice = &call->engines.choice[ENGINE_TTS];
+    return mem_printf("%s|%d|%s|%s|%s|%g|%g|%d|%s", choice->info->id, (int)choice->tried_count,
+                      config->language, config->speaker, config->emotion, config->speed,
+                      config->volume, (int)call->media.profile, text);
+}
+
+static void replay(struct live_call *call, uint32_t gen, struct encoded_line *line)
+{
+    struct tts_event event = {
+        .kind = TTS_AUDIO, .gen = gen, .count = encoded_line_frames(line) * AUDIO_OUT_SAMPLES};
+    if (talk_voice(call->talk, &event, now_us(call)))
+        media_replay(&call->media, line);
+    event.kind = TTS_DONE;
+    if (talk_voice(call->talk, &event, now_us(call)))
+        return;
+    encoded_line_unref(line);
+}
+
+static void speak(struct live_call *call, const struct talk_action *action)
+{
+    AUTO_MEM char *key = action->is_fixed ? key_of(call, action->text) : NULL;
+    /* Not ahead of what was asked for before. */
+    struct encoded_line *line =
+        key && !call->voices_owed ? line_cache_find(call->home->lines, key) : NULL;
+    if (line) {
+        replay(call, action->gen, line);
+        return;
+    }
+    if (key)
+        record(call, action->gen, key);
+    struct tts *tts = call->engines.tts;
+    call->voices_owed++;
+    tts->ops->speak(tts, action->gen, action->text, action->is_last);
+}
+
 /* ---- what comes back ---- */
 
 static void on_stt(void *arg, const struct stt_event *event)
@@ -59,9 +130,12 @@ static void on_tts(void *arg, const struct tts_event *event)
     struct live_call *call = arg;
     log_scope(call->id, NULL);
     if (talk_voice(call->talk, event, now_us(call)))
-        media_keep(&call->media, event->samples, event->count);
-    else if (event->kind == TTS_DONE)
+        media_keep(&call->media, event->samples, event->count, recording_of(call, event->gen));
+    else if (event->kind == TTS_DONE) {
         media_whole(&call->media);
+        forget_recording(call, event->gen);
+        call->voices_owed -= call->voices_owed > 0;
+    }
     converse_act(call);
     log_scope(NULL, NULL);
 }
@@ -253,11 +327,13 @@ static void act(struct live_call *call, const struct talk_action *action)
         engines->llm->ops->cancel(engines->llm);
         break;
     case TALK_DO_SPEAK:
-        engines->tts->ops->speak(engines->tts, action->gen, action->text, action->is_last);
+        speak(call, action);
         break;
     case TALK_DO_UNSPEAK:
         engines->tts->ops->cancel(engines->tts);
         media_drop(&call->media);
+        forget_recording(call, 0);
+        call->voices_owed = 0;
         break;
     case TALK_DO_PAUSE:
     case TALK_DO_PLAY:
@@ -344,6 +420,7 @@ static void open_media(struct live_call *call)
         .on_talk = on_talk,
         .arg = call,
         .profile = profile_of(call->home->config->config),
+        .lines = call->home->lines,
     };
     media_open(&call->media, &vad);
 }
@@ -407,6 +484,7 @@ void converse_close(struct live_call *call)
         return;
     timer_stop(&call->talk_timer);
     media_clear(&call->media);
+    forget_recording(call, 0);
     engines_close(&call->engines);
 }
 

@@ -10,6 +10,7 @@
 #include "call/engines.h"
 #include "call/journal.h"
 #include "call/life.h"
+#include "call/line_cache.h"
 #include "call/media.h"
 #include "call/money.h"
 #include "call/plan.h"
@@ -22,6 +23,7 @@ struct map;
 enum {
     CALL_LOST_US = 20 * 1000 * 1000, /* decisions, Caller leaves */
     CALL_JOIN_GRACE_MS = 3000,       /* a join that has begun when the token ends is let in */
+    CALL_RECORDINGS = 3,             /* pieces that the voice is asked for at once */
     CALL_MOST_MS = 24 * 3600 * 1000, /* from its creation, whatever its settings say */
 };
 
@@ -35,6 +37,13 @@ struct call_loop {
     struct list_node all;
     size_t count;
     struct money money;
+    struct line_cache *lines;
+};
+
+/* A fixed piece that the voice is making for the first time. */
+struct recording {
+    uint32_t gen; /* 0: none */
+    struct encoded_line *line;
 };
 
 struct live_call {
@@ -53,6 +62,8 @@ struct live_call {
     struct talk *talk;
     bool is_acting; /* actions are being carried out: what they cause is taken in the same go */
     struct media media;
+    struct recording recordings[CALL_RECORDINGS];
+    unsigned voices_owed; /* pieces that the voice was asked for and has not finished */
     struct room_link *room;
     struct journal *journal;
     struct money_seat money;

@@ -19,6 +19,7 @@ struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *
     home->config = config;
     home->media = *media;
     home->by_id = map_new();
+    home->lines = line_cache_new(LINE_CACHE_MAX_BYTES);
     list_init(&home->all);
     money_init(&home->money, config->store, media->loop);
     home->pacer = pacer_open(media->loop, slot_done, home);
@@ -29,6 +30,7 @@ void call_loop_free(struct call_loop *home)
 {
     pacer_close(home->pacer);
     money_clear(&home->money);
+    line_cache_free(home->lines);
     map_free(home->by_id);
     mem_free(home);
 }

@@ -4,14 +4,19 @@
 
 #include "audio/inlet.h"
 #include "base/mem.h"
+#include "call/line_cache.h"
 #include "engine/stt.h"
 #include "room/link.h"
 #include "rtc/port.h"
 #include "talk/talk.h"
 
+/* Audio that waits: samples, or (is_replay) frames of a line. What is recorded stands alone in its
+ * frames, so a chunk of another line begins a new one. */
 struct chunk {
     struct list_node node;
-    size_t count, offset;
+    size_t count, offset; /* samples */
+    struct encoded_line *line;
+    bool is_replay, ends_piece;
     int16_t samples[];
 };
 
@@ -103,24 +108,61 @@ void media_stats(const struct media *media, struct jitter_stats *out)
 
 /* ---- the agent ---- */
 
-/* Fills a frame out of the queue; returns how many samples are speech, the rest is silence. */
-static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES])
+static void chunk_free(struct chunk *chunk)
+{
+    list_remove(&chunk->node);
+    encoded_line_unref(chunk->line);
+    mem_free(chunk);
+}
+
+static struct chunk *front(const struct media *media)
+{
+    return LIST_FIRST(&media->chunks, struct chunk, node);
+}
+
+static void stop_recording(struct media *media)
+{
+    encoded_line_unref(media->recording);
+    media->recording = NULL;
+}
+
+/* The piece that is being recorded was said to its end. */
+static void keep_recording(struct media *media)
+{
+    if (media->recording && media->lines)
+        line_cache_keep(media->lines, media->recording);
+    stop_recording(media);
+}
+
+/* Fills a frame out of one piece (if it is recorded) or of all that is queued; returns how many
+ * samples are speech, the rest is silence. */
+static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES], bool *out_ends)
 {
     size_t filled = 0;
-    struct chunk *chunk;
-    while (filled < AUDIO_OUT_SAMPLES && (chunk = LIST_FIRST(&media->chunks, struct chunk, node))) {
+    struct chunk *chunk = front(media);
+    struct encoded_line *line = chunk->line;
+    *out_ends = false;
+    for (; chunk && chunk->line == line && !*out_ends && filled < AUDIO_OUT_SAMPLES;
+         chunk = front(media)) {
         size_t part = MIN(chunk->count - chunk->offset, AUDIO_OUT_SAMPLES - filled);
         memcpy(frame + filled, chunk->samples + chunk->offset, part * sizeof(*frame));
         filled += part;
         chunk->offset += part;
         if (chunk->offset < chunk->count)
-            continue;
-        list_remove(&chunk->node);
-        mem_free(chunk);
+            break;
+        *out_ends = line && chunk->ends_piece;
+        chunk_free(chunk);
     }
     memset(frame + filled, 0, (AUDIO_OUT_SAMPLES - filled) * sizeof(*frame));
     media->queued_samples -= filled;
     return filled;
+}
+
+static void send_packet(struct media *media, const uint8_t *packet, size_t len)
+{
+    media->room->ops->send_opus(media->room, packet, len, media->timestamp, !media->is_in_spurt);
+    media->timestamp += AUDIO_OUT_SAMPLES;
+    media->is_in_spurt = true;
 }
 
 static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLES])
@@ -131,25 +173,77 @@ static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLE
         codec_encoder_reset(media->encoder);
     uint8_t packet[CODEC_PACKET_MAX_BYTES];
     size_t len = codec_encode(media->encoder, frame, packet);
-    media->room->ops->send_opus(media->room, packet, len, media->timestamp, !media->is_in_spurt);
-    media->timestamp += AUDIO_OUT_SAMPLES;
-    media->is_in_spurt = true;
+    if (media->recording)
+        encoded_line_add(media->recording, packet, len);
+    send_packet(media, packet, len);
 }
 
+/* A frame may be short only where nothing follows it: at the end of all, or of a recorded piece. */
 static bool has_frame(const struct media *media)
 {
-    return media->may_play && (media->queued_samples >= AUDIO_OUT_SAMPLES ||
-                               (media->queued_samples > 0 && media->is_whole));
+    const struct chunk *first = front(media);
+    if (!media->may_play || !first)
+        return false;
+    if (media->is_whole || first->is_replay)
+        return true;
+    size_t samples = 0;
+    struct chunk *chunk;
+    LIST_EACH(chunk, &media->chunks, struct chunk, node)
+    {
+        if (chunk->line != first->line)
+            return true;
+        samples += chunk->count - chunk->offset;
+        if (samples >= AUDIO_OUT_SAMPLES || (chunk->line && chunk->ends_piece))
+            return true;
+    }
+    return false;
+}
+
+static size_t send_replayed(struct media *media, struct chunk *chunk)
+{
+    size_t len;
+    const uint8_t *packet =
+        encoded_line_frame(chunk->line, chunk->offset / AUDIO_OUT_SAMPLES, &len);
+    send_packet(media, packet, len);
+    chunk->offset += AUDIO_OUT_SAMPLES;
+    media->queued_samples -= AUDIO_OUT_SAMPLES;
+    if (chunk->offset == chunk->count)
+        chunk_free(chunk);
+    return AUDIO_OUT_SAMPLES;
+}
+
+static size_t send_encoded(struct media *media, struct chunk *chunk)
+{
+    if (chunk->line != media->recording) {
+        stop_recording(media);
+        media->recording = chunk->line ? encoded_line_ref(chunk->line) : NULL;
+    }
+    int16_t frame[AUDIO_OUT_SAMPLES];
+    bool ends;
+    size_t speech = take_frame(media, frame, &ends);
+    send_frame(media, frame);
+    if (ends)
+        keep_recording(media);
+    return speech;
 }
 
 static void send_speech(struct media *media, int64_t now_us)
 {
-    int16_t frame[AUDIO_OUT_SAMPLES];
-    size_t speech = take_frame(media, frame);
-    send_frame(media, frame);
+    struct chunk *chunk = front(media);
+    size_t speech = chunk->is_replay ? send_replayed(media, chunk) : send_encoded(media, chunk);
     media->tail = MEDIA_TAIL_FRAMES;
     talk_played(media->talk, speech, now_us);
     media->on_talk(media->arg);
+}
+
+static void send_tail(struct media *media)
+{
+    static const int16_t silence[AUDIO_OUT_SAMPLES];
+    struct encoded_line *recording = media->recording;
+    media->recording = NULL; /* silence between is no part of it */
+    send_frame(media, silence);
+    media->recording = recording;
+    media->tail--;
 }
 
 static void frame_due(void *arg, int64_t due_us)
@@ -160,16 +254,12 @@ static void frame_due(void *arg, int64_t due_us)
     hear_all(media, now_us);
     if (has_frame(media)) {
         send_speech(media, now_us);
-        return;
+    } else if (media->tail > 0) {
+        send_tail(media);
+    } else {
+        media->is_in_spurt = false;
+        media->timestamp += AUDIO_OUT_SAMPLES; /* media time goes on in silence */
     }
-    if (media->tail > 0) {
-        static const int16_t silence[AUDIO_OUT_SAMPLES];
-        send_frame(media, silence);
-        media->tail--;
-        return;
-    }
-    media->is_in_spurt = false;
-    media->timestamp += AUDIO_OUT_SAMPLES; /* media time goes on in silence */
 }
 
 /* Speech that begins does not wait for the seat's slot. */
@@ -183,22 +273,41 @@ static void begin_spurt(struct media *media)
         port_flush(media->port);
 }
 
-void media_keep(struct media *media, const int16_t *samples, size_t count)
+static void add_chunk(struct media *media, struct chunk *chunk, struct encoded_line *line)
+{
+    chunk->line = line ? encoded_line_ref(line) : NULL;
+    list_push_back(&media->chunks, &chunk->node);
+    media->queued_samples += chunk->count;
+    media->is_whole = chunk->is_replay;
+    begin_spurt(media);
+}
+
+void media_keep(struct media *media, const int16_t *samples, size_t count,
+                struct encoded_line *line)
 {
     if (count == 0)
         return;
     struct chunk *chunk = mem_zalloc(sizeof(*chunk) + count * sizeof(*samples));
     chunk->count = count;
     memcpy(chunk->samples, samples, count * sizeof(*samples));
-    list_push_back(&media->chunks, &chunk->node);
-    media->queued_samples += count;
-    media->is_whole = false;
-    begin_spurt(media);
+    add_chunk(media, chunk, line);
+}
+
+void media_replay(struct media *media, struct encoded_line *line)
+{
+    struct chunk *chunk = mem_new(struct chunk);
+    chunk->count = encoded_line_frames(line) * AUDIO_OUT_SAMPLES;
+    chunk->is_replay = true;
+    add_chunk(media, chunk, line);
 }
 
 void media_whole(struct media *media)
 {
     media->is_whole = true;
+    if (list_is_empty(&media->chunks))
+        keep_recording(media); /* it was said as fast as it came */
+    else
+        CONTAINER_OF(media->chunks.prev, struct chunk, node)->ends_piece = true;
     begin_spurt(media);
 }
 
@@ -206,10 +315,8 @@ void media_drop(struct media *media)
 {
     struct chunk *chunk;
     LIST_EACH(chunk, &media->chunks, struct chunk, node)
-    {
-        list_remove(&chunk->node);
-        mem_free(chunk);
-    }
+    chunk_free(chunk);
+    stop_recording(media);
     media->queued_samples = 0;
     media->is_whole = true;
 }

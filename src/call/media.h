@@ -17,8 +17,10 @@
 #include "base/list.h"
 #include "base/loop.h"
 
+struct encoded_line;
 struct inlet;
 struct jitter_stats;
+struct line_cache;
 struct port;
 struct room_link;
 struct stt;
@@ -40,6 +42,7 @@ struct media {
     void (*on_talk)(void *arg); /* the conversation has heard or played something */
     void *arg;
     enum codec_profile profile;
+    struct line_cache *lines; /* where whole recordings go */
 
     /* The caller. */
     struct inlet *inlet;
@@ -50,7 +53,8 @@ struct media {
     /* The agent. */
     struct list_node chunks;
     size_t queued_samples;
-    bool is_whole; /* no audio is owed: what is queued may be padded to a frame */
+    bool is_whole;                  /* no audio is owed: what is queued may be padded to a frame */
+    struct encoded_line *recording; /* the one that is being said; NULL: none */
     bool may_play, is_in_spurt;
     int tail;
     uint32_t timestamp;
@@ -66,8 +70,13 @@ void media_stop(struct media *media); /* the caller has left; what is queued sta
 
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us);
-void media_keep(struct media *media, const int16_t *samples, size_t count);
-void media_whole(struct media *media); /* the voice has given all that it was asked for */
-void media_drop(struct media *media);  /* forgets what is queued */
+/* Samples of a piece. line: the piece is recorded in it as it is said, and kept when it was said to
+ * its end; NULL: it is not. */
+void media_keep(struct media *media, const int16_t *samples, size_t count,
+                struct encoded_line *line);
+void media_replay(struct media *media, struct encoded_line *line); /* a piece out of the cache */
+/* The voice has given all of a piece. */
+void media_whole(struct media *media);
+void media_drop(struct media *media); /* forgets what is queued */
 void media_play(struct media *media, bool may_play);
 void media_stats(const struct media *media, struct jitter_stats *out);

@@ -142,7 +142,7 @@ void tools_clear(struct reply *reply);
 
 /* ---- voice.c ---- */
 /* A piece of a line, made speakable; false: nothing is left of it, or the call cannot speak it. */
-bool voice_add(struct talk *talk, struct speech_line *line, const char *text);
+bool voice_add(struct talk *talk, struct speech_line *line, const char *text, bool is_fixed);
 void voice_say(struct talk *talk, enum speech_kind kind, const char *text, bool is_interruptible);
 /* Cuts all that may be cut (unheard lines too, or only what is being said); what was heard is kept.
  */

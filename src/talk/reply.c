@@ -167,7 +167,7 @@ static void speak_pieces(struct talk *talk)
                 speech_open(&talk->speech, reply->is_greeting ? SPEECH_GREETING : SPEECH_REPLY,
                             talk->config->is_interruptible, false);
         size_t chars = text_length(piece);
-        if (voice_add(talk, reply->line, piece)) {
+        if (voice_add(talk, reply->line, piece, false)) {
             reply->spoken_chars += chars;
             reply->has_text = true;
         } else if (!script_is_speakable(piece, talk->iso)) {
@@ -355,7 +355,7 @@ void reply_settle(struct talk *talk, int64_t now_us)
         if (!reply->line)
             reply->line =
                 speech_open(&talk->speech, SPEECH_REPLY, talk->config->is_interruptible, false);
-        voice_add(talk, reply->line, phrase_line(PHRASE_HOLD, talk->iso));
+        voice_add(talk, reply->line, phrase_line(PHRASE_HOLD, talk->iso), true);
     }
     if (now_us < reply->due_us)
         return;

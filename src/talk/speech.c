@@ -70,10 +70,11 @@ struct speech_line *speech_open(struct speech *speech, enum speech_kind kind, bo
     return line;
 }
 
-void speech_add(struct speech_line *line, const char *text)
+void speech_add(struct speech_line *line, const char *text, bool is_fixed)
 {
     struct speech_piece *piece = mem_new(struct speech_piece);
     piece->text = mem_strdup(text);
+    piece->is_fixed = is_fixed;
     list_push_back(&line->pieces, &piece->node);
 }
 

@@ -31,6 +31,7 @@ struct speech_piece {
     size_t samples, played; /* come so far; of those, played */
     bool is_done;           /* all samples have come */
     bool is_shown;          /* its text is in the live transcript */
+    bool is_fixed;          /* no model made it up: others will say the same */
 };
 
 struct speech_line {
@@ -57,7 +58,7 @@ void speech_clear(struct speech *speech);
  * for the ones behind must then be asked again (speech_unask). */
 struct speech_line *speech_open(struct speech *speech, enum speech_kind kind, bool is_interruptible,
                                 bool is_urgent);
-void speech_add(struct speech_line *line, const char *text);
+void speech_add(struct speech_line *line, const char *text, bool is_fixed);
 void speech_close(struct speech_line *line);
 void speech_drop(struct speech_line *line);                    /* frees, heard or not */
 struct speech_line *speech_front(const struct speech *speech); /* NULL: nothing to say */

@@ -128,6 +128,7 @@ struct talk_action {
     uint32_t gen;
     const char *text, *name;
     bool is_last;     /* SPEAK: no more text of this reply; TRANSCRIPT: the segment's end */
+    bool is_fixed;    /* SPEAK: words of the configuration or the service, said again and again */
     bool is_fallback; /* REOPEN */
     enum talk_role role;
     enum talk_engine engine;

@@ -6,7 +6,7 @@
 
 enum { PIECE_MAX_BYTES = 16 * 1024 };
 
-bool voice_add(struct talk *talk, struct speech_line *line, const char *text)
+bool voice_add(struct talk *talk, struct speech_line *line, const char *text, bool is_fixed)
 {
     if (!script_is_speakable(text, talk->iso))
         return false;
@@ -14,7 +14,7 @@ bool voice_add(struct talk *talk, struct speech_line *line, const char *text)
     plain_speech(text, &plain);
     if (plain.len == 0)
         return false;
-    speech_add(line, plain.data);
+    speech_add(line, plain.data, is_fixed);
     return true;
 }
 
@@ -33,7 +33,8 @@ void voice_say(struct talk *talk, enum speech_kind kind, const char *text, bool 
     const char *piece;
     while ((piece = splitter_next(&splitter))) {
         count++;
-        silent += !voice_add(talk, line, piece) && !script_is_speakable(piece, talk->iso);
+        silent += !voice_add(talk, line, piece, kind != SPEECH_SAY) &&
+                  !script_is_speakable(piece, talk->iso);
     }
     splitter_clear(&splitter);
     speech_close(line);
@@ -229,6 +230,7 @@ static void ask_voice(struct talk *talk, int64_t now_us)
         talk_do(talk, (struct talk_action){.what = TALK_DO_SPEAK,
                                            .gen = piece->gen,
                                            .text = piece->text,
+                                           .is_fixed = piece->is_fixed,
                                            .is_last = is_last});
     }
 }

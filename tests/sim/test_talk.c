@@ -46,6 +46,41 @@ TEST(static_greeting_is_heard_as_the_caller_joins)
     CHECK(strstr(sim_lines(caller), "agent Welcome to the desk.") != NULL);
 }
 
+static int loud_of(const char *room)
+{
+    return sim_loud(sim_caller(room), 0, world_ms());
+}
+
+TEST(a_greeting_is_voiced_and_encoded_once_for_all_calls)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    call.agent.greeting_mode = GREETING_STATIC;
+    call.agent.greeting_text = "Welcome to the desk. How can I help you?";
+    sim_engines.has_partials = true;
+    sim_engines.utterances[0] = "stop";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 1500); /* cuts it: half a line is not kept */
+    world_run(4000);
+    int asked = sim_engines.tts_speaks;
+    sim_engines.utterances[1] = NULL;
+    REQUIRE(world_talk(&world, &call) != NULL);
+    world_run(6000);
+    CHECK_INT(sim_engines.tts_speaks, asked + 2); /* voiced again, and recorded */
+    REQUIRE(world_talk(&world, &call) != NULL);
+    world_run(6000);
+    CHECK_INT(sim_engines.tts_speaks, asked + 2);
+    CHECK(loud_of("r3") >= loud_of("r2") - 1 && loud_of("r3") <= loud_of("r2") + 1);
+    CHECK_INT(sim_told_count("transcript.assistant Welcome to the desk. How can I help you?"), 2);
+    call.agent.voice.speed = 1.2; /* another sound */
+    REQUIRE(world_talk(&world, &call) != NULL);
+    world_run(6000);
+    CHECK_INT(sim_engines.tts_speaks, asked + 4);
+}
+
 TEST(frames_are_paced_one_each_20_ms_with_media_time)
 {
     WORLD world;

@@ -6,8 +6,8 @@ TEST(pieces_are_counted_as_they_are_played)
     struct speech speech;
     speech_init(&speech);
     struct speech_line *line = speech_open(&speech, SPEECH_REPLY, true, false);
-    speech_add(line, "First one.");
-    speech_add(line, "Second one.");
+    speech_add(line, "First one.", false);
+    speech_add(line, "Second one.", false);
     speech_close(line);
     bool is_last = true;
     struct speech_piece *piece = speech_ask(&speech, &is_last);
@@ -40,7 +40,7 @@ TEST(half_a_piece_holds_half_of_its_words)
     struct speech speech;
     speech_init(&speech);
     struct speech_line *line = speech_open(&speech, SPEECH_REPLY, true, false);
-    speech_add(line, "aaaa bbbb cccc dddd");
+    speech_add(line, "aaaa bbbb cccc dddd", false);
     bool is_last;
     struct speech_piece *piece = speech_ask(&speech, &is_last);
     speech_audio(&speech, piece->gen, 48000);
@@ -72,8 +72,8 @@ TEST(a_cancelled_voice_is_asked_again_for_what_was_not_played)
     struct speech speech;
     speech_init(&speech);
     struct speech_line *line = speech_open(&speech, SPEECH_REPLY, true, false);
-    speech_add(line, "one two three four");
-    speech_add(line, "Then this.");
+    speech_add(line, "one two three four", false);
+    speech_add(line, "Then this.", false);
     speech_close(line);
     bool is_last;
     struct speech_piece *piece = speech_ask(&speech, &is_last);

@@ -116,7 +116,7 @@ enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
             "SELECT id FROM calls WHERE status <> 'ended' AND ((owner = ? AND owner_epoch < ?)"
             " OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = calls.owner"
             " AND n.epoch = calls.owner_epoch AND n.lease_until_ms > ?)))"
-            " ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
+            " LIMIT ? FOR UPDATE SKIP LOCKED",
             TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)), TEXT(tx->store->node),
             NUMBER(tx->now_ms), NUMBER(limit));
         while (cursor_next(row))

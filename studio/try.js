@@ -132,8 +132,14 @@ async function showCaption(reader, participant) {
   const isCaller = participant.identity === room?.localParticipant.identity;
   const attributes = reader.info.attributes ?? {};
   const line = captionLine(attributes['lk.segment_id'] ?? reader.info.id, isCaller);
-  if (isCaller) line.textContent = await reader.readAll();
-  else for await (const part of reader) { line.textContent += part; scrollCaptions(); }
+  try {
+    for await (const part of reader) {
+      line.textContent = isCaller && !line.classList.contains('growing') ? part : line.textContent + part;
+      line.classList.add('growing');
+      scrollCaptions();
+    }
+  } catch { /* the call ended in the middle of the sentence: what came stays */ }
+  line.classList.remove('growing');
   line.classList.toggle('interim', isCaller && attributes['lk.transcription_final'] !== 'true');
   if (!line.textContent.trim()) line.remove();
   scrollCaptions();

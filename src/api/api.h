@@ -35,7 +35,7 @@ struct api_deps {
     struct http_client *http;  /* of the control loop: Test a tool */
     struct calls *calls;
     struct know *know;
-    struct deliverer *delivery;       /* Send a test event */
+    struct deliverer *delivery;        /* Send a test event */
     const struct token_signer *signer; /* join tokens */
     const char *livekit_url;           /* what a client joins with: "ws://host:port" */
     const char *public_url;            /* "http://host:port", for the OpenAPI document */

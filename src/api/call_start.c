@@ -5,6 +5,7 @@
  */
 #include "api/call_start.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/agent_tools.h"
@@ -213,7 +214,7 @@ static void dispatch(struct request *request)
     const struct call_start_state *state = request->state;
     struct arena *arena = request->arena;
     struct waiting *waiting = arena_new_of(arena, struct waiting);
-    strcpy(waiting->id, state->call.id);
+    snprintf(waiting->id, sizeof(waiting->id), "%s", state->call.id);
     waiting->identity = arena_strdup(arena, state->start.participant.identity);
     waiting->name = arena_strdup(arena, state->start.participant.name);
     waiting->language = state->start.language ? arena_strdup(arena, state->language->iso) : "";

@@ -57,9 +57,9 @@ void timer_set_after(struct timer *timer, int64_t delay_us);
 void timer_stop(struct timer *timer);
 bool timer_is_set(const struct timer *timer);
 
-/* What outlives its owner on the loop for a while, such as a stream that still flushes: when the loop
- * is freed before it has ended, fn(arg) ends it. A member of that thing; list_remove(&x.node) when it
- * has ended by itself. */
+/* What outlives its owner on the loop for a while, such as a stream that still flushes: when the
+ * loop is freed before it has ended, fn(arg) ends it. A member of that thing; list_remove(&x.node)
+ * when it has ended by itself. */
 struct loop_leftover {
     struct list_node node;
     loop_fn *fn;

@@ -28,8 +28,8 @@ enum {
     RTO_FIRST_US = 100000, /* RFC 6347 asks for 1 s; ICE has shown that the path works, and a caller
                               waits */
     RTO_MAX_US = 3000000,
-    CERT_LIST_MAX_BYTES = 16384, /* a self-signed certificate has under 1 KB */
-    SEND_FRAGMENT_BYTES = 2048,  /* sizes the write buffer: 16 KB less a session */
+    CERT_LIST_MAX_BYTES = 16384,         /* a self-signed certificate has under 1 KB */
+    SEND_FRAGMENT_BYTES = 2048,          /* sizes the write buffer: 16 KB less a session */
     CERT_SECONDS = 10 * 365 * 24 * 3600, /* the process may run for long */
     GCM_SALT_BYTES = 12,
     CM_SALT_BYTES = 14,

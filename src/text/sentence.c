@@ -54,6 +54,10 @@ static const struct {
 
 static enum mark mark_of(UChar32 c)
 {
+    if (c == ' ')
+        return MARK_SPACE;
+    if (c >= 0 && c < 0x80 && isalnum(c))
+        return MARK_NONE;
     if (c >= 0)
         for (size_t i = 0; i < ARRAY_LEN(marks); i++)
             if (marks[i].c == c)

@@ -23,6 +23,10 @@ enum {
     LINES_MOST = 64,
     LINE_MAX_SAMPLES = OUT_RATE_HZ * 120, /* a line longer than that is cut */
     SLOW_RETRY_US = 20000,
+    ONSET_PEAK = 120, /* quieter than that is the silence before a line: flite's is 200 ms */
+    ONSET_BLOCK_MS = 5,
+    ONSET_MOST_MS = 300,   /* cut no more than this */
+    ONSET_KEEP_BLOCKS = 4, /* before the first loud one: a soft consonant */
 };
 
 struct line {
@@ -45,8 +49,10 @@ struct speaking {
     unsigned line_count;
     struct buf made; /* samples of the line at `gen`, not yet sent */
     uint32_t gen;
-    bool has_line;     /* made belongs to a line whose end was not told */
-    int64_t played_us; /* when all that was sent will have been played */
+    bool is_onset;        /* the line has not been loud yet */
+    size_t onset_samples; /* cut from it so far */
+    bool has_line;        /* made belongs to a line whose end was not told */
+    int64_t played_us;    /* when all that was sent will have been played */
 };
 
 static const struct synth *const synths[] = {&flite_synth, &espeak_synth};
@@ -156,9 +162,37 @@ static int16_t scaled(double sample)
     return (int16_t)copysign(size, sample);
 }
 
+static bool is_quiet(const int16_t *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (abs(samples[i]) > ONSET_PEAK)
+            return false;
+    return true;
+}
+
+/* The silence that a synthesiser puts before a line would only be waited for. Returns how many
+ * samples to skip. */
+static size_t cut_onset(struct speaking *speaking, const int16_t *samples, size_t count)
+{
+    size_t block = (size_t)speaking->rate_hz * ONSET_BLOCK_MS / 1000, skip = 0;
+    size_t most = (size_t)speaking->rate_hz * ONSET_MOST_MS / 1000;
+    while (speaking->is_onset && count - skip >= block) {
+        bool is_loud = !is_quiet(samples + skip, block) || speaking->onset_samples + skip >= most;
+        speaking->is_onset = !is_loud;
+        skip += is_loud ? 0 : block;
+    }
+    if (!speaking->is_onset)
+        skip -= MIN(skip, ONSET_KEEP_BLOCKS * block);
+    speaking->onset_samples += skip;
+    return skip;
+}
+
 static bool on_samples(void *arg, const int16_t *samples, size_t count)
 {
     struct speaking *speaking = arg;
+    size_t skip = speaking->is_onset ? cut_onset(speaking, samples, count) : 0;
+    samples += skip;
+    count -= skip;
     size_t most = resampler_out_max(speaking->resampler, count);
     if (buf_reserve(&speaking->made, most * sizeof(int16_t)) != OK)
         return false;
@@ -175,7 +209,8 @@ static void synthesise(struct speaking *speaking)
 {
     struct line *line = LIST_FIRST(&speaking->lines, struct line, node);
     speaking->gen = line->gen;
-    speaking->has_line = true;
+    speaking->has_line = speaking->is_onset = true;
+    speaking->onset_samples = 0;
     speaking->synth->say(&speaking->wish, line->text, on_samples, speaking);
     int16_t rest[CHUNK_SAMPLES];
     size_t got = resampler_finish(speaking->resampler, rest, CHUNK_SAMPLES);

@@ -113,6 +113,31 @@ TEST(voice_begins_at_once_and_keeps_little_ahead)
     speech_rig_close(&rig);
 }
 
+static size_t silence_before(const struct spoken *spoken)
+{
+    size_t samples = 0;
+    while (samples < spoken->count && spoken->samples[samples] < 500)
+        samples++;
+    return samples;
+}
+
+TEST(voice_does_not_wait_before_it_speaks)
+{
+    static const char *const lines[] = {"Hello there.", "On Saturday we are open.", "Five."};
+    static const char *const engines[] = {"flite", "espeak"};
+    struct speech_rig rig;
+    speech_rig_open(&rig);
+    for (size_t e = 0; e < ARRAY_LEN(engines); e++)
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+            struct spoken spoken;
+            speech_rig_speak(&rig, engines[e], &plain, lines[i], &spoken);
+            if (!CHECK(silence_before(&spoken) < 48 * 110))
+                fprintf(stderr, "      %s: %zu ms\n", lines[i], silence_before(&spoken) / 48);
+            mem_free(spoken.samples);
+        }
+    speech_rig_close(&rig);
+}
+
 TEST(voice_follows_speed_and_volume)
 {
     static const char *const engines[] = {"flite", "espeak"};

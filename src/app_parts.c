@@ -165,10 +165,10 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
     snprintf(name, sizeof name, "media-%u", (unsigned)app->media_count);
     media->loop = config->loop = loop_new(name);
     config->loop_number = (unsigned)app->media_count;
-    enum err err = port_open(config, &media->port, fault);
-    if (err) {
+    struct fault inner = {0};
+    if (port_open(config, &media->port, &inner)) {
         loop_free(media->loop);
-        return err;
+        return fault_set(fault, inner.err, "%.150s (rtc.bind, rtc.port)", inner.text);
     }
     media->http = new_http_client(app, media->loop);
     const struct room_media_config rooms = {

@@ -30,7 +30,7 @@ export async function startService(options = {}) {
   const postgres = database === 'postgresql' ? await startPostgres() : null;
   const databaseUrl = postgres?.url ?? (database.includes('://') ? database : '');
   const env = {
-    ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+    ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_RTC_PORT: '0', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
     ...(databaseUrl ? { EARSHOT_DATABASE_URL: databaseUrl } : {}), ...options.env,
   };
   const service = { data, env, postgres, output: '', exit: null };

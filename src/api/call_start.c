@@ -5,7 +5,6 @@
  */
 #include "api/call_start.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/agent_tools.h"
@@ -151,8 +150,7 @@ static void fill_call(struct request *request, struct call_start_state *state,
 
 /* The answer needs these when the job's arena is gone. */
 struct waiting {
-    char id[ID_SIZE];
-    const char *identity, *name, *language;
+    const char *id, *identity, *name, *language;
     int64_t expires_s;
 };
 
@@ -214,7 +212,7 @@ static void dispatch(struct request *request)
     const struct call_start_state *state = request->state;
     struct arena *arena = request->arena;
     struct waiting *waiting = arena_new_of(arena, struct waiting);
-    snprintf(waiting->id, sizeof(waiting->id), "%s", state->call.id);
+    waiting->id = arena_strdup(arena, state->call.id);
     waiting->identity = arena_strdup(arena, state->start.participant.identity);
     waiting->name = arena_strdup(arena, state->start.participant.name);
     waiting->language = state->start.language ? arena_strdup(arena, state->language->iso) : "";

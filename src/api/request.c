@@ -41,7 +41,7 @@ struct request *request_new(struct api *api, struct http_exchange *exchange)
     answer_init(&request->answer, arena);
     const char *id = http_exchange_header(exchange, "X-Request-Id");
     if (id && is_good_id(id))
-        strcpy(request->id, id);
+        snprintf(request->id, sizeof request->id, "%s", id);
     else
         uuid_new(request->id);
     proxies_client(api->proxies, &request->http->peer,

@@ -1,0 +1,206 @@
+/* /v1/agents: fields, bounds, defaults, merge rules, tools of an agent, keys. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { iso, refused, startApi } from './contract.mjs';
+
+let t, api;
+before(async () => { t = await startApi(); ({ api } = t); });
+after(() => t.close());
+
+const create = async (fields = {}) => {
+  const answer = await api('POST', '/v1/agents', { name: 'Front desk', ...fields });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.agent;
+};
+const patch = async (agent, fields) => {
+  const answer = await api('PATCH', `/v1/agents/${agent.id}`, fields);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.agent;
+};
+const tool = async (fields = {}) => {
+  const answer = await api('POST', '/v1/tools', { name: 'Look Up', description: 'Looks up.', url: 'http://127.0.0.1:9/x', ...fields });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.tool;
+};
+
+test('a name alone is enough: the rest comes from defaults', async () => {
+  const agent = await create();
+  const { body: { catalog, defaults } } = await api('GET', '/v1/catalog');
+  assert.match(agent.id, /^ua_/);
+  assert.equal(agent.userId, t.workspace.workspaceId);
+  assert.match(agent.apiKey, /^ak_[A-Za-z0-9]{38}$/);
+  assert.match(agent.publicKey, /^pk_[A-Za-z0-9]{38}$/);
+  assert.equal(agent.systemInstruction, defaults.agentInstruction);
+  assert.equal(agent.greetingMode, 'generate');
+  assert.equal(agent.voice.language, catalog.languages.find((entry) => entry.default).id);
+  assert.equal(agent.voice.speed, 1);
+  assert.ok(catalog.ttsProviders.some((entry) => entry.id === agent.voice.provider));
+  assert.ok(catalog.llmModels.some((entry) => entry.id === agent.llm.model && entry.provider === agent.llm.provider));
+  assert.deepEqual(agent.embed, { enabled: false, allowedOrigins: [], maxCallSeconds: 300, dailySpendLimit: 5 });
+  assert.deepEqual(agent.stats, { totalCalls: 0, totalSeconds: 0, totalCost: 0 });
+  assert.match(agent.createdAt, iso);
+  assert.equal('activeCalls' in agent, false);
+});
+
+test('every fault of a body is told, with its path', async () => {
+  const answer = await api('POST', '/v1/agents', {
+    systemInstruction: 'x'.repeat(25001), greetingMode: 'loud', voice: { speed: 3, provider: 'none' }, llm: { temperature: -1, maxTokens: 0 },
+    stt: { language: 'xx' }, variables: { '1x': {}, ok: { defaultValue: 7 } }, toolIds: 'all', embed: { maxCallSeconds: 5, allowedOrigins: ['https://x'] },
+  });
+  refused(answer, 400, 'VALIDATION_FAILED', 'name', 'systemInstruction', 'greetingMode', 'voice.speed', 'voice.provider', 'llm.temperature',
+    'llm.maxTokens', 'stt.language', 'variables.1x', 'variables.ok.defaultValue', 'toolIds', 'embed.maxCallSeconds', 'embed.allowedOrigins[0]');
+});
+
+test('lengths count code points', async () => {
+  assert.equal((await create({ name: '🎧'.repeat(100) })).name, '🎧'.repeat(100));
+  refused(await api('POST', '/v1/agents', { name: '🎧'.repeat(101) }), 400, 'VALIDATION_FAILED', 'name');
+  refused(await api('POST', '/v1/agents', { name: '' }), 400, 'VALIDATION_FAILED', 'name');
+});
+
+test('any Unicode comes back as it was sent', async () => {
+  const text = 'नमस्ते 🎧 \u0001 "quoted" \\ \u2028 ﷽ e\u0301';
+  assert.equal((await create({ systemInstruction: text })).systemInstruction, text);
+});
+
+test('an update merges sections, replaces variables, keeps what is not sent', async () => {
+  const agent = await create({ voice: { speed: 1.5, emotion: 'calm' }, variables: { a: { defaultValue: '1' }, b: {} }, systemTools: { endCall: true } });
+  const changed = await patch(agent, { voice: { volume: 0.5 }, variables: { c: { description: 'd' } }, systemTools: { changeLanguage: true } });
+  assert.equal(changed.voice.speed, 1.5);
+  assert.equal(changed.voice.volume, 0.5);
+  assert.equal(changed.voice.emotion, 'calm');
+  assert.deepEqual(changed.variables, { c: { defaultValue: '', description: 'd' } });
+  assert.deepEqual(changed.systemTools, { endCall: true, changeLanguage: true });
+  assert.ok(changed.updatedAt >= agent.updatedAt);
+  const reset = await patch(agent, { voice: { speed: null }, systemTools: null, variables: null });
+  assert.equal(reset.voice.speed, 1);
+  assert.equal(reset.voice.volume, 0.5);
+  assert.deepEqual(reset.systemTools, { endCall: false, changeLanguage: false });
+  assert.deepEqual(reset.variables, {});
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { name: null }), 400, 'VALIDATION_FAILED', 'name');
+});
+
+test('what was read can be sent back and changes nothing', async () => {
+  const own = await tool({ auth: 'bearer', authToken: 'a-long-secret' });
+  const agent = await create({ toolIds: [own.id], tools: [{ name: 'mine', description: 'd', url: 'http://127.0.0.1:9/', authToken: 'another-secret' }] });
+  const again = await patch(agent, agent);
+  assert.deepEqual({ ...again, updatedAt: '', tools: again.tools.map((entry) => ({ ...entry, updatedAt: '' })) },
+    { ...agent, updatedAt: '', tools: agent.tools.map((entry) => ({ ...entry, updatedAt: '' })) });
+});
+
+test('a provider sent alone takes its own default, a foreign model is a fault', async () => {
+  const { body: { catalog } } = await api('GET', '/v1/catalog');
+  const agent = await create();
+  const other = catalog.llmModels.find((entry) => entry.provider !== agent.llm.provider);
+  const changed = await patch(agent, { llm: { provider: other.provider, temperature: 2, maxTokens: 100000000 } });
+  assert.equal(changed.llm.provider, other.provider);
+  const model = catalog.llmModels.find((entry) => entry.id === changed.llm.model && entry.provider === other.provider);
+  assert.equal(changed.llm.temperature, Math.min(2, model.temperature.max));
+  assert.equal(changed.llm.maxTokens, model.maxTokens.max);
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { llm: { model: 'no-such-model' } }), 400, 'VALIDATION_FAILED', 'llm.model');
+});
+
+test('the list is newest edited first and knows active calls', async () => {
+  const mine = await t.newWorkspace();
+  const names = [];
+  for (const name of ['a', 'b', 'c']) names.push((await mine.api('POST', '/v1/agents', { name })).body.agent);
+  await mine.api('PATCH', `/v1/agents/${names[0].id}`, { name: 'a2' });
+  const { body: { agents } } = await mine.api('GET', '/v1/agents');
+  assert.deepEqual(agents.map((agent) => agent.name), ['a2', 'c', 'b']);
+  assert.equal(agents[0].activeCalls, 0);
+});
+
+test('toolIds: own and shared tools as they are, foreign ones copied once', async () => {
+  const [one, two] = [await create(), await create()];
+  const [shared, foreign] = [await tool(), await tool({ agentId: two.id, name: 'book', auth: 'bearer', authToken: 'the-secret-token' })];
+  const first = await patch(one, { toolIds: [shared.id, foreign.id, shared.id] });
+  assert.equal(first.toolIds.length, 2);
+  assert.equal(first.toolIds[0], shared.id);
+  assert.notEqual(first.toolIds[1], foreign.id);
+  const copy = first.tools.find((entry) => entry.id === first.toolIds[1]);
+  assert.equal(copy.agentId, one.id);
+  assert.equal(copy.authToken, '********oken');
+  assert.deepEqual((await patch(one, { toolIds: [foreign.id] })).toolIds, [copy.id]);
+  refused(await api('PATCH', `/v1/agents/${one.id}`, { toolIds: [shared.id, 'tool_none'] }), 400, 'VALIDATION_FAILED', 'toolIds[1]');
+  await api('DELETE', `/v1/tools/${copy.id}`);
+  assert.deepEqual((await api('GET', `/v1/agents/${one.id}`)).body.agent.toolIds, []);
+});
+
+test('a copy whose name is taken gets a number', async () => {
+  const [one, two, three] = [await create(), await create(), await create()];
+  const a = await tool({ agentId: two.id, name: 'same' });
+  const b = await tool({ agentId: three.id, name: 'same' });
+  const changed = await patch(one, { tools: [{ name: 'same', description: 'd', url: 'http://127.0.0.1:9/' }], toolIds: [a.id, b.id] });
+  assert.deepEqual(changed.tools.map((entry) => entry.name).sort(), ['same', 'same_2']);
+});
+
+test('tools: matched by id, then by name; others are made and switched on', async () => {
+  const agent = await create({ tools: [{ name: 'First One', description: 'd', url: 'http://127.0.0.1:9/1' }] });
+  assert.equal(agent.tools[0].name, 'first_one');
+  assert.deepEqual(agent.toolIds, [agent.tools[0].id]);
+  const changed = await patch(agent, { tools: [{ name: 'FIRST ONE', description: 'new' }, { name: 'second', description: 'd', url: 'http://127.0.0.1:9/2' }] });
+  assert.equal(changed.tools.length, 2);
+  assert.equal(changed.tools[0].id, agent.tools[0].id);
+  assert.equal(changed.tools[0].description, 'new');
+  assert.equal(changed.tools[0].url, 'http://127.0.0.1:9/1');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'third' }, { id: agent.tools[0].id, timeoutMs: 1 }] }), 400,
+    'VALIDATION_FAILED', 'tools[0].url', 'tools[0].description', 'tools[1].timeoutMs');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: agent.tools[0].id, name: 'second' }] }), 409, 'TOOL_NAME_TAKEN');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'fourth', description: 'd', url: 'http://127.0.0.1/', authToken: '********abcd' }] }),
+    400, 'VALIDATION_FAILED', 'tools[0].authToken');
+});
+
+test('documentIds that are none of the workspace are dropped', async () => {
+  const { body: { document } } = await api('POST', '/v1/knowledge/documents', { name: 'n', text: 'We open at nine every day.' });
+  assert.deepEqual((await create({ documentIds: [document.id, 'kd_none'] })).documentIds, [document.id]);
+});
+
+test('webhookUrl must be public, and an empty one removes it', async () => {
+  const agent = await create({ webhookUrl: 'http://127.0.0.1:9/hook' });
+  assert.equal((await patch(agent, { webhookUrl: '' })).webhookUrl, '');
+  for (const url of ['http://10.0.0.1/', 'http://[::ffff:10.0.0.1]/', 'http://0x0a000001/', 'ftp://127.0.0.1/', 'http://user:pw@127.0.0.1/', 'http://169.254.169.254/latest'])
+    refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: url }), 400, 'URL_NOT_ALLOWED');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: 'no url' }), 400, 'VALIDATION_FAILED', 'webhookUrl');
+});
+
+test('an unknown agent: the faults of the body come first', async () => {
+  refused(await api('GET', '/v1/agents/ua_none'), 404, 'NOT_FOUND');
+  refused(await api('PATCH', '/v1/agents/ua_none', { name: 'x' }), 404, 'NOT_FOUND');
+  refused(await api('PATCH', '/v1/agents/ua_none', { name: 7 }), 400, 'VALIDATION_FAILED', 'name');
+  refused(await api('DELETE', '/v1/agents/ua_none'), 404, 'NOT_FOUND');
+  const agent = await create();
+  const other = await t.newWorkspace();
+  refused(await other.api('GET', `/v1/agents/${agent.id}`), 404, 'NOT_FOUND');
+});
+
+test('rotation: the old key stops within a second, the other key stays', async () => {
+  const agent = await create();
+  const own = t.as(agent.apiKey);
+  assert.equal((await own('GET', `/v1/agents/${agent.id}`)).status, 200);
+  const { body, status } = await api('POST', `/v1/agents/${agent.id}/rotate-key`);
+  assert.equal(status, 200);
+  assert.notEqual(body.apiKey, agent.apiKey);
+  assert.equal(body.agent.apiKey, body.apiKey);
+  assert.equal(body.agent.publicKey, agent.publicKey);
+  const deadline = Date.now() + 1500;
+  let last;
+  do last = await own('GET', `/v1/agents/${agent.id}`); while (last.status === 200 && Date.now() < deadline);
+  refused(last, 401, 'UNAUTHORIZED');
+  assert.equal((await t.as(body.apiKey)('GET', `/v1/agents/${agent.id}`)).status, 200);
+  const rotated = await api('POST', `/v1/agents/${agent.id}/rotate-public-key`);
+  assert.notEqual(rotated.body.publicKey, agent.publicKey);
+  assert.equal(rotated.body.agent.apiKey, body.apiKey);
+});
+
+test('removal takes its own tools and its key along', async () => {
+  const agent = await create({ tools: [{ name: 'gone', description: 'd', url: 'http://127.0.0.1:9/' }] });
+  assert.deepEqual((await api('DELETE', `/v1/agents/${agent.id}`)).body, { ok: true, id: agent.id });
+  refused(await api('GET', `/v1/tools/${agent.tools[0].id}`), 404, 'NOT_FOUND');
+  refused(await t.as(agent.apiKey)('GET', '/v1/agents'), 401, 'UNAUTHORIZED');
+});
+
+test('a mention switches a tool on', async () => {
+  const shared = await tool({ name: 'weather_now' });
+  const agent = await create({ systemInstruction: 'Ask @weather_now, not @weather_no or @unknown.' });
+  assert.deepEqual(agent.toolIds, []);
+  assert.deepEqual(agent.tools.map((entry) => entry.id), [shared.id]);
+});

@@ -1,0 +1,83 @@
+/* /v1/knowledge: documents as text, their life, the search. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../harness/service.mjs';
+import { iso, refused, startApi } from './contract.mjs';
+
+let t, api;
+before(async () => { t = await startApi({ env: { EARSHOT_DOCUMENTS_PER_HOUR: '6' } }); ({ api } = t); });
+after(() => t.close());
+
+const text = 'Our opening hours are nine to five from Monday to Friday. On Saturday the shop is closed. Parking is free behind the house.';
+const add = async (by = api, fields = {}) => {
+  const answer = await by('POST', '/v1/knowledge/documents', { name: 'Hours', text, ...fields });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.document;
+};
+const ready = (document, by = api) => until(async () => {
+  const { body } = await by('GET', `/v1/knowledge/documents/${document.id}`);
+  return body.document.status !== 'processing' && body.document;
+}, { what: 'the document to be read' });
+
+test('a text is accepted at once and read in the background', async () => {
+  const document = await add();
+  assert.match(document.id, /^kd_/);
+  assert.deepEqual([document.kind, document.status, document.stored, document.bytes, document.chars], ['text', 'processing', false, Buffer.byteLength(text), 0]);
+  assert.match(document.createdAt, iso);
+  const read = await ready(document);
+  assert.deepEqual([read.status, read.error, read.chars], ['ready', null, [...text].length]);
+  assert.ok(read.sectionCount >= 1);
+  refused(await api('GET', `/v1/knowledge/documents/${document.id}/file`), 404, 'NOT_FOUND');
+});
+
+test('bounds in code points', async () => {
+  refused(await api('POST', '/v1/knowledge/documents', { name: '', text: 'x'.repeat(19) }), 400, 'VALIDATION_FAILED', 'name', 'text');
+  refused(await api('POST', '/v1/knowledge/documents', { name: 'x'.repeat(256), text: 'x'.repeat(200001) }), 400, 'VALIDATION_FAILED', 'name', 'text');
+});
+
+test('a body of up to 4 MiB is read, more is refused', async () => {
+  const own = await t.newWorkspace();
+  assert.equal((await add(own.api, { text: '😀'.repeat(200000) })).bytes, 800000);
+  refused(await own.api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(5 << 20) }), 413, 'BODY_TOO_LARGE');
+});
+
+test('search finds what is ready, and only that', async () => {
+  const own = await t.newWorkspace();
+  const document = await ready(await add(own.api), own.api);
+  const search = async (query, documentIds = [document.id, 'kd_none']) => (await own.api('POST', '/v1/knowledge/search', { query, documentIds })).body;
+  const { hits } = await search('When are you open on Monday?');
+  assert.ok(hits.length >= 1, 'a hit');
+  assert.equal(hits[0].documentId, document.id);
+  assert.equal(hits[0].document, 'Hours');
+  assert.ok(hits[0].similarity > 0 && hits[0].similarity <= 1);
+  assert.deepEqual((await search('quantum chromodynamics lattice')).hits, []);
+  assert.deepEqual((await search('Monday', [])).hits, []);
+  assert.deepEqual((await api('POST', '/v1/knowledge/search', { query: 'Monday', documentIds: [document.id] })).body.hits, []);
+  refused(await own.api('POST', '/v1/knowledge/search', { query: 'x'.repeat(301) }), 400, 'VALIDATION_FAILED', 'query', 'documentIds');
+  await own.api('DELETE', `/v1/knowledge/documents/${document.id}`);
+  assert.deepEqual((await search('When are you open on Monday?')).hits, []);
+});
+
+test('removal takes it out of every agent; retry reads it again', async () => {
+  const own = await t.newWorkspace();
+  const document = await ready(await add(own.api), own.api);
+  const again = await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`);
+  assert.equal(again.body.document.status, 'processing');
+  await ready(document, own.api);
+  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a', documentIds: [document.id] });
+  assert.deepEqual((await own.api('DELETE', `/v1/knowledge/documents/${document.id}`)).body, { ok: true, id: document.id });
+  assert.deepEqual((await own.api('GET', `/v1/agents/${agent.id}`)).body.agent.documentIds, []);
+  refused(await own.api('GET', `/v1/knowledge/documents/${document.id}`), 404, 'NOT_FOUND');
+  refused(await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`), 404, 'NOT_FOUND');
+  assert.deepEqual((await own.api('GET', '/v1/knowledge/documents')).body.documents, []);
+});
+
+test('an hourly allowance, a balance', async () => {
+  const own = await t.newWorkspace();
+  for (let i = 0; i < 6; i++) await add(own.api);
+  const answer = await own.api('POST', '/v1/knowledge/documents', { name: 'n', text });
+  refused(answer, 429, 'RATE_LIMITED');
+  assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+  const poor = await t.newWorkspace({ balance: 0 });
+  refused(await poor.api('POST', '/v1/knowledge/documents', { name: 'n', text }), 402, 'INSUFFICIENT_BALANCE');
+});

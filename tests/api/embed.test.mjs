@@ -1,0 +1,54 @@
+/* POST /v1/embed/calls: the publishable key on a web page. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { refused, startApi } from './contract.mjs';
+
+let t, api;
+before(async () => { t = await startApi(); ({ api } = t); });
+after(() => t.close());
+
+const make = async (embed, fields = {}) => (await api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true, ...embed }, ...fields })).body.agent;
+const press = (agent, origin, body = {}) => t.as(agent.publicKey)('POST', '/v1/embed/calls', body, origin ? { Origin: origin } : {});
+
+test('the answer is that of a start, without the call', async () => {
+  const agent = await make({ maxCallSeconds: 40 }, { variables: { city: { defaultValue: 'Bonn' } } });
+  const answer = await press(agent, 'https://any.example', { variables: { city: 'Ulm', unknown: 'x' }, language: 'en', participant: { name: 'Ann', identity: 'ignored' }, config: { voice: 1 } });
+  assert.equal(answer.status, 201, answer.text);
+  assert.deepEqual(Object.keys(answer.body).sort(), ['callId', 'language', 'livekitUrl', 'token']);
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'https://any.example');
+  const { call } = (await api('GET', `/v1/calls/${answer.body.callId}`)).body;
+  assert.equal(call.source, 'embed');
+  assert.deepEqual(call.metadata.variables, { city: 'Ulm' });
+  assert.notEqual(call.participantIdentity, 'ignored');
+  await api('DELETE', `/v1/calls/${call.id}`);
+});
+
+test('refusals', async () => {
+  refused(await press(await make({ enabled: false }), 'https://a.example'), 403, 'EMBED_DISABLED');
+  const listed = await make({ allowedOrigins: ['a.example', '*.b.example', 'c.example:8443'] });
+  for (const origin of ['https://a.example', 'http://a.example:81', 'https://x.b.example', 'https://c.example:8443']) {
+    const answer = await press(listed, origin);
+    assert.equal(answer.status, 201, origin + answer.text);
+    assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+    await api('DELETE', `/v1/calls/${answer.body.callId}`);
+  }
+  for (const origin of ['https://b.example', 'https://xa.example', 'https://c.example', 'null', undefined]) {
+    const answer = await press(listed, origin);
+    refused(answer, 403, 'ORIGIN_NOT_ALLOWED');
+    assert.equal(answer.headers.get('access-control-allow-origin'), null);
+  }
+  refused(await press(await make({ dailySpendLimit: 0 }), 'https://a.example'), 402, 'DAILY_LIMIT_REACHED');
+  const wrong = await press(listed, 'https://a.example', { variables: 7 });
+  refused(wrong, 400, 'VALIDATION_FAILED', 'variables');
+  assert.equal(wrong.headers.get('access-control-allow-origin'), 'https://a.example');
+});
+
+test('preflights and 401s carry CORS headers for any origin', async () => {
+  const preflight = await t.as()('OPTIONS', '/v1/embed/calls', undefined, { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://a.example');
+  assert.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
+  const refusal = await t.as('pk_x')('POST', '/v1/embed/calls', {}, { Origin: 'https://a.example' });
+  refused(refusal, 401, 'UNAUTHORIZED');
+  assert.equal(refusal.headers.get('access-control-allow-origin'), 'https://a.example');
+});

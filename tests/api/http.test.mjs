@@ -1,0 +1,116 @@
+/* What holds for every request: bodies, ids, limits, idempotency, methods. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { faultOf, refused, startApi } from './contract.mjs';
+
+let t, api;
+before(async () => { t = await startApi(); ({ api } = t); });
+after(() => t.close());
+
+/* Bytes to the service, and all that comes back until it closes or `enough` says so. */
+const raw = (bytes, enough = () => false) => new Promise((resolve, reject) => {
+  const { hostname, port } = new URL(t.service.url);
+  const socket = connect(Number(port), hostname, () => socket.write(bytes));
+  let got = '';
+  socket.on('data', (part) => { got += part; if (enough(got)) { socket.destroy(); resolve(got); } });
+  socket.on('end', () => resolve(got));
+  socket.on('error', reject);
+});
+
+test('bodies that are no JSON', async () => {
+  const send = (text) => api('POST', '/v1/agents', text);
+  for (const text of ['', '{', '{"name":"a"} x', '{"name":"a","name":"b"}', '{"name":"\\u0000"}', '{"name":"\\ud800"}', "{'name':1}", '[1', `${'['.repeat(65)}${']'.repeat(65)}`])
+    refused(await send(text), 400, 'INVALID_JSON');
+  refused(await api('POST', '/v1/agents', Uint8Array.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])), 400, 'INVALID_JSON');
+  for (const text of ['[]', '7', '"x"', 'null', `${'['.repeat(64)}${']'.repeat(64)}`]) assert.equal(faultOf(await send(text), ''), 'must be an object');
+});
+
+test('content types', async () => {
+  const send = (type) => api('POST', '/v1/agents', '{"name":"a"}', { 'Content-Type': type });
+  assert.equal((await send('application/json; charset=utf-8')).status, 201);
+  assert.equal((await send('Application/JSON')).status, 201);
+  refused(await send('text/plain'), 415, 'UNSUPPORTED_MEDIA_TYPE');
+  refused(await send('application/jsonx'), 415, 'UNSUPPORTED_MEDIA_TYPE');
+  const without = await raw(`POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"name":"a"}`);
+  assert.match(without, /^HTTP\/1\.1 201 /);
+});
+
+test('a body over 1 MiB', async () => {
+  refused(await api('POST', '/v1/agents', { name: 'a', systemInstruction: 'x'.repeat(1 << 20) }), 413, 'BODY_TOO_LARGE');
+});
+
+test('request ids', async () => {
+  assert.equal((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'my.id_7-x' })).headers.get('x-request-id'), 'my.id_7-x');
+  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'has space' })).headers.get('x-request-id'), 'has space');
+  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'x'.repeat(129) })).headers.get('x-request-id').length, 129);
+});
+
+test('methods and paths', async () => {
+  const wrong = await api('PUT', '/v1/agents', {});
+  refused(wrong, 405, 'METHOD_NOT_ALLOWED');
+  assert.equal(wrong.headers.get('allow'), 'GET, HEAD, POST');
+  refused(await api('GET', '/v1/nothing'), 404, 'NOT_FOUND');
+  refused(await api('GET', '/v1/agents/'), 404, 'NOT_FOUND');
+  refused(await t.as()('GET', '/v1/nothing'), 401, 'UNAUTHORIZED');
+  const head = await api('HEAD', '/v1/me');
+  assert.deepEqual([head.status, head.text], [200, '']);
+  assert.ok(Number(head.headers.get('content-length')) > 0);
+  const options = await t.as()('OPTIONS', '/v1/agents');
+  assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, POST, OPTIONS']);
+});
+
+test('what needs no key', async () => {
+  const anybody = t.as();
+  for (const path of ['/healthz', '/readyz', '/v1/openapi.json', '/docs', '/metrics']) assert.equal((await anybody('GET', path)).status, 200, path);
+});
+
+test('pipelined requests are answered in order', async () => {
+  const one = (id) => `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\nAuthorization: Bearer ${t.workspace.key}\r\n\r\n`;
+  const got = await raw(['a', 'b', 'c'].map(one).join(''), (text) => text.split('HTTP/1.1 200').length === 4 && text.endsWith('}'));
+  assert.deepEqual([...got.matchAll(/X-Request-Id: (.)/g)].map((match) => match[1]), ['a', 'b', 'c']);
+});
+
+test('a chunked body', async () => {
+  const got = await raw(`POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+    + '8\r\n{"name":\r\n4\r\n"a"}\r\n0\r\n\r\n');
+  assert.match(got, /^HTTP\/1\.1 201 /);
+});
+
+test('idempotency: the same answer for the same body', async () => {
+  const key = { 'Idempotency-Key': 'order-7' };
+  const first = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
+  const again = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
+  assert.equal(again.text, first.text);
+  assert.deepEqual([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed'), again.status], [null, 'true', 201]);
+  refused(await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:8/' }, key), 409, 'IDEMPOTENCY_KEY_REUSED');
+  assert.equal((await api('GET', '/v1/webhooks')).body.webhooks.length, 1);
+  assert.equal((await api('POST', '/v1/agents', { name: 'a' }, key)).status, 201);
+  const bad = { 'Idempotency-Key': 'bad' };
+  refused(await api('POST', '/v1/agents', {}, bad), 400, 'VALIDATION_FAILED', 'name');
+  assert.equal((await api('POST', '/v1/agents', {}, bad)).headers.get('idempotent-replayed'), 'true');
+  refused(await api('POST', '/v1/agents', { name: 'a' }, { 'Idempotency-Key': 'x'.repeat(256) }), 400, 'VALIDATION_FAILED', 'Idempotency-Key');
+  refused(await api('POST', '/v1/agents', '{', { 'Idempotency-Key': 'broken' }), 400, 'INVALID_JSON');
+});
+
+test('idempotency: a call is started once, however often it is asked for', async () => {
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a', greetingMode: 'none' });
+  const ask = () => api('POST', '/v1/calls', { agentId: agent.id }, { 'Idempotency-Key': 'one-call' });
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  const made = answers.filter((answer) => answer.status === 201);
+  for (const answer of answers.filter((entry) => entry.status !== 201)) refused(answer, 409, 'IDEMPOTENCY_KEY_IN_USE');
+  assert.equal(new Set(made.map((answer) => answer.body.callId)).size, 1);
+  assert.equal((await ask()).body.callId, made[0].body.callId);
+  assert.equal((await api('GET', `/v1/calls?agentId=${agent.id}`)).body.total, 1);
+  await api('DELETE', `/v1/calls/${made[0].body.callId}`);
+});
+
+test('many writers lose no update', async () => {
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
+  const sections = ['voice', 'embed', 'systemTools', 'greetingText', 'systemInstruction'];
+  const bodies = { voice: { voice: { speed: 1.7 } }, embed: { embed: { maxCallSeconds: 77 } }, systemTools: { systemTools: { endCall: true } },
+    greetingText: { greetingText: 'g' }, systemInstruction: { systemInstruction: 's' } };
+  await Promise.all(Array.from({ length: 50 }, (_, i) => api('PATCH', `/v1/agents/${agent.id}`, bodies[sections[i % 5]])));
+  const now = (await api('GET', `/v1/agents/${agent.id}`)).body.agent;
+  assert.deepEqual([now.voice.speed, now.embed.maxCallSeconds, now.systemTools.endCall, now.greetingText, now.systemInstruction], [1.7, 77, true, 'g', 's']);
+});

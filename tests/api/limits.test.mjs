@@ -1,0 +1,32 @@
+/* Rates: a bucket for each key, failed authentications of an address. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { refused, startApi } from './contract.mjs';
+
+let t;
+before(async () => { t = await startApi({ env: { EARSHOT_RATE_LIMIT: '60', EARSHOT_RATE_BURST: '20', EARSHOT_AUTH_FAIL_LIMIT: '5' } }); });
+after(() => t.close());
+
+test('a key has its bucket, told in headers', async () => {
+  const own = await t.newWorkspace();
+  const first = await own.api('GET', '/v1/me');
+  assert.equal(first.headers.get('ratelimit-limit'), '60');
+  assert.equal(first.headers.get('ratelimit-remaining'), '19');
+  assert.ok(Number(first.headers.get('ratelimit-reset')) >= 1);
+  let last = first;
+  for (let i = 0; i < 30 && last.status === 200; i++) last = await own.api('GET', '/v1/me');
+  refused(last, 429, 'RATE_LIMITED');
+  assert.ok(Number(last.headers.get('retry-after')) >= 1);
+  assert.equal(last.headers.get('ratelimit-remaining'), '0');
+  refused(await own.api('GET', '/v1/nothing'), 429, 'RATE_LIMITED');
+  assert.equal((await t.api('GET', '/v1/me')).status, 200);
+});
+
+test('failed authentications of an address are limited, a valid key still works', async () => {
+  const nobody = t.as('nonsense');
+  let last;
+  for (let i = 0; i < 6; i++) last = await nobody('GET', '/v1/me');
+  refused(last, 429, 'RATE_LIMITED');
+  assert.ok(Number(last.headers.get('retry-after')) >= 1);
+  assert.equal((await t.api('GET', '/v1/me')).status, 200);
+});

@@ -1,0 +1,110 @@
+/* /v1/tools: fields, secrets, addresses, the test run. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { iso, refused, startApi } from './contract.mjs';
+
+let t, api, endpoint, seen;
+before(async () => {
+  t = await startApi();
+  ({ api } = t);
+  endpoint = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part) => { body += part; });
+    request.on('end', () => {
+      seen = { method: request.method, url: request.url, headers: request.headers, body };
+      response.writeHead(request.url.startsWith('/broken') ? 500 : 200, { 'Content-Type': 'application/json' });
+      response.end('{"state":"shipped"}');
+    });
+  });
+  await new Promise((listening) => endpoint.listen(0, '127.0.0.1', listening));
+});
+after(async () => { endpoint.close(); await t.close(); });
+
+const url = (path) => `http://127.0.0.1:${endpoint.address().port}${path}`;
+const create = async (fields = {}) => {
+  const answer = await api('POST', '/v1/tools', { name: 'Order Status!', description: 'Looks up an order.', url: url('/orders'), ...fields });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.tool;
+};
+
+test('defaults and the saved name', async () => {
+  const tool = await create();
+  assert.match(tool.id, /^tool_/);
+  assert.equal(tool.name, 'order_status_');
+  assert.equal(tool.agentId, null);
+  assert.deepEqual([tool.kind, tool.method, tool.auth, tool.authKeyHeader, tool.timeoutMs], ['during_call', 'GET', 'none', 'X-API-Key', 10000]);
+  assert.deepEqual([tool.params, tool.headers, tool.outputs], [[], [], []]);
+  assert.match(tool.createdAt, iso);
+  assert.deepEqual((await api('GET', `/v1/tools/${tool.id}`)).body.tool, tool);
+});
+
+test('every fault is told', async () => {
+  refused(await api('POST', '/v1/tools', { name: 'x'.repeat(129), url: 'nothing', timeoutMs: 499, params: [{ value: 'v' }], headers: [{ key: 'a b' }], auth: 'x' }), 400,
+    'VALIDATION_FAILED', 'name', 'description', 'url', 'timeoutMs', 'params[0].key', 'headers[0].key', 'auth');
+});
+
+test('a secret is masked, and its mask leaves it as it is', async () => {
+  const tool = await create({ auth: 'bearer', authToken: 'abcdefghijkl' });
+  assert.equal(tool.authToken, '********ijkl');
+  const same = await api('PUT', `/v1/tools/${tool.id}`, { authToken: tool.authToken, description: 'New.' });
+  assert.equal(same.body.tool.description, 'New.');
+  await api('POST', `/v1/tools/${tool.id}/test`, {});
+  assert.equal(seen.headers.authorization, 'Bearer abcdefghijkl');
+  assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { authToken: 'short' })).body.tool.authToken, '********');
+  assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { authToken: null })).body.tool.authToken, '');
+});
+
+test('agentId cannot be sent in an update, other fields merge', async () => {
+  const tool = await create({ params: [{ key: 'a', value: '1' }] });
+  refused(await api('PUT', `/v1/tools/${tool.id}`, { agentId: 'ua_x' }), 400, 'VALIDATION_FAILED', 'agentId');
+  const changed = (await api('PUT', `/v1/tools/${tool.id}`, { method: 'POST', timeoutMs: 60000 })).body.tool;
+  assert.deepEqual([changed.method, changed.timeoutMs, changed.params], ['POST', 60000, [{ key: 'a', value: '1' }]]);
+});
+
+test('only public addresses, in whatever spelling', async () => {
+  for (const bad of ['http://10.1.2.3/', 'http://192.168.0.1/', 'http://[fe80::1]/', 'http://2130706689/', 'http://0300.0250.0.1/', 'http://[64:ff9b::a00:1]/',
+    'http://name.invalid/', 'http://{{host}}/', 'gopher://127.0.0.1/'])
+    refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: bad }), 400, 'URL_NOT_ALLOWED');
+  await create({ url: url('/{{path}}?q={{q}}') });
+});
+
+test('an agent that is none, a name that is taken', async () => {
+  refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: url('/'), agentId: 'ua_none' }), 404, 'NOT_FOUND');
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
+  await create({ agentId: agent.id, name: 'same' });
+  const other = await create({ agentId: agent.id, name: 'other' });
+  refused(await api('POST', '/v1/tools', { name: 'SAME', description: 'd', url: url('/'), agentId: agent.id }), 409, 'TOOL_NAME_TAKEN');
+  refused(await api('PUT', `/v1/tools/${other.id}`, { name: 'same' }), 409, 'TOOL_NAME_TAKEN');
+  const list = await api('GET', `/v1/tools?agentId=${agent.id}`);
+  assert.deepEqual(list.body.tools.map((tool) => tool.name), ['other', 'same']);
+});
+
+test('a test run: placeholders, query, headers, the answer', async () => {
+  const tool = await create({ url: url('/orders/{{number}}'), params: [{ key: 'number', value: '7' }, { key: 'q', value: 'x y' }], headers: [{ key: 'X-Team', value: 'a-{{q}}' }] });
+  const answer = (await api('POST', `/v1/tools/${tool.id}/test`, { params: { number: '4/2' } })).body;
+  assert.deepEqual([answer.success, answer.status, answer.data], [true, 200, { state: 'shipped' }]);
+  assert.equal(seen.headers['x-service-test-call'], 'true');
+  assert.equal(seen.headers['x-team'], 'a-x y');
+  const target = new URL(seen.url, 'http://x');
+  assert.equal(target.pathname, '/orders/4%2F2');
+  assert.deepEqual([target.searchParams.get('number'), target.searchParams.get('q')], ['4/2', 'x y']);
+});
+
+test('a failed endpoint is an answer too', async () => {
+  const broken = await create({ url: url('/broken') });
+  const answer = (await api('POST', `/v1/tools/${broken.id}/test`)).body;
+  assert.deepEqual([answer.success, answer.status], [false, 500]);
+  const nobody = await create({ url: 'http://127.0.0.1:9/' });
+  const unreached = (await api('POST', `/v1/tools/${nobody.id}/test`, {})).body;
+  assert.deepEqual([unreached.success, unreached.status], [false, 502]);
+  assert.ok(unreached.error);
+  refused(await api('POST', '/v1/tools/tool_none/test', {}), 404, 'NOT_FOUND');
+  refused(await api('POST', `/v1/tools/${broken.id}/test`, { params: { a: 1 } }), 400, 'VALIDATION_FAILED', 'params.a');
+});
+
+test('removal', async () => {
+  const tool = await create();
+  assert.deepEqual((await api('DELETE', `/v1/tools/${tool.id}`)).body, { success: true, deletedId: tool.id });
+  refused(await api('DELETE', `/v1/tools/${tool.id}`), 404, 'NOT_FOUND');
+});

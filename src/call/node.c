@@ -24,6 +24,7 @@ struct node {
     struct timer timer;
     bool is_shared; /* other nodes use the same database: leases and commands matter */
     bool is_started, is_busy, is_taking;
+    bool is_lost;           /* the lease could not be kept: no call may go on */
     int64_t lease_until_us; /* half of it: without a renewal by then the calls are let go */
 };
 
@@ -154,28 +155,48 @@ static enum err renew_job(struct tx *tx, void *arg)
     return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
 }
 
+static void lose(struct node *node, enum err err)
+{
+    if (node->is_lost)
+        return;
+    node->is_lost = true;
+    log_error("node.lease_lost", LOG_S("error", err_name(err)));
+    calls_end_all(node->calls, END_AGENT_SHUTDOWN);
+}
+
+static enum err start_job(struct tx *tx, void *arg);
+static void started(void *arg, enum err err);
+
+/* ERR_DENIED: the lease ran out, and others may have ended our calls. We begin again as a new
+ * epoch, which fences off what is left of the old one. */
 static void renewed(void *arg, enum err err)
 {
     struct work *work = arg;
     struct node *node = work->node;
     node->is_busy = false;
-    int64_t now_us = loop_now_us(node->control);
-    if (err == OK)
-        node->lease_until_us = now_us + work->lease_until_ms * 1000 / 2;
-    if (err == ERR_DENIED || (err && now_us >= node->lease_until_us)) {
-        log_error("node.lease_lost", LOG_S("error", err_name(err)));
-        calls_end_all(node->calls, END_AGENT_SHUTDOWN);
+    if (err == OK) {
+        node->lease_until_us = loop_now_us(node->control) + work->lease_until_ms * 1000 / 2;
+        node->is_lost = false;
+    } else if (err == ERR_DENIED) {
+        lose(node, err);
+        struct work *again = work_new(node, NULL, NULL);
+        again->is_first = true;
+        node->is_busy = true;
+        run(again, start_job, started);
     }
     if (work->recovered > 0)
         log_warn("node.calls_of_a_dead_node_ended", LOG_I("calls", work->recovered));
     work_free(work);
 }
 
+/* A renewal that is under way may be waiting for a database that is away. */
 static void tick(void *arg)
 {
     struct node *node = arg;
     timer_set_after(&node->timer, NODE_RENEW_MS * INT64_C(1000) / 2);
     on_change(node, STORE_COMMANDS); /* a lost notice costs a second, not the command */
+    if (node->lease_until_us && loop_now_us(node->control) >= node->lease_until_us)
+        lose(node, ERR_TIMEOUT);
     if (node->is_busy)
         return;
     node->is_busy = true;
@@ -206,8 +227,13 @@ static void started(void *arg, enum err err)
         run(work, start_job, started);
         return;
     }
-    node->is_started = !err;
-    if (!err && node->is_shared)
+    node->is_started |= !err;
+    node->is_busy = false;
+    if (!err) {
+        node->lease_until_us = loop_now_us(node->control) + NODE_LEASE_MS * INT64_C(1000) / 2;
+        node->is_lost = false;
+    }
+    if (node->is_started && node->is_shared)
         tick(node);
     if (work->done)
         work->done(work->arg, err, err ? "the calls of the last run could not be settled" : NULL);

@@ -20,10 +20,23 @@ static void insert_webhooks(struct tx *tx, const struct call *call)
                                    tx->arena)));
 }
 
+/* A node that shares the database may begin a call only while others take it for alive. */
+static bool may_own(struct tx *tx)
+{
+    int64_t epoch = atomic_load(&tx->store->epoch);
+    return !tx->store->is_pg || epoch == 0 ||
+           QUERY_NUMBER(tx, 0,
+                        "SELECT COUNT(*) FROM nodes"
+                        " WHERE id = ? AND epoch = ? AND lease_until_ms > ?",
+                        TEXT(tx->store->node), NUMBER(epoch), NUMBER(tx->now_ms)) > 0;
+}
+
 enum err store_call_insert(struct tx *tx, const struct call *call, const char *webhook_url,
                            int64_t join_until_wall_ms)
 {
     int64_t created_ms = call->created_wall_ms ? call->created_wall_ms : tx->now_ms;
+    if (!may_own(tx))
+        return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
     EXEC(tx,
          "INSERT INTO calls (id, workspace_id, agent_id, room_name, source, status, created_ms,"
          " agent_joined_ms, user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4,"

@@ -24,7 +24,8 @@ struct tx;
 
 /* Inserts the call in state created, owned by this node; no event yet. Sets created_wall_ms when it
  * is 0. webhook_url: the agent's, frozen for this call's events. join_until_wall_ms: the token's
- * end. Call store_workspace_lock() and store_call_running() before. */
+ * end. ERR_BUSY: this node's lease has run out. Call store_workspace_lock() and
+ * store_call_running() before. */
 enum err store_call_insert(struct tx *tx, const struct call *call, const char *webhook_url,
                            int64_t join_until_wall_ms) MUST_USE;
 /* Calls of the workspace in created and active. */

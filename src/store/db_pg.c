@@ -155,9 +155,11 @@ static void pg_close(struct db *base)
 /* The connection's row in `commits`, which each of its commits marks. */
 static enum err slot_make(struct pg_db *db, struct fault *fault)
 {
-    char slot[ID_SIZE], sql[160];
+    char slot[ID_SIZE], sql[320];
     id_new("slot_", slot);
     snprintf(sql, sizeof(sql),
+             "DELETE FROM commits WHERE made_ms < (extract(epoch FROM clock_timestamp()) - 604800)"
+             " * 1000;" /* a week ago, by processes that died; one that lives makes another */
              "INSERT INTO commits (slot, mark, made_ms) VALUES ('%s', 0,"
              " (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
              slot);

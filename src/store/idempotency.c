@@ -12,6 +12,7 @@
 enum {
     KEPT_MS = 24 * 3600 * 1000,
     UNDER_WAY_MS = 120000, /* the longest request; after it the process has died */
+    FORGOTTEN_AT_ONCE = 10,
     ANSWER_MAX_BYTES = 8 * 1024 * 1024,
 };
 static const char seal_context[] = "idempotency.answer";
@@ -50,11 +51,21 @@ static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
     return ERR_CONFLICT;
 }
 
+/* A few old rows go with each new one, so that the table stays as large as a day's use. */
+static void forget_old(struct tx *tx)
+{
+    EXEC(tx,
+         "DELETE FROM idempotency WHERE id IN (SELECT id FROM idempotency WHERE created_ms <= ?"
+         " ORDER BY created_ms LIMIT ? FOR UPDATE SKIP LOCKED)",
+         NUMBER(tx->now_ms - KEPT_MS), NUMBER(FORGOTTEN_AT_ONCE));
+}
+
 enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
                                    struct kept_answer *out)
 {
     struct row_key id = row_key(key);
     *out = (struct kept_answer){0};
+    forget_old(tx);
     EXEC(tx,
          "DELETE FROM idempotency WHERE id = ? AND (created_ms <= ? OR (status = 0 AND"
          " created_ms <= ?))",
@@ -97,11 +108,5 @@ enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key
 enum err store_idempotency_release(struct tx *tx, const struct idempotency_key *key)
 {
     EXEC(tx, "DELETE FROM idempotency WHERE id = ? AND status = 0", TEXT(row_key(key).hex));
-    return tx_result(tx);
-}
-
-enum err store_idempotency_expire(struct tx *tx)
-{
-    EXEC(tx, "DELETE FROM idempotency WHERE created_ms <= ?", NUMBER(tx->now_ms - KEPT_MS));
     return tx_result(tx);
 }

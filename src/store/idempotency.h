@@ -33,5 +33,3 @@ enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key
                                 const struct kept_answer *answer) MUST_USE;
 /* The answer is not kept (401, 402, 429, 5xx): the key may be used again. */
 enum err store_idempotency_release(struct tx *tx, const struct idempotency_key *key) MUST_USE;
-/* Removes rows older than 24 hours. */
-enum err store_idempotency_expire(struct tx *tx) MUST_USE;

@@ -1,0 +1,203 @@
+/* The binary as an operator uses it: commands beside a running service, signals, a crash, a call from a WAV file. */
+import { test, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { speechFile } from '../harness/browser.mjs';
+
+/* Runs a command to its end, whatever that is. */
+function earshot(env, ...args) {
+  return new Promise((resolve) => execFile(binary, args, { env, maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
+    resolve({ code: error ? error.code : 0, stdout, stderr })));
+}
+
+let service;
+before(async () => { service = await startService({ args: ['--demo'] }); });
+after(() => service?.close());
+
+async function demo() {
+  const { workspaces } = await service.cli('workspace', 'list', '--json');
+  const id = workspaces.find((workspace) => workspace.name === 'Demo').id;
+  const { apiKey } = await service.cli('key', 'create', '--workspace', id, '--name', 'test', '--json');
+  const answer = await fetch(`${service.url}/v1/agents`, { headers: { Authorization: `Bearer ${apiKey.key}` } });
+  const { agents } = await answer.json();
+  return { workspaceId: id, key: apiKey.key, agents };
+}
+
+const lastCall = async (key) => {
+  const answer = await fetch(`${service.url}/v1/calls?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+  return (await answer.json()).calls[0];
+};
+
+test('workspace and key commands print what programs read', async () => {
+  const made = await earshot(service.env, 'workspace', 'create', '--name', 'Ä "b"', '--balance', '25', '--max-concurrent-calls', '5', '--json');
+  assert.match(made.stdout, /^\{"workspace":\{"id":"usr_[A-Za-z0-9]{20}"\}\}\n$/);
+  const { id } = JSON.parse(made.stdout).workspace;
+  const key = await earshot(service.env, 'key', 'create', '--workspace', id, '--name', 'n', '--json');
+  assert.match(key.stdout, /^\{"apiKey":\{"id":"key_[A-Za-z0-9]{20}","name":"n","key":"sk_[A-Za-z0-9]{38}"\}\}\n$/);
+  const credit = await service.cli('workspace', 'credit', '--workspace', id, '--amount', '0.5', '--json');
+  assert.deepEqual(credit, { workspace: { id, balance: 25.5 } });
+  const { workspaces } = await service.cli('workspace', 'list', '--json');
+  assert.deepEqual(workspaces.find((workspace) => workspace.id === id),
+    { id, name: 'Ä "b"', plan: 'standard', balance: 25.5, maxConcurrentCalls: 5 });
+  const { apiKeys } = await service.cli('key', 'list', '--workspace', id, '--json');
+  assert.equal(apiKeys.length, 1);
+});
+
+test('a revoked key is refused by the running service within two seconds', async () => {
+  const { keyId, api } = await makeWorkspace(service);
+  assert.equal((await api('GET', '/v1/me')).status, 200);
+  await service.cli('key', 'revoke', '--key', keyId, '--json');
+  await until(async () => (await api('GET', '/v1/me')).status === 401, { timeoutMs: 2000, what: '401' });
+  const again = await earshot(service.env, 'key', 'revoke', '--key', keyId);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /no such key/);
+});
+
+test('mistakes are refused with a sentence', async () => {
+  const cases = [
+    [['workspace', 'create'], 2, /--name is required/],
+    [['workspace', 'create', '--name', 'x', '--balance', '1.23456'], 1, /no amount of USD/],
+    [['workspace', 'create', '--name', 'x', '--plan', 'gold'], 1, /no plan 'gold'/],
+    [['workspace', 'credit', '--workspace', 'usr_x', '--amount', '1'], 1, /no such workspace/],
+    [['key', 'create', '--workspace', 'usr_x', '--name', 'x'], 1, /no such workspace/],
+    [['nonsense'], 2, /unknown command/],
+    [['serve', '--sett', 'x'], 2, /unknown option/],
+    [['serve', '--set', 'service.listen=nowhere'], 1, /no address:port/],
+    [['serve', '--set', 'rtc.bind=nowhere'], 1, /rtc\.bind/],
+    [['show', '--set', 'service.data=/nowhere'], 1, /no service runs/],
+  ];
+  for (const [args, code, sentence] of cases) {
+    const result = await earshot(service.env, ...args);
+    assert.equal(result.code, code, args.join(' '));
+    assert.match(result.stderr, sentence);
+  }
+});
+
+test('a second service on the same directory is refused', async () => {
+  const second = await earshot(service.env, 'serve');
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /runs on this data directory already/);
+});
+
+test('show tells of loops and calls, doctor finds no fault', async () => {
+  const shown = await service.cli('show', '--json');
+  assert.equal(shown.service.state, 'serving');
+  assert.equal(shown.service.publicUrl, service.url);
+  assert.deepEqual(shown.loops.slice(0, 2).map((loop) => loop.name), ['control', 'delivery']);
+  assert.deepEqual(shown.calls, []);
+  assert.equal(statSync(join(service.data, 'earshot.sock')).mode & 0o777, 0o600);
+  const { findings } = await service.cli('doctor', '--json');
+  assert.deepEqual(findings.filter((finding) => finding.level === 'fault'), []);
+});
+
+test('doctor names what is wrong', async () => {
+  const result = await earshot({ ...service.env, EARSHOT_TLS_CERT: '/nowhere.pem', EARSHOT_LISTEN: 'x', EARSHOT_EGRESS_ALLOW: 'y' }, 'doctor', '--json');
+  const { findings } = JSON.parse(result.stdout);
+  const faults = findings.filter((finding) => finding.level === 'fault').map((finding) => finding.subject);
+  assert.deepEqual(faults, ['listen', 'certificate', 'outgoing']);
+  assert.equal(result.code, 1);
+});
+
+test('a WAV file calls the demo agent, which answers from its document', { timeout: 90000 }, async () => {
+  const { key, agents } = await demo();
+  const reply = join(service.data, 'reply.wav');
+  const question = speechFile('What are your opening hours?', { before: 0.2, after: 0.5 });
+  const result = await earshot(service.env, 'call', '--agent', agents[0].id, '--in', question, '--out', reply,
+    '--url', service.url, '--key', key, '--json');
+  assert.equal(result.code, 0, result.stderr);
+  const events = result.stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.equal(events[0].agent, 'Front desk');
+  assert.match(events.find((event) => event.type === 'you').text, /open/i);
+  assert.match(events.filter((event) => event.type === 'agent').at(-1).text, /Tuesday/);
+  const turn = events.find((event) => event.what === 'answered');
+  assert.ok(turn.tookMs > 100 && turn.tookMs < 5000, `answered after ${turn.tookMs} ms`);
+  const wav = readFileSync(reply);
+  assert.equal(wav.toString('latin1', 0, 4), 'RIFF');
+  assert.ok(wav.length > 5 * 32000);
+  const call = await until(async () => { const last = await lastCall(key); return last.status === 'ended' && last; });
+  assert.equal(call.endReason, 'user-left');
+});
+
+test('call says why it could not', async () => {
+  const question = speechFile('Hello.', { before: 0, after: 0 });
+  const { key } = await demo();
+  const call = (...args) => earshot(service.env, 'call', '--in', question, '--url', service.url, ...args);
+  assert.match((await call('--agent', 'ua_x', '--key', 'sk_wrong')).stderr, /401/);
+  assert.match((await call('--agent', 'ua_x', '--key', key)).stderr, /404/);
+  assert.match((await earshot(service.env, 'call', '--in', '/nowhere.wav', '--agent', 'x')).stderr, /nowhere\.wav/);
+  assert.match((await earshot(service.env, 'call', '--in', binary, '--agent', 'x')).stderr, /wav|wave|RIFF/i);
+});
+
+test('--demo makes its agent once', async () => {
+  const link = service.output.match(/\S+\/try#\S+/)[0].replace(/^.*#/, '');
+  await service.stop();
+  await service.restart();
+  const links = service.output.match(/\S+\/try#\S+/g).map((text) => text.replace(/^.*#/, ''));
+  assert.deepEqual([...new Set(links)], [link]);
+  assert.equal((await demo()).agents.length, 1);
+});
+
+async function startCall(key, agentId) {
+  const answer = await fetch(`${service.url}/v1/calls`, { method: 'POST', body: JSON.stringify({ agentId }),
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' } });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test('SIGTERM refuses new calls and gives running ones the grace, a second one does not', async () => {
+  const { key, agents } = await demo();
+  assert.equal((await startCall(key, agents[0].id)).status, 201);
+  service.child.kill('SIGTERM');
+  await until(async () => (await fetch(`${service.url}/readyz`)).status === 503, { what: 'not ready' });
+  const refused = await startCall(key, agents[0].id);
+  assert.equal(refused.status, 503);
+  assert.equal(service.exit, null);
+  assert.deepEqual(await service.stop('SIGTERM'), { code: 0, signal: null });
+  await service.restart();
+  const { calls } = await (await fetch(`${service.url}/v1/calls`, { headers: { Authorization: `Bearer ${key}` } })).json();
+  assert.deepEqual([...new Set(calls.map((call) => call.status))], ['ended']);
+  assert.ok(calls.some((call) => call.endReason === 'agent-shutdown'));
+});
+
+test('a killed service ends its calls when it comes back', async () => {
+  const { key, agents } = await demo();
+  const { body } = await startCall(key, agents[0].id);
+  await service.stop('SIGKILL');
+  await service.restart();
+  const answer = await fetch(`${service.url}/v1/calls/${body.callId}`, { headers: { Authorization: `Bearer ${key}` } });
+  const { call } = await answer.json();
+  assert.equal(call.status, 'ended');
+  assert.equal(call.endReason, 'agent-shutdown');
+});
+
+test('a service that others can reach makes a certificate, and SIGHUP reads it again', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'earshot-tls-'));
+  const open = await startService({ data, env: { EARSHOT_LISTEN: '0.0.0.0:0' } });
+  try {
+    assert.match(open.url, /^https:/);
+    assert.match(open.output, /tls\.self_signed/);
+    const serial = () => new Promise((resolve, reject) => {
+      const port = new URL(open.url).port;
+      const sent = request({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false, agent: false }, (answer) => {
+        resolve(answer.socket.getPeerCertificate().serialNumber);
+        answer.resume();
+      });
+      sent.on('error', reject).end();
+    });
+    const first = await serial();
+    const other = await startService({ env: { EARSHOT_LISTEN: '0.0.0.0:0' } });
+    for (const name of ['self-signed.crt', 'self-signed.key'])
+      writeFileSync(join(data, name), readFileSync(join(other.data, name)));
+    await other.close();
+    assert.equal(await serial(), first);
+    open.child.kill('SIGHUP');
+    await until(async () => (await serial()) !== first, { timeoutMs: 5000, what: 'the new certificate' });
+  } finally {
+    await open.close();
+    rmSync(data, { recursive: true, force: true });
+  }
+});

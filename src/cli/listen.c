@@ -131,18 +131,26 @@ static struct http_body_choice on_head(void *arg, struct http_exchange *exchange
     return (struct http_body_choice){HTTP_BODY_MEMORY, BODY_MAX_BYTES};
 }
 
-static enum err read_number(const struct invocation *call, const char *name, long least, long most,
-                            long standard, long *out, struct fault *fault)
+struct number {
+    const char *option;
+    long least, most, standard;
+};
+static const struct number number_status = {"status", 200, 599, STATUS_STANDARD};
+static const struct number number_count = {"count", 0, 1000000000, 0};
+
+static enum err read_number(const struct invocation *call, const struct number *number, long *out,
+                            struct fault *fault)
 {
-    const char *text = invocation_value(call, name);
+    const char *text = invocation_value(call, number->option);
     char *end;
-    *out = standard;
+    *out = number->standard;
     if (!text)
         return OK;
     errno = 0;
     *out = strtol(text, &end, 10);
-    if (!*text || *end || errno || *out < least || *out > most)
-        return fault_set(fault, ERR_INVALID, "--%s is a number from %ld to %ld", name, least, most);
+    if (!*text || *end || errno || *out < number->least || *out > number->most)
+        return fault_set(fault, ERR_INVALID, "--%s is a number from %ld to %ld", number->option,
+                         number->least, number->most);
     return OK;
 }
 
@@ -153,9 +161,9 @@ static enum err read_options(const struct invocation *call, struct listening *li
     long status;
     if (net_addr_parse(address ? address : "127.0.0.1:8787", &config->bind) != OK)
         return fault_set(fault, ERR_INVALID, "--listen is an address:port");
-    enum err err = read_number(call, "status", 200, 599, STATUS_STANDARD, &status, fault);
+    enum err err = read_number(call, &number_status, &status, fault);
     if (!err)
-        err = read_number(call, "count", 0, 1000000000, 0, &listening->left, fault);
+        err = read_number(call, &number_count, &listening->left, fault);
     listening->status = (int)status;
     listening->secret = invocation_value(call, "secret");
     listening->is_json = invocation_has(call, "json");

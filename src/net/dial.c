@@ -229,8 +229,8 @@ struct dial *dial_start(struct loop *loop, struct dialer *dialer, const struct d
     timer_init(&dial->patience, loop, on_patience, dial);
     int64_t timeout_ms = target->timeout_ms ? target->timeout_ms : TIMEOUT_STANDARD_MS;
     timer_set_after(&dial->limit, timeout_ms * 1000);
-    dial->resolve = resolve_start(dialer->resolver, target->scope, target->host, target->port, loop,
-                                  on_resolved, dial);
+    const struct resolve_target name = {target->host, target->port, target->scope};
+    dial->resolve = resolve_start(dialer->resolver, &name, loop, on_resolved, dial);
     return dial;
 }
 

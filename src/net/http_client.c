@@ -541,8 +541,10 @@ struct http_fetch *http_fetch_start(struct http_client *client,
     list_push_back(&client->fetches, &fetch->node);
     bool is_known = prepare(fetch, request) != OK;
     timer_set_after(&fetch->limit, is_known ? 0 : fetch->limits.timeout_ms * 1000);
-    if (!is_known)
-        fetch->resolve = resolve_start(client->config.resolver, request->scope, fetch->url.host,
-                                       fetch->url.port, client->loop, on_resolved, fetch);
+    if (is_known)
+        return fetch;
+    const struct resolve_target target = {fetch->url.host, fetch->url.port, request->scope};
+    fetch->resolve =
+        resolve_start(client->config.resolver, &target, client->loop, on_resolved, fetch);
     return fetch;
 }

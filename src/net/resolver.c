@@ -120,18 +120,18 @@ static bool is_literal(const char *host)
     return net_ip_parse(host, &addr) == OK;
 }
 
-struct resolve *resolve_start(struct resolver *resolver, enum guard_scope scope, const char *host,
-                              uint16_t port, struct loop *loop, resolve_fn *fn, void *arg)
+struct resolve *resolve_start(struct resolver *resolver, const struct resolve_target *target,
+                              struct loop *loop, resolve_fn *fn, void *arg)
 {
     struct resolve *resolve = mem_new(struct resolve);
     resolve->resolver = resolver;
-    resolve->scope = scope;
-    snprintf(resolve->host, sizeof(resolve->host), "%s", host);
-    resolve->port = port;
+    resolve->scope = target->scope;
+    snprintf(resolve->host, sizeof(resolve->host), "%s", target->host);
+    resolve->port = target->port;
     resolve->loop = loop;
     resolve->fn = fn;
     resolve->arg = arg;
-    if (is_literal(host)) {
+    if (is_literal(target->host)) {
         work(resolve);
         loop_post(loop, done, resolve);
     } else if (pool_run(resolver->pool, work, loop, done, resolve) != OK) {

@@ -31,10 +31,15 @@ const struct guard *resolver_guard(const struct resolver *resolver);
 typedef void resolve_fn(void *arg, const struct net_addr *addrs, size_t count,
                         const struct fault *fault);
 
-/* Literal addresses are answered as well, never inside the call. host as url_parse() gives it. The
- * handle is gone after the callback. */
-struct resolve *resolve_start(struct resolver *resolver, enum guard_scope scope, const char *host,
-                              uint16_t port, struct loop *loop, resolve_fn *fn, void *arg);
+struct resolve_target {
+    const char *host; /* as url_parse() gives it; copied */
+    uint16_t port;
+    enum guard_scope scope;
+};
+/* Literal addresses are answered as well, never inside the call. The handle is gone after the
+ * callback. */
+struct resolve *resolve_start(struct resolver *resolver, const struct resolve_target *target,
+                              struct loop *loop, resolve_fn *fn, void *arg);
 void resolve_cancel(struct resolve *resolve); /* no callback comes any more; loop's thread */
 
 /* The whole check of a URL that is about to be saved: guard_check_url(), then every address of its

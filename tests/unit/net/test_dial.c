@@ -128,7 +128,8 @@ static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
 static enum err resolve(struct world *world, const char *host)
 {
     world->is_done = false;
-    resolve_start(world->resolver, GUARD_PUBLIC, host, 443, world->loop, on_resolved, world);
+    const struct resolve_target target = {host, 443, GUARD_PUBLIC};
+    resolve_start(world->resolver, &target, world->loop, on_resolved, world);
     CHECK(!world->is_done);
     turn_until_set(world->loop, &world->is_done);
     return world->fault.err;
@@ -233,8 +234,8 @@ TEST(a_cancelled_dial_or_look_up_says_nothing)
     names_say(&world, 1, here);
     const struct dial_target target = {.host = "a.example", .port = world.port};
     dial_cancel(dial_start(world.loop, world.dialer, &target, on_dialled, &world));
-    resolve_cancel(resolve_start(world.resolver, GUARD_PUBLIC, "a.example", 1, world.loop,
-                                 on_resolved, &world));
+    const struct resolve_target name = {"a.example", 1, GUARD_PUBLIC};
+    resolve_cancel(resolve_start(world.resolver, &name, world.loop, on_resolved, &world));
     CHECK_INT(dial(&world, "127.0.0.1"), OK);
     world_close(&world);
 }

@@ -310,8 +310,8 @@ static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequ
 
 static void on_muted(void *arg, bool is_muted)
 {
-    const struct live_call *call = arg;
-    log_debug("call.muted", LOG_S("call", call->id), LOG_I("is_muted", is_muted));
+    struct live_call *call = arg;
+    media_mute(&call->media, is_muted);
 }
 
 static void on_chat(void *arg, const char *text)

@@ -68,10 +68,20 @@ static void push_prefix(struct media *media)
     media->stt->ops->push(media->stt, samples, count);
 }
 
+static bool is_stalled(const struct media *media, const struct audio_frame *frame, int64_t now_us)
+{
+    return frame->source == AUDIO_SILENCE && media->was_voiced && !media->is_muted &&
+           now_us < media->packet_us + MEDIA_STALL_US;
+}
+
 static void hear(struct media *media, const struct audio_frame *frame, int64_t now_us)
 {
+    if (is_stalled(media, frame, now_us))
+        return;
     struct vad_result voice;
     vad_input(media->vad, frame, &voice);
+    if (frame->source != AUDIO_SILENCE)
+        media->was_voiced = voice.is_voiced;
     bool is_first = voice.change == VAD_STARTED && !media->is_pushing;
     if (voice.change == VAD_STARTED)
         talk_voice_started(media->talk, now_us);
@@ -96,9 +106,14 @@ static void hear_all(struct media *media, int64_t now_us)
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us)
 {
-    media->heard_us = now_us;
+    media->packet_us = now_us;
     inlet_input(media->inlet, payload, len, sequence, timestamp, now_us);
     hear_all(media, now_us);
+}
+
+void media_mute(struct media *media, bool is_muted)
+{
+    media->is_muted = is_muted;
 }
 
 void media_stats(const struct media *media, struct jitter_stats *out)

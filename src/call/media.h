@@ -27,7 +27,11 @@ struct stt;
 struct talk;
 
 enum {
-    MEDIA_PAUSE_MS = 200,  /* of silence: the recogniser is flushed (endpoint.h decides the rest) */
+    MEDIA_PAUSE_MS = 200, /* of silence: the recogniser is flushed (endpoint.h decides the rest) */
+    /* Packets that stop in mid-voice are late, not silence: a caller on a bad network is not cut
+     * off before this. (Discontinuous transmission stops after quiet packets; a mute is signalled.)
+     */
+    MEDIA_STALL_US = 1200 * 1000,
     MEDIA_TAIL_FRAMES = 3, /* of silence behind speech, so that the far side conceals nothing */
 };
 
@@ -47,8 +51,9 @@ struct media {
     /* The caller. */
     struct inlet *inlet;
     struct vad *vad;
-    bool is_pushing; /* the recogniser gets what is heard */
-    int64_t heard_us;
+    bool is_pushing;           /* the recogniser gets what is heard */
+    bool is_muted, was_voiced; /* voiced: the last frame that came */
+    int64_t packet_us;         /* when the last packet came */
 
     /* The agent. */
     struct list_node chunks;
@@ -70,6 +75,7 @@ void media_stop(struct media *media); /* the caller has left; what is queued sta
 
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us);
+void media_mute(struct media *media, bool is_muted);
 /* Samples of a piece. line: the piece is recorded in it as it is said, and kept when it was said to
  * its end; NULL: it is not. */
 void media_keep(struct media *media, const int16_t *samples, size_t count,

@@ -212,6 +212,17 @@ void sim_return(struct sim_caller *caller)
     soon(caller, joins);
 }
 
+static void mutes(struct sim_caller *caller)
+{
+    timer_stop(&caller->mouth);
+    caller->events->on_muted(caller->arg, true);
+}
+
+void sim_mute(struct sim_caller *caller)
+{
+    soon(caller, mutes);
+}
+
 static void closed(void *arg)
 {
     struct sim_caller *caller = arg;

@@ -33,6 +33,7 @@ struct sim_network *sim_network(struct sim_caller *caller);
 void sim_join(struct sim_caller *caller);
 void sim_leave(struct sim_caller *caller); /* hangs up */
 void sim_cut(struct sim_caller *caller);   /* no packet goes through; noticed after 10 s */
+void sim_mute(struct sim_caller *caller);  /* says so, and sends nothing more */
 void sim_return(struct sim_caller *caller);
 void sim_room_close(struct sim_caller *caller); /* from outside the call */
 void sim_chat(struct sim_caller *caller, const char *text);

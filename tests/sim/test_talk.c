@@ -325,6 +325,45 @@ TEST(lost_packets_do_not_lose_the_turn)
     CHECK_INT(world_end_call(&world, "c1"), OK);
 }
 
+TEST(packets_that_stop_in_mid_voice_do_not_end_the_turn)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    sim_engines.utterances[0] = "what time is it";
+    sim_engines.utterances[1] = "a second turn";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 2500);
+    world_run(1000);
+    sim_network(caller)->is_cut = true;
+    world_run(900);
+    CHECK(!sim_told("transcript.user"));
+    sim_network(caller)->is_cut = false;
+    world_run(5000);
+    CHECK_INT(sim_told_count("transcript.user"), 1);
+    CHECK_INT(sim_told_count("transcript.assistant"), 1);
+}
+
+TEST(a_caller_who_mutes_in_mid_voice_is_answered_in_time)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    sim_engines.utterances[0] = "what time is it";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 5000);
+    world_run(1000);
+    sim_mute(caller);
+    int64_t muted_ms = world_ms();
+    world_run(5000);
+    CHECK(sim_told("transcript.assistant This is the answer."));
+    CHECK(sim_told_ms("transcript.user") - muted_ms <= 550 + 200);
+}
+
 TEST(passages_and_tools_answer)
 {
     WORLD world;

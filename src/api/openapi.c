@@ -247,6 +247,14 @@ static void write_security(struct printer *p, enum route_auth auth)
     out_array_end(&p->out);
 }
 
+static void write_tag(struct printer *p, const char *tag)
+{
+    out_key(&p->out, "tags");
+    out_array(&p->out);
+    out_text(&p->out, tag);
+    out_array_end(&p->out);
+}
+
 static void write_operation(struct printer *p, const struct route *route)
 {
     char method[8];
@@ -256,10 +264,7 @@ static void write_operation(struct printer *p, const struct route *route)
     begin(p, method);
     text(p, "operationId", route->operation);
     text(p, "summary", route->summary);
-    out_key(&p->out, "tags");
-    out_array(&p->out);
-    out_text(&p->out, route->tag);
-    out_array_end(&p->out);
+    write_tag(p, route->tag);
     write_security(p, route->auth);
     write_parameters(p, route);
     write_body(p, route);
@@ -292,25 +297,9 @@ static void write_paths(struct printer *p)
 
 /* ---- webhooks ---- */
 
-static void write_webhook(struct printer *p, enum event_type type)
+/* The body that all events share, with the type's own data. */
+static void write_event_schema(struct printer *p, enum event_type type)
 {
-    begin(p, event_type_names[type]);
-    begin(p, "post");
-    char operation[64];
-    snprintf(operation, sizeof operation, "on_%s", event_type_names[type]);
-    operation[strcspn(operation, ".")] = '_';
-    text(p, "operationId", operation);
-    text(p, "summary", event_types[type].about);
-    out_key(&p->out, "tags");
-    out_array(&p->out);
-    out_text(&p->out, "Webhooks");
-    out_array_end(&p->out);
-    out_key(&p->out, "security");
-    out_array(&p->out);
-    out_array_end(&p->out);
-    begin(p, "requestBody");
-    begin(p, "content");
-    begin(p, "application/json");
     begin(p, "schema");
     out_key(&p->out, "allOf");
     out_array(&p->out);
@@ -326,9 +315,10 @@ static void write_webhook(struct printer *p, enum event_type type)
     end(p);
     out_array_end(&p->out);
     end(p);
-    end(p);
-    end(p);
-    end(p);
+}
+
+static void write_event_responses(struct printer *p)
+{
     begin(p, "responses");
     begin(p, "2XX");
     text(p, "description", "Received; anything else is tried again after 1, 5 and 15 seconds.");
@@ -337,6 +327,27 @@ static void write_webhook(struct printer *p, enum event_type type)
     text(p, "description", "Not received.");
     end(p);
     end(p);
+}
+
+static void write_webhook(struct printer *p, enum event_type type)
+{
+    char operation[64];
+    snprintf(operation, sizeof operation, "on_%s", event_type_names[type]);
+    operation[strcspn(operation, ".")] = '_';
+    begin(p, event_type_names[type]);
+    begin(p, "post");
+    text(p, "operationId", operation);
+    text(p, "summary", event_types[type].about);
+    write_tag(p, "Webhooks");
+    write_security(p, ROUTE_NONE);
+    begin(p, "requestBody");
+    begin(p, "content");
+    begin(p, "application/json");
+    write_event_schema(p, type);
+    end(p);
+    end(p);
+    end(p);
+    write_event_responses(p);
     end(p);
     end(p);
 }

@@ -1,0 +1,68 @@
+/* Two nodes on one PostgreSQL: each answers for the other's calls, keys stop everywhere, a killed node's calls are ended by the other. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startPostgres } from '../harness/postgres.mjs';
+import { client, until } from '../harness/service.mjs';
+import { refused, startApi } from './contract.mjs';
+
+const isPostgres = process.env.TEST_DATABASE === 'postgresql';
+let postgres, one, two;
+before(async () => {
+  if (!isPostgres) return;
+  postgres = await startPostgres();
+  const options = { database: postgres.url, env: { EARSHOT_SERVICE_MASTER_KEY: randomBytes(32).toString('hex') } };
+  [one, two] = await Promise.all([startApi(options), startApi(options)]); /* migrations of both run at once */
+});
+after(async () => { await Promise.all([one?.close(), two?.close()]); await postgres?.stop(); });
+
+const option = { skip: !isPostgres && 'needs PostgreSQL' };
+const there = (workspace) => two.as(workspace.key);
+const newCall = async (workspace) => {
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'n', greetingMode: 'none', webhookUrl: '' });
+  const { body } = await workspace.api('POST', '/v1/calls', { agentId: agent.id });
+  return { agent, callId: body.callId };
+};
+const active = (api, id) => until(async () => (await api('GET', `/v1/calls/${id}`)).body.call.status === 'active', { what: 'the agent in the room' });
+
+test('what one node writes the other one reads', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { agent } = await newCall(workspace);
+  assert.equal((await there(workspace)('PATCH', `/v1/agents/${agent.id}`, { name: 'changed' })).status, 200);
+  assert.equal((await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.name, 'changed');
+});
+
+test('say and end reach the node that has the call', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { callId } = await newCall(workspace);
+  await active(workspace.api, callId);
+  assert.deepEqual((await there(workspace)('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' })).body, { ok: true });
+  const { body: { call } } = await there(workspace)('POST', `/v1/calls/${callId}/end`);
+  assert.deepEqual([call.status, call.endReason], ['ended', 'api']);
+  refused(await there(workspace)('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' }), 409, 'CALL_NOT_ACTIVE');
+});
+
+test('a rotated key stops on the other node within a second', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { agent } = await newCall(workspace);
+  const old = two.as(agent.apiKey);
+  assert.equal((await old('GET', '/v1/agents')).status, 200);
+  await workspace.api('POST', `/v1/agents/${agent.id}/rotate-key`);
+  const from = Date.now();
+  await until(async () => (await old('GET', '/v1/agents')).status === 401, { timeoutMs: 5000, what: 'the old key to stop' });
+  assert.ok(Date.now() - from < 1500, `it took ${Date.now() - from} ms`);
+});
+
+test("a killed node's calls are ended by the other one, once", option, async () => {
+  const workspace = await one.newWorkspace();
+  const { callId } = await newCall(workspace);
+  await active(workspace.api, callId);
+  one.service.child.kill('SIGKILL');
+  const from = Date.now();
+  const call = await until(async () => {
+    const { body } = await client(two.service, workspace.key)('GET', `/v1/calls/${callId}`);
+    return body.call.status === 'ended' && body.call;
+  }, { timeoutMs: 30000, what: 'the other node to end the call' });
+  assert.ok(Date.now() - from < 16000, `it took ${Date.now() - from} ms`);
+  assert.deepEqual([call.endReason, call.callCost], ['agent-shutdown', 0]);
+});

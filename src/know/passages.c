@@ -14,7 +14,9 @@ enum {
     SECTION_CHARS = 400, /* some three spoken sentences: what one answer can use */
     LONGEST_CHARS = 600, /* a paragraph beyond it is cut between sentences */
     HEADING_CHARS = 80,
+    MARKED_HEADING_CHARS = 200,
     QUESTION_CHARS = 300,
+    ANSWER_CHARS = 1500, /* a longer one is sections below its question */
     TOPICS_MAX = 30,
     PASSAGES_MAX = 20000,
     TEXT_MAX_BYTES = 16 * 1024 * 1024,
@@ -52,7 +54,7 @@ static bool ends_with_any(const char *text, const char *const *endings, size_t c
 static bool is_question(const char *line)
 {
     static const char *const marks[] = {"?", "\xEF\xBC\x9F" /* full width */, "\xD8\x9F"};
-    return ends_with_any(line, marks, ARRAY_LEN(marks)) && text_length(line) <= QUESTION_CHARS;
+    return ends_with_any(line, marks, ARRAY_LEN(marks));
 }
 
 /* A short line alone that does not end as a sentence does. */
@@ -60,8 +62,10 @@ static bool is_heading(const char *line)
 {
     static const char *const ends[] = {".",           "!", ";", ",", "\xE0\xA5\xA4" /* danda */,
                                        "\xE3\x80\x82" /* ideographic full stop */};
-    return *line == '#' || (text_length(line) <= HEADING_CHARS && *line != '-' && *line != '*' &&
-                            !ends_with_any(line, ends, ARRAY_LEN(ends)) && !is_question(line));
+    if (*line == '#')
+        return text_length(line) <= MARKED_HEADING_CHARS;
+    return text_length(line) <= HEADING_CHARS && *line != '-' && *line != '*' &&
+           !ends_with_any(line, ends, ARRAY_LEN(ends)) && !is_question(line);
 }
 
 /* Behind "Q:", "A:" and the like; NULL when the line does not begin so. */
@@ -164,19 +168,25 @@ static void add_heading(struct cutter *cutter, const char *line)
     topics->items[topics->count++] = cutter->heading;
 }
 
-static void add_card(struct cutter *cutter, const char *question, const char *answer)
-{
-    end_section(cutter);
-    add_passage(cutter, behind_answer_label(answer), question);
-    cutter->question = NULL;
-}
-
 /* A question that nothing answered is text like any other. */
 static void drop_question(struct cutter *cutter)
 {
     if (cutter->question)
         add_to_section(cutter, cutter->question);
     cutter->question = NULL;
+}
+
+static void add_card(struct cutter *cutter, const char *question, const char *answer)
+{
+    answer = behind_answer_label(answer);
+    cutter->question = NULL;
+    if (text_length(answer) > ANSWER_CHARS) {
+        add_to_section(cutter, question);
+        add_sentences(cutter, answer);
+        return;
+    }
+    end_section(cutter);
+    add_passage(cutter, answer, question);
 }
 
 /* --- paragraphs --- */
@@ -188,7 +198,8 @@ static void take_paragraph(struct cutter *cutter, char *text)
     if (rest)
         *rest++ = '\0';
     const char *first = labelled ? labelled : text;
-    if (labelled || is_question(first)) {
+    bool is_short = *first && text_length(first) <= QUESTION_CHARS;
+    if (is_short && (labelled || is_question(first))) {
         drop_question(cutter);
         if (rest)
             add_card(cutter, first, rest);

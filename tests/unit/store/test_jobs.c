@@ -257,6 +257,42 @@ TEST(database_away_loses_and_doubles_nothing)
     postgres_stop(postgres);
 }
 
+/* Whoever asks for the outcome of a commit settles it: it took effect, or it never will. */
+TEST(commit_in_doubt_is_settled_by_asking)
+{
+    struct fix fix = {0};
+    fix_begin(&fix, true);
+    struct db *writer = NULL, *asker = NULL;
+    struct fault fault = {0};
+    int64_t now_ms;
+    REQUIRE(connection_open(fix.store, 0, &writer, &fault) == OK);
+    REQUIRE(connection_open(fix.store, 0, &asker, &fault) == OK);
+    static const char insert[] = "INSERT INTO counters (name, value) VALUES ('a', 1)";
+    CHECK_INT(writer->ops->begin(writer, true, &now_ms, &fault), OK);
+    CHECK_INT(writer->ops->script(writer, insert, &fault), OK);
+    char first[DB_TRANSACTION_SIZE], second[DB_TRANSACTION_SIZE];
+    snprintf(first, sizeof(first), "%s", writer->ops->transaction(writer));
+    CHECK_INT(writer->ops->commit(writer, &fault), OK);
+    CHECK_INT(asker->ops->outcome(asker, first, &fault), OK);
+
+    CHECK_INT(writer->ops->begin(writer, true, &now_ms, &fault), OK);
+    CHECK_INT(writer->ops->script(writer, "DELETE FROM counters WHERE name = 'a'", &fault), OK);
+    snprintf(second, sizeof(second), "%s", writer->ops->transaction(writer));
+    CHECK(strcmp(first, second) != 0);
+    CHECK_INT(asker->ops->outcome(asker, second, &fault), ERR_NOT_FOUND);
+    CHECK_INT(writer->ops->commit(writer, &fault), ERR_AGAIN); /* too late: given up for lost */
+    writer->ops->rollback(writer);
+    CHECK_INT(asker->ops->begin(asker, false, &now_ms, &fault), OK);
+    struct tx tx = {.arena = fix.arena, .db = asker};
+    CHECK_INT(QUERY_NUMBER(&tx, 0, "SELECT COUNT(*) FROM counters WHERE name = 'a'"), 1);
+    asker->ops->rollback(asker);
+    CHECK_INT(writer->ops->begin(writer, true, &now_ms, &fault), OK); /* and goes on afresh */
+    CHECK_INT(writer->ops->commit(writer, &fault), OK);
+    db_close(writer);
+    db_close(asker);
+    fix_end(&fix);
+}
+
 /* Several processes start on one empty database. */
 STORE_TEST(concurrent_starts_migrate_once)
 {

@@ -80,7 +80,9 @@ static void on_pidfd(void *arg, unsigned events)
 enum err child_spawn(struct loop *loop, const char *const argv[], int stdio_fd, int nice,
                      child_exit_fn *on_exit, void *arg, struct child **out, struct fault *fault)
 {
-    volatile int failure = 0;
+    volatile int failure = 0; /* shared with the child until exec */
+    if (access(argv[0], X_OK) != 0)
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
     pid_t parent = getpid();
     pid_t pid = vfork(); /* NOLINT: posix_spawn sets neither the nice value nor PR_SET_PDEATHSIG */
     if (pid == 0)

@@ -29,7 +29,7 @@ enum {
     EXPIRE_US = 60 * 1000000,
     EXPIRE_ROWS = 1000,
     STOP_US = 6 * 1000000,
-    LEASE_SLACK_MS = 10000, /* beyond the answer time: for the queue and the settling */
+    LEASE_SLACK_MS = 5000, /* beyond the answer time: for the queue and the settling */
 };
 
 static const int64_t keep_standard_ms = 30LL * 24 * 3600 * 1000;

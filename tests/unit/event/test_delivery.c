@@ -1,9 +1,12 @@
 #include "event/delivery.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "event/sign.h"
@@ -167,6 +170,14 @@ static void office_close(struct post_office *office)
     guard_free(office->guard);
     for (size_t i = 0; i < office->count; i++)
         mem_free(office->posts[i].body);
+}
+
+static size_t distinct_events(const struct post_office *office)
+{
+    AUTO(map) seen = map_new();
+    for (size_t i = 0; i < office->count; i++)
+        map_set_str(seen, office->posts[i].event_id, (void *)office);
+    return map_count(seen);
 }
 
 static const char *url_to(struct post_office *office, const char *path)
@@ -443,4 +454,95 @@ STORE_TEST(a_test_event_is_sent_once)
     wait_us(&office, 200000);
     CHECK_INT(office.count, 3);
     office_close(&office);
+}
+
+/* While a lease holds, no attempt is made twice, whichever of two nodes looks. */
+TEST(two_nodes_share_the_work)
+{
+    struct fix fix = {0};
+    struct post_office office;
+    fix_begin(&fix, true);
+    office_open(&office, &fix, 0);
+    struct store *other = fix_open(&fix, "node-b", "-b");
+    const struct delivery_config config = {
+        .loop = office.loop, .store = other, .resolver = office.resolver, .answer_ms = 300};
+    struct deliverer *second = delivery_new(&config);
+    const char *id = subscribe(&office, url_to(&office, "/ok"), "*");
+    for (int i = 0; i < 10; i++) {
+        emit(&office, "", NULL, 0, 100);
+        delivery_wake(second);
+    }
+    wait_posts(&office, 1000);
+    wait_us(&office, 200000);
+    CHECK_INT(office.count, 1000);
+    CHECK_INT(distinct_events(&office), 1000);
+    CHECK_INT(newest(&office, id).state, DELIVERY_DELIVERED);
+    office.is_stopped = false;
+    delivery_stop(second, on_stopped, &office);
+    if (!office.is_stopped)
+        loop_run(office.loop);
+    delivery_free(second);
+    store_close(other);
+    office_close(&office);
+    fix_end(&fix);
+}
+
+struct waiting_count {
+    struct post_office *office;
+    int64_t count;
+};
+
+static enum err count_waiting(struct tx *tx, void *arg)
+{
+    struct waiting_count *waiting = arg;
+    return store_outbox_waiting(tx, &waiting->count);
+}
+
+static void on_counted(void *arg, enum err err)
+{
+    struct waiting_count *waiting = arg;
+    CHECK_INT(err, OK);
+    loop_stop(waiting->office->loop);
+}
+
+static int64_t still_waiting(struct post_office *office)
+{
+    struct waiting_count waiting = {office, -1};
+    CHECK_INT(store_job(office->fix->store, STORE_READ, count_waiting, &waiting, office->loop,
+                        on_counted),
+              OK);
+    loop_run(office->loop);
+    return waiting.count;
+}
+
+TEST(a_database_that_goes_away_loses_no_event)
+{
+    enum { EVENTS = 400 };
+    struct fix fix = {.is_pg = true};
+    struct post_office office;
+    struct postgres *postgres = postgres_start();
+    REQUIRE(postgres != NULL);
+    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    fix.arena = arena_new(0);
+    snprintf(fix.dir, sizeof(fix.dir), "/tmp/earshot-event-XXXXXX");
+    REQUIRE(mkdtemp(fix.dir) && postgres_database(postgres, "away", fix.url, sizeof(fix.url)));
+    fix.store = fix_open(&fix, "", "");
+    REQUIRE(fix.store != NULL);
+    office_open(&office, &fix, 8);
+    subscribe(&office, url_to(&office, "/ok"), "*");
+    emit(&office, "", NULL, 0, EVENTS);
+    while (office.count < EVENTS / 4)
+        wait_us(&office, 1000);
+    postgres_crash(postgres);
+    wait_us(&office, 500000);
+    REQUIRE(postgres_again(postgres));
+    for (int i = 0; i < 150 && (distinct_events(&office) < EVENTS || still_waiting(&office) > 0);
+         i++)
+        wait_us(&office, 100000);
+    CHECK_INT(distinct_events(&office), EVENTS);
+    CHECK_INT(still_waiting(&office), 0);
+    office_close(&office);
+    store_close(fix.store);
+    arena_free(fix.arena);
+    postgres_stop(postgres);
 }

@@ -77,28 +77,28 @@ static void on_pidfd(void *arg, unsigned events)
     child->on_exit(child->arg, has_exited ? info.si_status : -1, has_exited ? 0 : info.si_status);
 }
 
-enum err child_spawn(struct loop *loop, const char *const argv[], int stdio_fd, int nice,
-                     child_exit_fn *on_exit, void *arg, struct child **out, struct fault *fault)
+enum err child_spawn(struct loop *loop, const struct child_spec *spec, struct child **out,
+                     struct fault *fault)
 {
     volatile int failure = 0; /* shared with the child until exec */
-    if (access(argv[0], X_OK) != 0)
-        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
+    if (access(spec->argv[0], X_OK) != 0)
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
     pid_t parent = getpid();
     pid_t pid = vfork(); /* NOLINT: posix_spawn sets neither the nice value nor PR_SET_PDEATHSIG */
     if (pid == 0)
-        become(argv, stdio_fd, nice, parent, &failure);
+        become(spec->argv, spec->stdio_fd, spec->nice, parent, &failure);
     if (pid < 0)
-        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
     int pidfd = failure ? -1 : pidfd_open(pid, 0);
     if (pidfd < 0) {
         int cause = failure ? failure : errno;
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0); /* dead already, or this very moment */
-        return fault_set(fault, ERR_IO, "cannot start %s: %s", argv[0], strerror(cause));
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(cause));
     }
     struct child *child = mem_new(struct child);
-    *child =
-        (struct child){.loop = loop, .pid = pid, .pidfd = pidfd, .on_exit = on_exit, .arg = arg};
+    *child = (struct child){
+        .loop = loop, .pid = pid, .pidfd = pidfd, .on_exit = spec->on_exit, .arg = spec->arg};
     child->io = io_open(loop, pidfd, IO_READ, on_pidfd, child);
     *out = child;
     return OK;

@@ -12,11 +12,17 @@ struct child;
 
 typedef void child_exit_fn(void *arg, int exit_code, int signal_number);
 
-/* argv[0] is the path. stdio_fd: what the child gets as descriptor 0 and 1 (not closed here);
- * stderr is ours. nice: added to ours. The child dies with us (PR_SET_PDEATHSIG). ERR_IO: fault
- * says why. */
-enum err child_spawn(struct loop *loop, const char *const argv[], int stdio_fd, int nice,
-                     child_exit_fn *on_exit, void *arg, struct child **out,
+/* How to start one. */
+struct child_spec {
+    const char *const *argv; /* argv[0] is the path; NULL behind the last */
+    int stdio_fd;            /* what the child gets as descriptor 0 and 1; not closed here */
+    int nice;                /* added to ours */
+    child_exit_fn *on_exit;
+    void *arg;
+};
+
+/* stderr is ours. The child dies with us (PR_SET_PDEATHSIG). ERR_IO: fault says why. */
+enum err child_spawn(struct loop *loop, const struct child_spec *spec, struct child **out,
                      struct fault *fault) MUST_USE;
 pid_t child_pid(const struct child *child);
 void child_kill(struct child *child, int signal_number);

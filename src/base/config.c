@@ -115,7 +115,7 @@ static void append_plain(struct buf *out, const char *name, bool is_id)
     for (; *name; name++) {
         bool is_gap = *name == '_' || *name == '-' || *name == '.';
         if (!is_gap)
-            buf_append_char(out, (char)toupper((unsigned char)*name));
+            buf_append_char(out, (char)(toupper)((unsigned char)*name));
         else if (is_id)
             buf_append_char(out, '_');
     }

@@ -101,7 +101,9 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
     if (talk->floor == TURN_OVER)
         return;
     if (event->kind == STT_ERROR) {
-        talk_failed(talk, TALK_STT, TALK_STAGE_STT, event->error, event->message, event->is_fatal,
+        talk_failed(talk,
+                    &(struct talk_failure){TALK_STT, TALK_STAGE_STT, event->error, event->message,
+                                           event->is_fatal},
                     now_us);
         if (event->is_fatal)
             endpoint_deaf(&talk->endpoint);

@@ -113,9 +113,15 @@ void talk_do(struct talk *talk, struct talk_action action); /* texts are copied 
 /* After each input: what follows from it. */
 void talk_settle(struct talk *talk, int64_t now_us);
 bool talk_move(struct talk *talk, enum turn_event event);
+struct talk_failure {
+    enum talk_engine engine;
+    enum talk_stage stage;
+    enum engine_error error;
+    const char *message; /* NULL: the error's name */
+    bool is_fatal;       /* the session is of no more use */
+};
 /* A failure of an engine; the one way to call.error, fallback and retry. */
-void talk_failed(struct talk *talk, enum talk_engine engine, enum talk_stage stage,
-                 enum engine_error error, const char *message, bool is_fatal, int64_t now_us);
+void talk_failed(struct talk *talk, const struct talk_failure *failure, int64_t now_us);
 void talk_worked(struct talk *talk, enum talk_engine engine);
 
 /* ---- hear.c ---- */

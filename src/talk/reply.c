@@ -235,7 +235,7 @@ static void model_failed(struct talk *talk, enum engine_error error, const char 
     struct reply *reply = &talk->reply;
     enum talk_stage stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_LLM;
     talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
-    talk_failed(talk, TALK_LLM, stage, error, message, false, now_us);
+    talk_failed(talk, &(struct talk_failure){TALK_LLM, stage, error, message, false}, now_us);
     if (!reply->is_committed && !talk->engines[TALK_LLM].is_closed) {
         reply_clear(talk);
         return;

@@ -246,14 +246,13 @@ static bool is_hopeless(enum engine_error error)
            error == ENGINE_TIMEOUT;
 }
 
-void talk_failed(struct talk *talk, enum talk_engine engine, enum talk_stage stage,
-                 enum engine_error error, const char *message, bool is_fatal, int64_t now_us)
+void talk_failed(struct talk *talk, const struct talk_failure *failure, int64_t now_us)
 {
-    struct engine_health *health = &talk->engines[engine];
+    struct engine_health *health = &talk->engines[failure->engine];
+    const char *text = failure->message ? failure->message : engine_error_name(failure->error);
     if (!health->is_told)
-        talk_do(talk, (struct talk_action){.what = TALK_DO_ERROR,
-                                           .stage = stage,
-                                           .text = message ? message : engine_error_name(error)});
+        talk_do(talk,
+                (struct talk_action){.what = TALK_DO_ERROR, .stage = failure->stage, .text = text});
     health->is_told = true;
     if (health->is_closed)
         return;
@@ -261,8 +260,9 @@ void talk_failed(struct talk *talk, enum talk_engine engine, enum talk_stage sta
         health->failures = 0;
     health->failures++;
     health->failed_us = now_us;
-    bool wants_fallback = health->has_more && (health->failures >= 2 || is_hopeless(error));
-    if (!is_fatal && !wants_fallback)
+    bool wants_fallback =
+        health->has_more && (health->failures >= 2 || is_hopeless(failure->error));
+    if (!failure->is_fatal && !wants_fallback)
         return;
     health->is_closed = true;
     health->wants_fallback = wants_fallback;

@@ -113,8 +113,10 @@ static void voice_failed(struct talk *talk, enum engine_error error, const char 
 {
     const struct speech_line *front = speech_front(&talk->speech);
     bool is_greeting = front && front->kind == SPEECH_GREETING;
-    talk_failed(talk, TALK_TTS, is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS, error, message,
-                is_fatal, now_us);
+    talk_failed(talk,
+                &(struct talk_failure){TALK_TTS, is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS,
+                                       error, message, is_fatal},
+                now_us);
     talk_do(talk, (struct talk_action){.what = TALK_DO_UNSPEAK});
     speech_unask(&talk->speech);
     talk->speak_due_us = INT64_MAX;

@@ -230,7 +230,8 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
     list_init(&worker->sessions);
     const char *const argv[] = {pool->path, role_names[role], NULL};
     enum err err =
-        child_spawn(pool->loop, argv, ends[1], WORKER_NICE, on_exit, worker, &worker->child, fault);
+        child_spawn(pool->loop, &(struct child_spec){argv, ends[1], WORKER_NICE, on_exit, worker},
+                    &worker->child, fault);
     close(ends[1]);
     if (err != OK) {
         close(ends[0]);

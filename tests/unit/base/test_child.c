@@ -33,7 +33,8 @@ TEST(child_speaks_over_its_stdio_and_exits)
     int fds[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
     const char *const argv[] = {"/bin/sh", "-c", "read x; echo got $x; exit 7", NULL};
-    REQUIRE(child_spawn(loop, argv, fds[1], 5, on_exit_stop, &watch, &child, NULL) == OK);
+    REQUIRE(child_spawn(loop, &(struct child_spec){argv, fds[1], 5, on_exit_stop, &watch}, &child,
+                        NULL) == OK);
     close(fds[1]);
     CHECK(child_pid(child) > 0);
     CHECK_INT(write(fds[0], "it\n", 3), 3);
@@ -53,7 +54,8 @@ TEST(child_is_killed)
     struct watch watch = {.loop = loop};
     struct child *child = NULL;
     const char *const argv[] = {"/bin/sleep", "100", NULL};
-    REQUIRE(child_spawn(loop, argv, 2, 0, on_exit_stop, &watch, &child, NULL) == OK);
+    REQUIRE(child_spawn(loop, &(struct child_spec){argv, 2, 0, on_exit_stop, &watch}, &child,
+                        NULL) == OK);
     child_kill(child, SIGTERM);
     loop_run(loop);
     CHECK_INT(watch.signal_number, SIGTERM);
@@ -72,8 +74,10 @@ TEST(child_closed_is_reaped_without_a_word)
     struct watch watch = {.loop = loop};
     struct child *running = NULL, *idle = NULL;
     const char *const argv[] = {"/bin/sleep", "100", NULL};
-    REQUIRE(child_spawn(loop, argv, 2, 0, on_exit_stop, &watch, &running, NULL) == OK);
-    REQUIRE(child_spawn(loop, argv, 2, 0, on_exit_stop, &watch, &idle, NULL) == OK);
+    REQUIRE(child_spawn(loop, &(struct child_spec){argv, 2, 0, on_exit_stop, &watch}, &running,
+                        NULL) == OK);
+    REQUIRE(child_spawn(loop, &(struct child_spec){argv, 2, 0, on_exit_stop, &watch}, &idle,
+                        NULL) == OK);
     pid_t pids[] = {child_pid(running), child_pid(idle)};
     loop_defer(loop, close_child, running);
     struct timer timer;
@@ -92,7 +96,9 @@ TEST(child_that_cannot_start_says_why)
     struct child *child = NULL;
     struct fault fault = {0};
     const char *const argv[] = {"/no/such/program", NULL};
-    CHECK_INT(child_spawn(loop, argv, 2, 0, on_exit_stop, NULL, &child, &fault), ERR_IO);
+    CHECK_INT(
+        child_spawn(loop, &(struct child_spec){argv, 2, 0, on_exit_stop, NULL}, &child, &fault),
+        ERR_IO);
     CHECK_TEXT(fault.text, "cannot start /no/such/program: No such file or directory");
     CHECK(child == NULL);
 }

@@ -13,7 +13,8 @@
 
 enum {
     SPOKEN_BYTES = 8,         /* a shorter packet is comfort noise */
-    QUIET_US = 400000,        /* the agent has finished */
+    QUIET_US = 800000,        /* the agent has finished; a machine that stalls for a moment must not
+                                 look like that, or the caller talks into the reply */
     PAUSE_US = 500000,        /* before the next question */
     NO_GREETING_US = 3000000, /* the agent has none */
     NO_REPLY_US = 10000000

@@ -14,6 +14,7 @@
 
 enum {
     PARTIAL_SAMPLES = STT_RATE_HZ * 3 / 10, /* of voice, before the first words are heard */
+    LOUD = 300,                             /* a sample of voice, of 32,767 */
     DELTA_BYTES = 12,
     DELTA_EVERY_US = 5000,
     CHUNK_SAMPLES = TTS_RATE_HZ / 10,
@@ -123,10 +124,20 @@ static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
     return &stt->base;
 }
 
+static bool is_loud(const int16_t *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (samples[i] > LOUD || samples[i] < -LOUD)
+            return true;
+    return false;
+}
+
+/* Hears nothing in silence: what is pushed between the voice's end and the turn's is no speech. */
 static void stt_push(struct stt *base, const int16_t *samples, size_t count)
 {
     struct standin_stt *stt = (struct standin_stt *)base;
-    (void)samples;
+    if (!is_loud(samples, count))
+        return;
     stt->heard += count;
     if (stt->has_partial || stt->heard < PARTIAL_SAMPLES)
         return;

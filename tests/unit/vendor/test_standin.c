@@ -77,6 +77,11 @@ TEST(standin_hears_its_text_in_any_voice)
     static int16_t voice[8000];
     stt->ops->push(stt, voice, 8000);
     loop_run_for(stand.loop, 10000);
+    CHECK_TEXT(stand.seen.order, "r"); /* nothing in silence */
+    for (size_t i = 0; i < ARRAY_LEN(voice); i++)
+        voice[i] = i % 2 ? 1000 : -1000;
+    stt->ops->push(stt, voice, 8000);
+    loop_run_for(stand.loop, 10000);
     CHECK_TEXT(stand.seen.order, "rp");
     int64_t asked_us = loop_now_us(stand.loop);
     stt->ops->flush(stt, 3);

@@ -45,6 +45,29 @@ for (const singlePeerConnection of [true, false]) {
       await page.close();
     });
 
+    test('speakers, connection quality and a fresh token are told', async () => {
+      const room = await server.open();
+      const page = await pages.open();
+      const token = await room.token();
+      await page.evaluate(async ([url, first, settings]) => {
+        const joined = window.join(url, first, settings);
+        window.told = { speakers: new Set(), quality: [] };
+        window.room.on('activeSpeakersChanged', (speakers) => speakers.forEach(({ identity }) => window.told.speakers.add(identity)));
+        window.room.on('connectionQualityChanged', (quality, participant) => window.told.quality.push([quality, participant.identity]));
+        await joined;
+        await window.room.localParticipant.setMicrophoneEnabled(true, { echoCancellation: false, noiseSuppression: false, autoGainControl: false });
+      }, [room.url, token, { singlePeerConnection }]);
+      await room.state('speaking');
+      const told = () => page.evaluate(() => ({ speakers: [...window.told.speakers], quality: window.told.quality, token: window.room.engine.token }));
+      const all = await until(async () => { const now = await told(); return now.speakers.length === 2 && now.quality.length > 0 && now; }, { what: 'speakers and quality' });
+      assert.deepEqual(all.speakers.sort(), ['agent-test', 'caller']);
+      assert.deepEqual(all.quality[0], ['excellent', 'caller']);
+      assert.notEqual(all.token, token);
+      const claims = JSON.parse(Buffer.from(all.token.split('.')[1], 'base64url'));
+      assert.deepEqual([claims.sub, claims.video.room], ['caller', room.name]);
+      await page.close();
+    });
+
     test('the microphone may be on before the room is joined', async () => {
       const room = await server.open();
       const page = await pages.open();

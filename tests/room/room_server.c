@@ -36,7 +36,8 @@ enum {
     OUT_HZ = 48000,
     IN_HZ = 16000,
     ROOMS = 256,
-    SILENCE_US = 3000000 /* shorter than a service's, for the tests' patience */
+    SILENCE_US = 3000000, /* shorter than a service's, as the next, for the tests' patience */
+    JOIN_LIMIT_US = 6000000
 };
 
 struct room {
@@ -212,6 +213,7 @@ static void run_open(struct request *request)
         .agent_identity = "agent-test",
         .agent_name = "Test agent",
         .silence_limit_us = SILENCE_US,
+        .join_limit_us = JOIN_LIMIT_US,
         .events = &events,
         .arg = room,
     };

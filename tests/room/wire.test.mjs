@@ -241,6 +241,17 @@ test('another identity cannot push the caller out, nor be the agent', async () =
   wire.socket.destroy();
 });
 
+test('who brings no media path up in time is told so', async () => {
+  const room = await server.open();
+  const wire = await joined(room);
+  send(wire, offer(sdp('browser-single-1-offer')));
+  await expect(wire, 'answer');
+  const leave = await expect(wire, 'leave');
+  assert.deepEqual([leave.value.reason, leave.value.action], [7, 0]);
+  assert.equal((await expect(wire, 'none')).code, 1000);
+  assert.equal((await room.seen()).left, 0);
+});
+
 test('half-open connections and endless heads hold nobody up', async () => {
   const idle = await Promise.all(Array.from({ length: 50 }, () => connect(server.url)));
   const slow = await connect(server.url);

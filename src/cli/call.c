@@ -188,8 +188,10 @@ static void on_answer(void *arg, const struct http_fetch_result *result)
 static char *start_body(const struct call_run *run)
 {
     AUTO(js) body = js_object();
+    const char *agent = invocation_value(run->line, "agent");
     const char *language = invocation_value(run->line, "language");
-    js_set(body, "agentId", js_string(invocation_value(run->line, "agent")));
+    if (agent)
+        js_set(body, "agentId", js_string(agent));
     if (language)
         js_set(body, "language", js_string(language));
     return js_print(body);
@@ -202,7 +204,9 @@ static void start_call(void *arg)
     const char *key = invocation_value(run->line, "key");
     base = base ? base : getenv("EARSHOT_URL");
     key = key ? key : getenv("EARSHOT_KEY");
-    AUTO_MEM char *url = mem_printf("%s/v1/calls", base ? base : "http://127.0.0.1:8080");
+    bool is_publishable = key && strncmp(key, "pk_", 3) == 0; /* it knows its agent */
+    AUTO_MEM char *url = mem_printf("%s/v1/%scalls", base ? base : "http://127.0.0.1:8080",
+                                    is_publishable ? "embed/" : "");
     AUTO_MEM char *bearer = mem_printf("Bearer %s", key ? key : "");
     AUTO_MEM char *body = start_body(run);
     const struct http_header headers[] = {{"Authorization", bearer},
@@ -322,11 +326,11 @@ static int run_call(const struct invocation *line)
 }
 
 static const struct option options[] = {
-    {"agent", "ID", "Whom to call.", true},
+    {"agent", "ID", "Whom to call; a publishable key knows its agent.", false},
     {"in", "FILE", "What the caller says, a WAV file.", true},
     {"out", "FILE", "Where to keep what the agent says, a WAV file.", false},
     {"url", "URL", "The service (else $EARSHOT_URL, else http://127.0.0.1:8080).", false},
-    {"key", "KEY", "An API key (else $EARSHOT_KEY).", false},
+    {"key", "KEY", "An API key, or an agent's publishable key (else $EARSHOT_KEY).", false},
     {"language", "ID", "Another language than the agent's.", false},
     {"seconds", "N", "Hangs up after so long; 90 when not given.", false},
     {"json", NULL, "Print each event as a line of JSON.", false},

@@ -185,7 +185,8 @@ static void apply_entries(struct agent_tools *tools, struct agent *agent, const 
     }
     const char **ids =
         arena_new_n(context->arena, const char *, agent->tool_ids.count + ENTRIES_MAX);
-    memcpy(ids, agent->tool_ids.items, agent->tool_ids.count * sizeof *ids);
+    if (agent->tool_ids.count)
+        memcpy(ids, agent->tool_ids.items, agent->tool_ids.count * sizeof *ids);
     agent->tool_ids.items = ids;
     for (size_t i = 0; i < js_count(entries); i++)
         apply_entry(tools, agent, js_at(entries, i), i, context);

@@ -9,10 +9,10 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /* Answers are closed here, though clients should expect new members. */
-function close(schema) {
-  if (Array.isArray(schema)) return schema.map(close);
+function closed(schema) {
+  if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, close(value)]));
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
   if (copy.type === 'object' && copy.properties && !('additionalProperties' in copy)) copy.additionalProperties = false;
   return copy;
 }
@@ -22,7 +22,7 @@ export class Contract {
     this.document = document;
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats(ajv);
-    ajv.addSchema({ $id: 'openapi', components: close(document.components) });
+    ajv.addSchema({ $id: 'openapi', components: closed(document.components) });
     this.ajv = ajv;
     this.paths = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
       .sort((a, b) => (a.path.split('{').length - b.path.split('{').length));
@@ -81,7 +81,11 @@ export async function startApi({ env = {}, ...options } = {}) {
     return { ...workspace, api: as(workspace.key) };
   };
   const workspace = await newWorkspace();
-  return { service, contract, workspace, newWorkspace, api: workspace.api, as, close: () => service.close() };
+  const close = async () => {
+    await service.close();
+    if (service.exit.signal !== 'SIGKILL') assert.equal(service.exit.code, 0, `the service did not end well: ${service.output.slice(-4000)}`);
+  };
+  return { service, contract, workspace, newWorkspace, api: workspace.api, as, close };
 }
 
 /* The fault of a field, or undefined. */

@@ -31,9 +31,9 @@ static ps_decoder_t *make_decoder(const struct model_files *files)
     char dictionary[64], language_model[64];
     snprintf(dictionary, sizeof dictionary, "/proc/self/fd/%d", files->dictionary_fd);
     snprintf(language_model, sizeof language_model, "/proc/self/fd/%d", files->arpa_fd);
-    cmd_ln_t *settings =
-        cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", acoustic_model, "-dict", dictionary, "-lm",
-                    language_model, "-fwdflat", "no", "-logfn", "/dev/null", NULL);
+    cmd_ln_t *settings = cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", acoustic_model, "-dict",
+                                     dictionary, "-lm", language_model, "-fwdflat", "no",
+                                     "-bestpath", "no", "-logfn", "/dev/null", NULL);
     if (!settings)
         return NULL;
     ps_decoder_t *decoder = ps_init(settings);

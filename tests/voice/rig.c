@@ -121,18 +121,24 @@ struct stt *speech_rig_listen(struct speech_rig *rig, const char *vocabulary, st
     return stt;
 }
 
-void speech_rig_hear(struct speech_rig *rig, struct stt *stt, const int16_t *samples_48k,
-                     size_t count, struct heard *out)
+void speech_rig_hear_16k(struct speech_rig *rig, struct stt *stt, const int16_t *samples,
+                         size_t count, struct heard *out)
 {
-    AUTO(resampler) down = resampler_new(48000, STT_RATE_HZ);
-    int16_t frame[400];
+    enum { FRAME = STT_RATE_HZ / 50 };
     *out = (struct heard){.flushed_us = -1};
-    for (size_t at = 0; at + 960 <= count; at += 960) {
-        size_t got = resampler_run(down, samples_48k + at, 960, frame);
-        stt->ops->push(stt, frame, got);
-    }
+    for (size_t at = 0; at + FRAME <= count; at += FRAME)
+        stt->ops->push(stt, samples + at, FRAME);
     listener.out = out;
     listener.asked_us = loop_now_us(rig->loop);
     stt->ops->flush(stt, 1);
     wait_for(rig, WAIT_US);
+}
+
+void speech_rig_hear(struct speech_rig *rig, struct stt *stt, const int16_t *samples_48k,
+                     size_t count, struct heard *out)
+{
+    AUTO(resampler) down = resampler_new(48000, STT_RATE_HZ);
+    AUTO_MEM int16_t *samples = mem_new_n(int16_t, resampler_out_max(down, count));
+    size_t got = resampler_run(down, samples_48k, count, samples);
+    speech_rig_hear_16k(rig, stt, samples, got, out);
 }

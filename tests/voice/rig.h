@@ -37,3 +37,5 @@ struct heard {
 struct stt *speech_rig_listen(struct speech_rig *rig, const char *vocabulary, struct heard *out);
 void speech_rig_hear(struct speech_rig *rig, struct stt *stt, const int16_t *samples_48k,
                      size_t count, struct heard *out);
+void speech_rig_hear_16k(struct speech_rig *rig, struct stt *stt, const int16_t *samples,
+                         size_t count, struct heard *out);

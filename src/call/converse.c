@@ -411,6 +411,7 @@ static void open_media(struct live_call *call)
         .prefix_padding_ms = (int)sent->prefix_padding_ms,
     };
     call->media = (struct media){
+        .call_id = call->id,
         .loop = call->home->media.loop,
         .pacer = call->home->pacer,
         .port = call->home->media.port,

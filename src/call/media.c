@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audio/inlet.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "call/line_cache.h"
 #include "engine/stt.h"
@@ -60,12 +61,26 @@ void media_stop(struct media *media)
 
 /* ---- the caller ---- */
 
+/* What came just before the voice, as far as the recogniser has not got it already. */
 static void push_prefix(struct media *media)
 {
     size_t most = vad_prefix_max_samples(media->vad);
     AUTO_MEM int16_t *samples = mem_new_n(int16_t, most);
     size_t count = vad_prefix(media->vad, samples, most);
-    media->stt->ops->push(media->stt, samples, count);
+    size_t fresh = MIN(count, media->unpushed_samples + AUDIO_IN_SAMPLES);
+    media->stt->ops->push(media->stt, samples + (count - fresh), fresh);
+    media->unpushed_samples = 0;
+}
+
+static void push(struct media *media, const struct audio_frame *frame, enum vad_change change)
+{
+    if (media->stt && change == VAD_STARTED)
+        push_prefix(media);
+    else if (media->stt && media->is_pushing)
+        media->stt->ops->push(media->stt, frame->samples, AUDIO_IN_SAMPLES);
+    else
+        media->unpushed_samples += AUDIO_IN_SAMPLES;
+    media->is_pushing = change == VAD_STARTED || (media->is_pushing && change != VAD_STOPPED);
 }
 
 static bool is_stalled(const struct media *media, const struct audio_frame *frame, int64_t now_us)
@@ -82,16 +97,11 @@ static void hear(struct media *media, const struct audio_frame *frame, int64_t n
     vad_input(media->vad, frame, &voice);
     if (frame->source != AUDIO_SILENCE)
         media->was_voiced = voice.is_voiced;
-    bool is_first = voice.change == VAD_STARTED && !media->is_pushing;
     if (voice.change == VAD_STARTED)
         talk_voice_started(media->talk, now_us);
-    if (media->stt && is_first)
-        push_prefix(media);
-    else if (media->stt && media->is_pushing)
-        media->stt->ops->push(media->stt, frame->samples, AUDIO_IN_SAMPLES);
+    push(media, frame, voice.change);
     if (voice.change == VAD_STOPPED)
         talk_voice_stopped(media->talk, now_us - (int64_t)voice.silence_ms * 1000, now_us);
-    media->is_pushing = talk_is_hearing(media->talk);
     if (voice.change != VAD_SAME)
         media->on_talk(media->arg);
 }
@@ -106,9 +116,11 @@ static void hear_all(struct media *media, int64_t now_us)
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us)
 {
+    log_scope(media->call_id, NULL);
     media->packet_us = now_us;
     inlet_input(media->inlet, payload, len, sequence, timestamp, now_us);
     hear_all(media, now_us);
+    log_scope(NULL, NULL);
 }
 
 void media_mute(struct media *media, bool is_muted)
@@ -266,6 +278,7 @@ static void frame_due(void *arg, int64_t due_us)
     struct media *media = arg;
     (void)due_us;
     int64_t now_us = loop_now_us(media->loop);
+    log_scope(media->call_id, NULL);
     hear_all(media, now_us);
     if (has_frame(media)) {
         send_speech(media, now_us);
@@ -275,6 +288,7 @@ static void frame_due(void *arg, int64_t due_us)
         media->is_in_spurt = false;
         media->timestamp += AUDIO_OUT_SAMPLES; /* media time goes on in silence */
     }
+    log_scope(NULL, NULL);
 }
 
 /* Speech that begins does not wait for the seat's slot. */

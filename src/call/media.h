@@ -37,6 +37,7 @@ enum {
 
 struct media {
     /* Set by the owner. */
+    const char *call_id; /* for the log */
     struct loop *loop;
     struct pacer *pacer;
     struct port *port; /* flushed for the first frame of a spurt; NULL in tests */
@@ -51,7 +52,8 @@ struct media {
     /* The caller. */
     struct inlet *inlet;
     struct vad *vad;
-    bool is_pushing;           /* the recogniser gets what is heard */
+    bool is_pushing;           /* the recogniser gets what is heard: voice, and its pauses */
+    size_t unpushed_samples;   /* what it has not got since then */
     bool is_muted, was_voiced; /* voiced: the last frame that came */
     int64_t packet_us;         /* when the last packet came */
 

@@ -21,11 +21,11 @@ void endpoint_clear(struct endpoint *endpoint)
     buf_clear(&endpoint->text);
 }
 
-void endpoint_reset(struct endpoint *endpoint)
+void endpoint_reset(struct endpoint *endpoint, bool is_taken)
 {
     buf_reset(&endpoint->final);
     buf_reset(&endpoint->text);
-    endpoint->is_stale = endpoint->is_open && !endpoint->is_voiced && !endpoint->is_flushed;
+    endpoint->is_stale = is_taken && !endpoint->is_voiced;
     endpoint->is_open = endpoint->is_voiced;
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
 }
@@ -114,7 +114,6 @@ bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, in
     case STT_FLUSHED:
         if (event->gen != endpoint->flush_gen)
             return false;
-        endpoint->is_stale = false;
         endpoint->is_flushed = !endpoint->is_voiced;
         return false;
     case STT_READY:

@@ -33,7 +33,7 @@ struct endpoint {
     bool is_stable;  /* the text is not likely to change */
     bool is_ended;   /* the recogniser says that the caller has finished */
     bool punctuates; /* this recogniser writes full stops: a missing one means something */
-    bool is_stale;   /* the turn was taken before its final words came: those are not new ones */
+    bool is_stale;   /* what comes without a new voice belongs to the turn that was taken */
     uint32_t flush_gen;
     int64_t began_us, last_voice_us;
     struct buf final, text; /* finished pieces; those and the partial one */
@@ -42,8 +42,9 @@ struct endpoint {
 
 void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso);
 void endpoint_clear(struct endpoint *endpoint);
-/* For the next turn; keeps what was learned of the recogniser. */
-void endpoint_reset(struct endpoint *endpoint);
+/* For the next turn; keeps what was learned of the recogniser. is_taken: the turn was; words that
+ * come late are not new ones. Otherwise a slow recogniser may still find words in what was void. */
+void endpoint_reset(struct endpoint *endpoint, bool is_taken);
 
 void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us);
 /* Returns the generation to flush the recogniser with; 0: nothing is open. */

@@ -121,11 +121,6 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
     talk_settle(talk, now_us);
 }
 
-bool talk_is_hearing(const struct talk *talk)
-{
-    return talk->endpoint.is_open;
-}
-
 static void tell_turn(struct talk *talk, const char *text, int64_t at_us)
 {
     talk_do(talk, (struct talk_action){
@@ -168,12 +163,12 @@ static void commit(struct talk *talk, int64_t now_us)
         answer(talk, text, now_us);
     }
     talk->early_count = 0;
-    endpoint_reset(endpoint);
+    endpoint_reset(endpoint, true);
 }
 
 static void void_turn(struct talk *talk)
 {
-    endpoint_reset(&talk->endpoint);
+    endpoint_reset(&talk->endpoint, false);
     resume(talk);
     talk_move(talk, TURN_VOID);
 }
@@ -206,7 +201,7 @@ void hear_settle(struct talk *talk, int64_t now_us)
     if (!is_deciding && endpoint->is_open && talk->floor != TURN_THINKING) {
         /* Under a voice that cannot be cut: sound without words passes, words wait. */
         if (endpoint_verdict(endpoint, now_us) == ENDPOINT_VOID)
-            endpoint_reset(endpoint);
+            endpoint_reset(endpoint, false);
         return;
     }
     switch (endpoint_verdict(endpoint, now_us)) {

@@ -313,7 +313,7 @@ void talk_joined(struct talk *talk, int64_t now_us)
 void talk_left(struct talk *talk, int64_t now_us)
 {
     talk->endpoint.is_voiced = false;
-    endpoint_reset(&talk->endpoint);
+    endpoint_reset(&talk->endpoint, true);
     talk->is_noise = talk->was_thinking = false;
     talk_move(talk, TURN_LEFT);
     talk_settle(talk, now_us);

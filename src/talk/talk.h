@@ -94,9 +94,6 @@ void talk_end(struct talk *talk, int64_t now_us);
 /* An engine was opened, before talk_begin() and as TALK_DO_REOPEN asks; has_more: there is (yet)
  * another to fall back on. */
 void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_more, int64_t now_us);
-/* Is the caller's audio of use to the recogniser: from the voice's start until the turn is decided.
- */
-bool talk_is_hearing(const struct talk *talk);
 void talk_time(struct talk *talk, int64_t now_us); /* what is due */
 int64_t talk_deadline_us(const struct talk *talk); /* INT64_MAX: nothing */
 

@@ -127,6 +127,8 @@ TEST(a_question_is_answered_within_endpoint_and_engines)
     CHECK(heard_ms - spoken_ms >= 550 + 80);
     CHECK(heard_ms - spoken_ms <= 550 + 80 + 2 * 20 + 60);
     CHECK_INT(sim_engines.llm_starts, 1);
+    /* The recogniser gets the second of voice, what was just before it, and the pause. */
+    CHECK(sim_engines.stt_samples >= 16 * 1000 && sim_engines.stt_samples <= 16 * 1700);
     CHECK(strstr(sim_lines(caller), "caller final what time is it") != NULL);
     CHECK(strstr(sim_lines(caller), "state thinking") != NULL);
 }

@@ -43,7 +43,7 @@ TEST(pieces_add_up_until_the_verdict)
     CHECK_INT(endpoint_deadline_us(&endpoint), 2550000);
     CHECK_INT(endpoint_verdict(&endpoint, 2549999), ENDPOINT_OPEN);
     CHECK_INT(endpoint_verdict(&endpoint, 2550000), ENDPOINT_COMMIT);
-    endpoint_reset(&endpoint);
+    endpoint_reset(&endpoint, true);
     CHECK_TEXT(endpoint_text(&endpoint), "");
     CHECK_INT(endpoint_deadline_us(&endpoint), INT64_MAX);
     endpoint_clear(&endpoint);

@@ -299,6 +299,34 @@ TEST(a_turn_is_taken_when_the_recogniser_never_finishes)
     CHECK_INT(rig_count(&rig, "agent turn"), 1);
 }
 
+TEST(words_of_a_slow_recogniser_are_a_turn_all_the_same)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.stt_us = 3000000; /* after the sound was taken for nothing */
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "are you there", 1000);
+    rig_run(&rig, 12000);
+    CHECK_INT(rig_count(&rig, "caller turn are you there"), 1);
+    CHECK(rig_has(&rig, "agent turn This is the answer."));
+}
+
+TEST(words_that_repeat_a_taken_turn_do_not_cut_its_answer)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "are you there", 1000);
+    rig_run(&rig, 3580);
+    rig_partial(&rig, "are you there");
+    rig_run(&rig, 8000);
+    CHECK_INT(rig_count(&rig, "caller turn"), 1);
+    CHECK_INT(rig_count(&rig, "agent turn"), 1);
+    CHECK(rig.first_sound_us / 1000 < 3700);
+}
+
 TEST(text_that_goes_on_waits_longer)
 {
     RIG rig;

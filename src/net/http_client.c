@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/internal.h"
+#include "net/names.h"
 #include "net/resolver.h"
 #include "net/url.h"
 
@@ -31,6 +32,7 @@ struct http_client {
     CURLM *multi;
     struct timer timer; /* libcurl's */
     struct http_client_config config;
+    struct names *names;
     char *ca_path;
     struct list_node fetches;
     bool is_freed;
@@ -48,7 +50,7 @@ struct http_fetch {
     struct http_client *client;
     struct list_node node;
     struct arena *arena;
-    struct resolve *resolve;
+    struct name_wait *name;
     struct url url;
     char *url_text;
     char *method;
@@ -143,6 +145,7 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     client->loop = loop;
     client->config = *config;
     client->ca_path = mem_strdup(config->ca_path);
+    client->names = names_new(config->resolver, loop);
     list_init(&client->fetches);
     timer_init(&client->timer, loop, on_timer, client);
     client->multi = curl_multi_init();
@@ -175,7 +178,7 @@ static void free_fetch(void *arg)
 static void retire(struct http_fetch *fetch)
 {
     fetch->is_over = true;
-    resolve_cancel(TAKE(fetch->resolve));
+    names_cancel(TAKE(fetch->name));
     timer_stop(&fetch->limit);
     timer_stop(&fetch->stall);
     list_remove(&fetch->node);
@@ -220,6 +223,7 @@ static void free_client(void *arg)
     struct http_client *client = arg;
     timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
+    names_free(client->names);
     mem_free(client->ca_path);
     mem_free(client);
 }
@@ -446,7 +450,7 @@ static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
                         const struct fault *fault)
 {
     struct http_fetch *fetch = arg;
-    fetch->resolve = NULL;
+    fetch->name = NULL;
     if (fault->err) {
         fetch->fault = *fault;
         finish(fetch);
@@ -544,7 +548,6 @@ struct http_fetch *http_fetch_start(struct http_client *client,
     if (is_known)
         return fetch;
     const struct resolve_target target = {fetch->url.host, fetch->url.port, request->scope};
-    fetch->resolve =
-        resolve_start(client->config.resolver, &target, client->loop, on_resolved, fetch);
+    fetch->name = names_resolve(client->names, &target, on_resolved, fetch);
     return fetch;
 }

@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "base/pool.h"
 #include "net/listen.h"
+#include "net/names.h"
 #include "net/resolver.h"
 #include "net/stream.h"
 #include "net/udp.h"
@@ -273,5 +274,35 @@ TEST(a_url_is_checked_before_it_is_saved)
         if (!CHECK_INT(world.fault.err, rows[i].err))
             CHECK_TEXT(rows[i].url, world.fault.text);
     }
+    world_close(&world);
+}
+
+static void count_answer(void *arg, const struct net_addr *addrs, size_t count,
+                         const struct fault *fault)
+{
+    struct world *world = arg;
+    (void)addrs;
+    CHECK(count == 2 && !fault->err);
+    world->is_done = ++world->accepted == 3;
+}
+
+TEST(requests_for_one_name_share_a_look_up)
+{
+    struct world world;
+    world_open(&world, "");
+    names_say(&world, 2, good);
+    struct names *names = names_new(world.resolver, world.loop);
+    const struct resolve_target target = {"a.example", 443, GUARD_PUBLIC};
+    const struct resolve_target other = {"b.example", 443, GUARD_PUBLIC};
+    names_resolve(names, &target, count_answer, &world);
+    names_resolve(names, &target, count_answer, &world);
+    names_cancel(names_resolve(names, &target, count_answer, &world));
+    names_resolve(names, &other, count_answer, &world);
+    turn_until_set(world.loop, &world.is_done);
+    CHECK_INT(world.names.questions, 4); /* A and AAAA for each of two names */
+    names_resolve(names, &target, count_answer, &world);
+    names_free(names); /* with one under way */
+    CHECK_INT(resolve(&world, "c.example"), OK);
+    CHECK_INT(world.accepted, 3);
     world_close(&world);
 }

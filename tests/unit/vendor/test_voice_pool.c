@@ -1,0 +1,114 @@
+/* The pool against programs that are no speech programs: one that ends at once, one that hangs,
+ * none at all. The real one is tested in tests/voice. */
+#include "vendor/voice_pool.h"
+
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "rig.h"
+#include "test.h"
+
+struct peer {
+    struct loop *loop;
+    struct voice_pool *pool;
+    struct voice_session session;
+    unsigned frames, losses;
+    char why[64];
+};
+
+static void on_frame(void *arg, const struct voice_frame *frame)
+{
+    struct peer *peer = arg;
+    (void)frame;
+    peer->frames++;
+}
+
+static void on_lost(void *arg, const char *why)
+{
+    struct peer *peer = arg;
+    peer->losses++;
+    snprintf(peer->why, sizeof peer->why, "%s", why);
+    loop_stop(peer->loop);
+}
+
+static void peer_open(struct peer *peer, const char *program)
+{
+    *peer = (struct peer){.loop = loop_new("peer")};
+    peer->pool = voice_pool_new(peer->loop, program, 1);
+}
+
+static enum err session_open(struct peer *peer)
+{
+    struct fault fault = {0};
+    peer->session = (struct voice_session){.on_frame = on_frame, .on_lost = on_lost, .arg = peer};
+    enum err err = voice_session_open(peer->pool, VOICE_HEARING, &peer->session, &fault);
+    CHECK(err == OK || fault.text[0]);
+    return err;
+}
+
+static void peer_close(struct peer *peer)
+{
+    voice_session_close(&peer->session);
+    voice_pool_free(peer->pool);
+    loop_free(peer->loop);
+}
+
+TEST(voice_pool_leaves_a_program_alone_that_ends_at_once)
+{
+    struct peer peer;
+    peer_open(&peer, "/bin/false");
+    for (unsigned i = 1; i <= 3; i++) {
+        REQUIRE(session_open(&peer) == OK);
+        loop_run_for(peer.loop, 2000000);
+        CHECK_INT(peer.losses, i);
+        CHECK(peer.session.worker == NULL);
+        CHECK_INT(voice_pool_workers(peer.pool, VOICE_HEARING), 0);
+    }
+    CHECK_INT(session_open(&peer), ERR_BUSY);
+    voice_session_send(&peer.session, VOICE_PUSH, 0, "x", 1); /* to a lost one: dropped */
+    peer_close(&peer);
+}
+
+TEST(voice_pool_gives_up_a_program_that_hangs)
+{
+    struct peer peer;
+    static char samples[VOICE_BODY_MAX_BYTES];
+    peer_open(&peer, HANG_PROGRAM);
+    REQUIRE(session_open(&peer) == OK);
+    for (int i = 0; i < 40; i++)
+        voice_session_send(&peer.session, VOICE_PUSH, 0, samples, sizeof samples);
+    CHECK_INT(peer.losses, 0); /* never inside the call */
+    loop_run_for(peer.loop, 2000000);
+    CHECK_INT(peer.losses, 1);
+    CHECK_TEXT(peer.why, "the speech process hangs");
+    peer_close(&peer);
+}
+
+TEST(voice_pool_without_a_program_is_an_error)
+{
+    struct peer peer;
+    peer_open(&peer, "/nowhere/earshot-voice");
+    enum err err = session_open(&peer);
+    if (err == OK) {
+        loop_run_for(peer.loop, 2000000);
+        CHECK_INT(peer.losses, 1);
+    } else {
+        CHECK_INT(err, ERR_IO);
+    }
+    peer_close(&peer);
+}
+
+TEST(voice_pool_closes_sessions_without_a_word)
+{
+    struct peer peer;
+    peer_open(&peer, HANG_PROGRAM);
+    REQUIRE(session_open(&peer) == OK);
+    voice_session_close(&peer.session);
+    voice_session_close(&peer.session);
+    loop_run_for(peer.loop, 100000);
+    CHECK_INT(peer.losses, 0);
+    CHECK_INT(voice_pool_workers(peer.pool, VOICE_HEARING), 1);
+    peer_close(&peer);
+}

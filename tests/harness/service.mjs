@@ -50,9 +50,13 @@ async function launch(service, args) {
   const child = spawn(binary, ['serve', ...args], { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] });
   service.child = child;
   service.exit = null;
+  service.isStopping = false;
   const from = service.output.length;
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { service.output += part; });
-  child.on('exit', (code, signal) => { service.exit = { code, signal }; });
+  child.on('exit', (code, signal) => {
+    service.exit = { code, signal };
+    if (!service.isStopping) console.error(`earshot serve ended by itself: ${code ?? signal}\n${service.output.slice(-6000)}`);
+  });
   child.on('error', (error) => { service.exit = { code: -1, error }; });
   const started = () => service.output.slice(from).match(/listening on (https?:\/\/\S+)/);
   await until(() => started() || service.exit, { timeoutMs: 60000, what: 'the service to listen' });
@@ -62,6 +66,7 @@ async function launch(service, args) {
 
 async function stop(service, signal) {
   if (service.exit) return service.exit;
+  service.isStopping = true;
   service.child.kill(signal);
   return until(() => service.exit, { timeoutMs: 60000, what: `the end of the service after ${signal}` });
 }

@@ -221,35 +221,44 @@ static void dispatch(struct request *request)
     calls_start(request->deps->calls, make_plan(state), dispatched, request);
 }
 
+/* The last step of the job, so that others wait for the workspace's row only this long. */
+static bool insert_counted(struct request *request, const struct call_start_state *state,
+                           int64_t most_running)
+{
+    int64_t running;
+    const char *id = request->principal.workspace_id;
+    if (!request_found(request, store_workspace_lock(request->tx, id)) ||
+        !request_found(request, store_call_running(request->tx, id, &running)))
+        return false;
+    if (running >= most_running) {
+        request_error(request, API_CONCURRENT_CALL_LIMIT);
+        answer_header(&request->answer, "Retry-After", "10");
+        return false;
+    }
+    return request_found(request,
+                         store_call_insert(request->tx, &state->call, state->agent.webhook_url,
+                                           state->join_until_wall_ms));
+}
+
 bool call_start_insert(struct request *request, struct call_start_state *state,
                        enum call_source source)
 {
     struct workspace workspace;
     struct tool_list tools;
-    int64_t running;
     const char *id = request->principal.workspace_id;
     if (!choose_language(request, state) ||
-        !request_found(request, store_workspace_lock(request->tx, id)) ||
         !request_found(request, store_workspace_get(request->tx, id, &workspace)) ||
-        !request_found(request, store_call_running(request->tx, id, &running)) ||
         !request_found(request, store_tool_list(request->tx, id, NULL, &tools)))
         return false;
     if (workspace.balance_usd4 <= 0) {
         request_error(request, API_INSUFFICIENT_BALANCE);
         return false;
     }
-    if (running >= workspace.max_concurrent_calls) {
-        request_error(request, API_CONCURRENT_CALL_LIMIT);
-        answer_header(&request->answer, "Retry-After", "10");
-        return false;
-    }
     state->agent.tools = (struct tool_list){0};
     if (!state->start.config.prompt.system) /* decisions: that prompt runs without tools */
         agent_tools_for_call(&state->agent, &tools, request->tx->arena);
     fill_call(request, state, source, workspace.plan);
-    if (!request_found(request,
-                       store_call_insert(request->tx, &state->call, state->agent.webhook_url,
-                                         state->join_until_wall_ms)))
+    if (!insert_counted(request, state, workspace.max_concurrent_calls))
         return false;
     request->state = state;
     request->after = dispatch;

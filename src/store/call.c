@@ -21,35 +21,29 @@ static void insert_webhooks(struct tx *tx, const struct call *call)
 }
 
 /* A node that shares the database may begin a call only while others take it for alive. */
-static bool may_own(struct tx *tx)
-{
-    int64_t epoch = atomic_load(&tx->store->epoch);
-    return !tx->store->is_pg || epoch == 0 ||
-           QUERY_NUMBER(tx, 0,
-                        "SELECT COUNT(*) FROM nodes"
-                        " WHERE id = ? AND epoch = ? AND lease_until_ms > ?",
-                        TEXT(tx->store->node), NUMBER(epoch), NUMBER(tx->now_ms)) > 0;
-}
-
 enum err store_call_insert(struct tx *tx, const struct call *call, const char *webhook_url,
                            int64_t join_until_wall_ms)
 {
     int64_t created_ms = call->created_wall_ms ? call->created_wall_ms : tx->now_ms;
-    if (!may_own(tx))
+    int64_t epoch = atomic_load(&tx->store->epoch);
+    int64_t inserted = EXEC(
+        tx,
+        "INSERT INTO calls (id, workspace_id, agent_id, room_name, source, status, created_ms,"
+        " agent_joined_ms, user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4,"
+        " identity, metadata, metadata_sent, quality, webhook_url, join_until_ms, owner,"
+        " owner_epoch, durable_ms, last_event_ms, turns)"
+        " SELECT ?, ?, ?, ?, ?, 'created', ?, 0, 0, 0, '', 0, ?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?,"
+        " 0, 0 WHERE ? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?"
+        " AND lease_until_ms > ?)",
+        TEXT(call->id), TEXT(call->user_id), TEXT(call->agent_id), TEXT(call->room_name),
+        TEXT(call_source_names[call->source]), NUMBER(created_ms),
+        NUMBER(call->cost_per_minute_usd4), TEXT(call->participant_identity), TEXT(call->metadata),
+        TEXT(call->metadata_sent), TEXT(webhook_url ? webhook_url : ""), NUMBER(join_until_wall_ms),
+        TEXT(tx->store->node), NUMBER(epoch), NUMBER(created_ms),
+        NUMBER(tx->store->is_pg ? epoch : 0), TEXT(tx->store->node), NUMBER(epoch),
+        NUMBER(tx->now_ms));
+    if (!inserted)
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
-    EXEC(tx,
-         "INSERT INTO calls (id, workspace_id, agent_id, room_name, source, status, created_ms,"
-         " agent_joined_ms, user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4,"
-         " identity, metadata, metadata_sent, quality, webhook_url, join_until_ms, owner,"
-         " owner_epoch, durable_ms, last_event_ms, turns)"
-         " VALUES (?, ?, ?, ?, ?, 'created', ?, 0, 0, 0, '', 0, ?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?,"
-         " 0, 0)",
-         TEXT(call->id), TEXT(call->user_id), TEXT(call->agent_id), TEXT(call->room_name),
-         TEXT(call_source_names[call->source]), NUMBER(created_ms),
-         NUMBER(call->cost_per_minute_usd4), TEXT(call->participant_identity), TEXT(call->metadata),
-         TEXT(call->metadata_sent), TEXT(webhook_url ? webhook_url : ""),
-         NUMBER(join_until_wall_ms), TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)),
-         NUMBER(created_ms));
     insert_webhooks(tx, call);
     return tx_result(tx);
 }
@@ -116,12 +110,9 @@ enum err call_row_own(struct tx *tx, const char *id, struct call_row *out)
     return out->is_ours && out->status != CALL_ENDED ? OK : ERR_DENIED;
 }
 
-void call_row_alive(struct tx *tx, struct call_row *row, int64_t at_ms)
+void call_row_alive(struct call_row *row, int64_t at_ms)
 {
-    if (at_ms <= row->durable_ms)
-        return;
-    row->durable_ms = at_ms;
-    EXEC(tx, "UPDATE calls SET durable_ms = ? WHERE id = ?", NUMBER(at_ms), TEXT(row->id));
+    row->durable_ms = MAX(row->durable_ms, at_ms);
 }
 
 /* --- transitions --- */
@@ -133,7 +124,7 @@ enum err store_call_started(struct tx *tx, const char *id)
     if (err)
         return err;
     struct event_started data = {.participant_identity = row.identity};
-    call_row_alive(tx, &row, tx->now_ms);
+    call_row_alive(&row, tx->now_ms);
     return event_emit(tx, &row, EVENT_CALL_STARTED, &data);
 }
 
@@ -148,7 +139,7 @@ enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_
         return ERR_CONFLICT;
     EXEC(tx, "UPDATE calls SET status = 'active', agent_joined_ms = ? WHERE id = ?",
          NUMBER(at_wall_ms), TEXT(id));
-    call_row_alive(tx, &row, at_wall_ms);
+    call_row_alive(&row, at_wall_ms);
     return event_emit(tx, &row, EVENT_CALL_AGENT_JOINED, engines);
 }
 
@@ -167,7 +158,7 @@ enum err store_call_user_joined(struct tx *tx, const char *id, const char *ident
         ledger_write(tx, row.workspace_id, &balance);
         EXEC(tx, "UPDATE calls SET user_joined_ms = ? WHERE id = ?", NUMBER(at_wall_ms), TEXT(id));
     }
-    call_row_alive(tx, &row, at_wall_ms);
+    call_row_alive(&row, at_wall_ms);
     out->exhausted_wall_ms = money_exhausted_ms(&balance);
     struct event_identity data = {.identity = identity};
     return event_emit(tx, &row, EVENT_CALL_USER_JOINED, &data);
@@ -190,8 +181,8 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
     EXEC(tx, "INSERT INTO call_turns (call_id, position, role, text, at_ms) VALUES (?, ?, ?, ?, ?)",
          TEXT(id), NUMBER(row.turns), TEXT(turn_role_names[turn->role]), TEXT(turn->text),
          NUMBER(turn->at_wall_ms));
-    EXEC(tx, "UPDATE calls SET turns = turns + 1 WHERE id = ?", TEXT(id));
-    call_row_alive(tx, &row, turn->at_wall_ms);
+    row.turns++;
+    call_row_alive(&row, turn->at_wall_ms);
     struct event_text data = {.text = turn->text};
     return event_emit(tx, &row,
                       turn->role == TURN_USER ? EVENT_TRANSCRIPT_USER : EVENT_TRANSCRIPT_ASSISTANT,

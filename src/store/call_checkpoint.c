@@ -54,7 +54,8 @@ static void take_one(struct tx *tx, struct balance *balance, struct entry *entry
         ledger_note_embed(tx, row, got_usd4);
         return;
     }
-    call_row_alive(tx, row, until_ms ? until_ms : tx->now_ms);
+    EXEC(tx, "UPDATE calls SET durable_ms = ? WHERE id = ?",
+         NUMBER(MAX(row->durable_ms, until_ms ? until_ms : tx->now_ms)), TEXT(row->id));
 }
 
 static enum err take_workspace(struct tx *tx, struct entry *entries, size_t n)

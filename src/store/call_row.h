@@ -26,8 +26,8 @@ struct call_row {
 enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
 /* The same for a write of the owner. ERR_DENIED: it is not this process's (any more), or ended. */
 enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
-/* The call lived at least until then. */
-void call_row_alive(struct tx *tx, struct call_row *row, int64_t at_ms);
+/* The call lived at least until then; written with the next event. */
+void call_row_alive(struct call_row *row, int64_t at_ms);
 
 enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out) MUST_USE;
 
@@ -35,7 +35,7 @@ enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *o
 struct call_end;
 enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end) MUST_USE;
 
-/* The event of a locked row, with its outbox rows. */
+/* The event of a locked row, with its outbox rows; writes durable_ms and turns of the row, too. */
 enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type,
                     const void *data) MUST_USE;
 

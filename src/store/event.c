@@ -91,8 +91,8 @@ enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type, c
     char id[ID_SIZE];
     id_new("evt_", id);
     row->last_event_ms = MAX(tx->now_ms, row->last_event_ms + 1);
-    EXEC(tx, "UPDATE calls SET last_event_ms = ? WHERE id = ?", NUMBER(row->last_event_ms),
-         TEXT(row->id));
+    EXEC(tx, "UPDATE calls SET last_event_ms = ?, durable_ms = ?, turns = ? WHERE id = ?",
+         NUMBER(row->last_event_ms), NUMBER(row->durable_ms), NUMBER(row->turns), TEXT(row->id));
     struct event event = {.id = id,
                           .type = type,
                           .created_wall_ms = row->last_event_ms,

@@ -18,7 +18,13 @@
 #include "test.h"
 #include "unit/store/fixture.h"
 
-enum { POSTS_MAX = 2000, WAIT_US = 20 * 1000000, SCALE_PPM = 10000 /* 10, 50, 150 ms */ };
+enum {
+    POSTS_MAX = 2000,
+    WAIT_US = 20 * 1000000,
+    SCALE_PPM = 10000, /* pauses of 10, 50, 150 ms */
+    PROMPT_MS = 5000,  /* the answer's time where receivers answer, however slow the machine */
+    SHORT_MS = 300,    /* where they do not */
+};
 
 struct post {
     char path[32], type[40], event_id[ID_SIZE], timestamp[24], signature[SIGN_HEADER_SIZE];
@@ -77,20 +83,21 @@ static void on_post(void *arg, struct http_exchange *exchange)
     http_answer(exchange, &answer);
 }
 
-static void office_start(struct post_office *office, unsigned per_receiver)
+static void office_start(struct post_office *office, unsigned per_receiver, int64_t answer_ms)
 {
     const struct delivery_config config = {
         .loop = office->loop,
         .store = office->fix->store,
         .resolver = office->resolver,
-        .answer_ms = 300,
+        .answer_ms = answer_ms,
         .pause_scale_ppm = SCALE_PPM,
         .max_per_receiver = per_receiver,
     };
     office->deliverer = delivery_new(&config);
 }
 
-static void office_open(struct post_office *office, struct fix *fix, unsigned per_receiver)
+static void office_open(struct post_office *office, struct fix *fix, unsigned per_receiver,
+                        int64_t answer_ms)
 {
     static const struct http_handler handler = {NULL, on_post};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
@@ -102,7 +109,7 @@ static void office_open(struct post_office *office, struct fix *fix, unsigned pe
     CHECK(guard_new("127.0.0.1", &office->guard, NULL) == OK);
     CHECK(resolver_new(office->pool, office->guard, NULL, &office->resolver, NULL) == OK);
     CHECK(http_server_open(office->loop, &config, &handler, office, &office->server, NULL) == OK);
-    office_start(office, per_receiver);
+    office_start(office, per_receiver, answer_ms);
 }
 
 static void on_limit(void *arg)
@@ -259,7 +266,7 @@ static struct delivery settled(struct post_office *office, const char *webhook_i
 STORE_TEST(an_event_reaches_subscription_agent_and_call)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     static const char *all[] = {"*"}, *ended[] = {"call.ended"};
     struct call_webhook own[] = {
         {.url = url_to(&office, "/call"), .secret = "of_the_call", .events = {all, 1}},
@@ -306,7 +313,7 @@ static void check_four_attempts(struct post_office *office, const char *webhook_
 STORE_TEST(a_failing_receiver_gets_four_attempts)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     const char *id = subscribe(&office, url_to(&office, "/fail"), "*");
     emit(&office, "", NULL, 0, 1);
     check_four_attempts(&office, id, 500);
@@ -316,7 +323,7 @@ STORE_TEST(a_failing_receiver_gets_four_attempts)
 STORE_TEST(a_redirect_is_a_failure)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     const char *id = subscribe(&office, url_to(&office, "/redirect"), "*");
     emit(&office, "", NULL, 0, 1);
     check_four_attempts(&office, id, 302);
@@ -326,7 +333,7 @@ STORE_TEST(a_redirect_is_a_failure)
 STORE_TEST(no_answer_in_time_is_a_failure)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, SHORT_MS);
     const char *id = subscribe(&office, url_to(&office, "/hold"), "*");
     emit(&office, "", NULL, 0, 1);
     if (wait_posts(&office, 4)) {
@@ -343,7 +350,7 @@ STORE_TEST(no_answer_in_time_is_a_failure)
 STORE_TEST(a_denied_address_uses_up_its_attempts)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     const char *id = subscribe(&office, "http://127.0.0.2:9/", "*");
     emit(&office, "", NULL, 0, 1);
     struct delivery delivery = settled(&office, id);
@@ -356,7 +363,7 @@ STORE_TEST(a_denied_address_uses_up_its_attempts)
 STORE_TEST(a_slow_receiver_delays_no_other)
 {
     struct post_office office;
-    office_open(&office, fix, 4);
+    office_open(&office, fix, 4, SHORT_MS);
     subscribe(&office, url_to(&office, "/hold"), "*");
     emit(&office, "", NULL, 0, 40);
     wait_posts(&office, 4); /* its four connections are taken */
@@ -379,7 +386,7 @@ STORE_TEST(a_slow_receiver_delays_no_other)
 STORE_TEST(a_removed_subscription_drops_what_waits)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     const char *id = subscribe(&office, url_to(&office, "/fail"), "*");
     emit(&office, "", NULL, 0, 1);
     wait_posts(&office, 1);
@@ -394,13 +401,13 @@ STORE_TEST(a_removed_subscription_drops_what_waits)
 STORE_TEST(a_restart_goes_on_with_the_schedule)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, PROMPT_MS);
     const char *id = subscribe(&office, url_to(&office, "/fail"), "*");
     emit(&office, "", NULL, 0, 1);
     wait_posts(&office, 2);
     office_stop(&office);
     CHECK_INT(newest(&office, id).attempts, 2);
-    office_start(&office, 0);
+    office_start(&office, 0, PROMPT_MS);
     check_four_attempts(&office, id, 500);
     office_close(&office);
 }
@@ -408,7 +415,7 @@ STORE_TEST(a_restart_goes_on_with_the_schedule)
 STORE_TEST(a_thousand_events_arrive_once_each)
 {
     struct post_office office;
-    office_open(&office, fix, 64);
+    office_open(&office, fix, 64, PROMPT_MS);
     const char *id = subscribe(&office, url_to(&office, "/ok"), "*");
     emit(&office, "", NULL, 0, 1000);
     wait_posts(&office, 1000);
@@ -443,7 +450,7 @@ static void send_test(struct post_office *office, const char *path)
 STORE_TEST(a_test_event_is_sent_once)
 {
     struct post_office office;
-    office_open(&office, fix, 0);
+    office_open(&office, fix, 0, SHORT_MS);
     send_test(&office, "/ok");
     CHECK(office.test_result.is_ok && office.test_result.status == 204 &&
           !office.test_result.error);
@@ -466,10 +473,10 @@ TEST(two_nodes_share_the_work)
     struct fix fix = {0};
     struct post_office office;
     fix_begin(&fix, true);
-    office_open(&office, &fix, 0);
+    office_open(&office, &fix, 0, PROMPT_MS);
     struct store *other = fix_open(&fix, "node-b", "-b");
     const struct delivery_config config = {
-        .loop = office.loop, .store = other, .resolver = office.resolver, .answer_ms = 300};
+        .loop = office.loop, .store = other, .resolver = office.resolver, .answer_ms = PROMPT_MS};
     struct deliverer *second = delivery_new(&config);
     const char *id = subscribe(&office, url_to(&office, "/ok"), "*");
     for (int i = 0; i < 10; i++) {
@@ -532,7 +539,7 @@ TEST(a_database_that_goes_away_loses_no_event)
     REQUIRE(mkdtemp(fix.dir) && postgres_database(postgres, "away", fix.url, sizeof(fix.url)));
     fix.store = fix_open(&fix, "", "");
     REQUIRE(fix.store != NULL);
-    office_open(&office, &fix, 8);
+    office_open(&office, &fix, 8, PROMPT_MS);
     subscribe(&office, url_to(&office, "/ok"), "*");
     emit(&office, "", NULL, 0, EVENTS);
     while (office.count < EVENTS / 4)

@@ -2,6 +2,7 @@
 
 #include <err.h>
 #include <pocketsphinx.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ struct hearing {
     ps_decoder_t *decoder;
     bool is_in_utterance;
     size_t since_partial;
-    char partial[TEXT_MAX_BYTES];
+    char last[TEXT_MAX_BYTES];    /* what the last look gave */
+    char partial[TEXT_MAX_BYTES]; /* told last */
 };
 
 static ps_decoder_t *make_decoder(const struct model_files *files)
@@ -76,15 +78,31 @@ static void tell(struct hearing *hearing, enum voice_kind kind, uint32_t gen, co
               &(struct voice_frame){kind, hearing->id, gen, text, text ? strlen(text) : 0});
 }
 
+/* Words at the front that two texts share, in bytes of the second. */
+static size_t agreed(const char *before, const char *now)
+{
+    size_t whole = 0, at = 0;
+    for (; now[at] && before[at] == now[at]; at++)
+        if (now[at] == ' ')
+            whole = at;
+    bool ends_here = !now[at] && (!before[at] || before[at] == ' ');
+    bool ended_before = !before[at] && now[at] == ' ';
+    return ends_here || ended_before ? at : whole;
+}
+
+/* A word is told when two looks agree on it: what is heard first is often another one. */
 static void tell_partial(struct hearing *hearing)
 {
     AUTO_BUF text = BUF_INIT(TEXT_MAX_BYTES);
     const char *words = ps_get_hyp(hearing->decoder, NULL);
     if (words)
         model_readable(words, &text);
-    if (text.len == 0 || strcmp(text.data, hearing->partial) == 0)
+    const char *now = text.len ? text.data : "";
+    AUTO_MEM char *sure = mem_strndup(now, agreed(hearing->last, now));
+    snprintf(hearing->last, sizeof hearing->last, "%s", now);
+    if (!*sure || strcmp(sure, hearing->partial) == 0)
         return;
-    snprintf(hearing->partial, sizeof hearing->partial, "%s", text.data);
+    snprintf(hearing->partial, sizeof hearing->partial, "%s", sure);
     tell(hearing, VOICE_PARTIAL, 0, hearing->partial);
 }
 
@@ -114,7 +132,7 @@ void hearing_flush(struct hearing *hearing, uint32_t gen)
     }
     hearing->is_in_utterance = false;
     hearing->since_partial = 0;
-    hearing->partial[0] = '\0';
+    hearing->partial[0] = hearing->last[0] = '\0';
     if (text.len > 0)
         tell(hearing, VOICE_FINAL, gen, text.data);
     tell(hearing, VOICE_FLUSHED, gen, NULL);

@@ -7,16 +7,18 @@
 #include "base/attr.h"
 
 static const char *const stop_words_en[] = {
-    "a",     "about", "am",   "an",     "and",   "any",    "are",   "as",     "at",    "be",
-    "been",  "but",   "by",   "can",    "can't", "could",  "did",   "do",     "does",  "don't",
-    "for",   "from",  "had",  "has",    "have",  "he",     "her",   "hers",   "him",   "his",
-    "how",   "i",     "i'd",  "i'll",   "i'm",   "if",     "in",    "is",     "it",    "it's",
-    "its",   "just",  "know", "let",    "like",  "me",     "my",    "no",     "not",   "of",
-    "on",    "or",    "our",  "ours",   "out",   "please", "she",   "should", "so",    "some",
-    "tell",  "than",  "that", "that's", "the",   "their",  "them",  "then",   "there", "there's",
-    "these", "they",  "this", "those",  "to",    "too",    "up",    "us",     "want",  "was",
-    "we",    "were",  "what", "what's", "when",  "where",  "which", "while",  "who",   "whom",
-    "whose", "why",   "will", "with",   "would", "you",    "your",  "yours"};
+    "a",       "about", "am",     "an",   "and",    "any",   "are",   "as",    "at",     "be",
+    "been",    "but",   "by",     "can",  "can't",  "could", "did",   "do",    "does",   "don't",
+    "for",     "from",  "had",    "has",  "have",   "he",    "hello", "her",   "hers",   "hey",
+    "hi",      "him",   "his",    "hmm",  "how",    "i",     "i'd",   "i'll",  "i'm",    "if",
+    "in",      "is",    "it",     "it's", "its",    "just",  "know",  "let",   "like",   "me",
+    "my",      "no",    "not",    "of",   "oh",     "ok",    "okay",  "on",    "or",     "our",
+    "ours",    "out",   "please", "she",  "should", "so",    "some",  "sorry", "stop",   "tell",
+    "than",    "thank", "thanks", "that", "that's", "the",   "their", "them",  "then",   "there",
+    "there's", "these", "they",   "this", "those",  "to",    "too",   "uh",    "um",     "up",
+    "us",      "wait",  "want",   "was",  "we",     "well",  "were",  "what",  "what's", "when",
+    "where",   "which", "while",  "who",  "whom",   "whose", "why",   "will",  "with",   "would",
+    "yeah",    "yes",   "you",    "your", "yours"};
 
 static const char *const stop_words_hi[] = {
     "hai",   "hain", "ka",   "kab", "kahan", "kaise", "kaun", "ke",    "ki",    "ko",    "kya",

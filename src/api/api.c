@@ -89,11 +89,11 @@ static void check_body(struct request *request)
 {
     const struct http_request *http = request->http;
     const char *type = request_header(request, "Content-Type");
-    bool is_upload = is_file(request->route, request->exchange);
-    if (http->body_state == HTTP_BODY_TOO_LONG && !is_upload) {
+    request->is_upload = is_file(request->route, request->exchange);
+    if (http->body_state == HTTP_BODY_TOO_LONG && !request->is_upload) {
         request_error(request, API_BODY_TOO_LARGE);
     } else if (http->body_state != HTTP_BODY_NONE && request->route->body != ROUTE_NO_BODY &&
-               type && !is_upload && !is_type(type, "application/json")) {
+               type && !request->is_upload && !is_type(type, "application/json")) {
         request_error(request, API_UNSUPPORTED_MEDIA_TYPE);
     } else {
         request_start(request);

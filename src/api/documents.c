@@ -5,6 +5,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/utf8.h"
 #include "know/know.h"
 #include "model/document.h"
 #include "store/document.h"
@@ -21,6 +22,17 @@ static const struct field body_rows[] = {
              .example = "\"We are open from Monday to Friday, nine to five.\""),
 };
 FIELD_TABLE(document_body_table, struct document_body, "DocumentText", body_rows);
+
+struct document_query {
+    const char *user_id, *name;
+};
+static const struct field document_query_rows[] = {
+    ROW_TEXT(struct document_query, user_id, "userId", .flags = FIELD_OPTIONAL,
+             .about = "A workspace id; another workspace's is refused."),
+    ROW_TEXT(struct document_query, name, "name", .flags = FIELD_OPTIONAL, .max = 255,
+             .about = "Name of an uploaded file, with its ending; required with one."),
+};
+FIELD_TABLE(document_query_table, struct document_query, "DocumentQuery", document_query_rows);
 
 struct document_answer {
     struct document document;
@@ -86,30 +98,81 @@ static bool has_balance(struct request *request)
     return workspace.balance_usd4 > 0;
 }
 
+/* Stores a document with its source; false: answered. */
+static bool add(struct request *request, struct document *document, const void *source, size_t len)
+{
+    document->user_id = request->principal.workspace_id;
+    document->bytes = (int64_t)len;
+    enum err err = store_document_insert(request->tx, document, source, len,
+                                         config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
+    if (err == OK)
+        return true;
+    request_error(request, insert_error(err));
+    if (err == ERR_LIMIT)
+        answer_header(&request->answer, "Retry-After", "60");
+    return false;
+}
+
+/* By what is in it, not by its name. false: none of these. */
+static bool find_kind(const char *data, size_t len, enum document_kind *out)
+{
+    static const char pdf[] = "%PDF-", zip[] = "PK\3\4", word[] = "word/document.xml";
+    if (len >= sizeof pdf - 1 && memcmp(data, pdf, sizeof pdf - 1) == 0)
+        *out = DOCUMENT_PDF;
+    else if (len >= sizeof zip - 1 && memcmp(data, zip, sizeof zip - 1) == 0 &&
+             memmem(data, len, word, sizeof word - 1))
+        *out = DOCUMENT_DOCX;
+    else if (len > 0 && !memchr(data, '\0', len) && utf8_is_valid(data, len))
+        *out = DOCUMENT_TXT;
+    else
+        return false;
+    return true;
+}
+
+/* A file: its own faults are told last (decisions, Order of checks), and undo the addition. */
+static void create_from_file(struct request *request)
+{
+    struct document_query query;
+    struct document_answer answer;
+    struct document *document = &answer.document;
+    field_defaults(&document_table, document);
+    if (!request_query(request, &query))
+        return;
+    if (!query.name || *query.name == '\0') {
+        request_error(request, API_NAME_REQUIRED);
+        return;
+    }
+    document->name = query.name;
+    document->is_stored = true;
+    bool is_known = find_kind(request->file, request->file_len, &document->kind);
+    if (!has_balance(request) || !add(request, document, request->file, request->file_len))
+        return;
+    if (request->http->body_state == HTTP_BODY_TOO_LONG)
+        request_error(request, API_FILE_TOO_LARGE);
+    else if (!is_known)
+        request_error(request, API_UNSUPPORTED_FILE_TYPE);
+    else
+        request_answer(request, &answer, 0);
+}
+
 void documents_create(struct request *request)
 {
     struct document_body body;
+    struct document_answer answer;
     struct field_context context;
+    if (request->is_upload) {
+        create_from_file(request);
+        return;
+    }
     request_context(request, &context);
     field_create(&document_body_table, &body, request_body(request), &context, "");
     if (!request_is_valid(request, &context) || !has_balance(request))
         return;
-    struct document_answer answer;
-    struct document *document = &answer.document;
-    field_defaults(&document_table, document);
-    document->user_id = request->principal.workspace_id;
-    document->name = body.name;
-    document->kind = DOCUMENT_TEXT;
-    document->bytes = (int64_t)strlen(body.text);
-    enum err err = store_document_insert(request->tx, document, body.text, strlen(body.text),
-                                         config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
-    if (err != OK) {
-        request_error(request, insert_error(err));
-        if (err == ERR_LIMIT)
-            answer_header(&request->answer, "Retry-After", "60");
-        return;
-    }
-    request_answer(request, &answer, 0);
+    field_defaults(&document_table, &answer.document);
+    answer.document.name = body.name;
+    answer.document.kind = DOCUMENT_TEXT;
+    if (add(request, &answer.document, body.text, strlen(body.text)))
+        request_answer(request, &answer, 0);
 }
 
 void documents_get(struct request *request)

@@ -112,6 +112,13 @@ static void write_body(struct printer *p, const struct route *route)
         schema_example(route->input, &p->out);
     }
     end(p);
+    if (route->body == ROUTE_JSON_OR_FILE) {
+        begin(p, "application/octet-stream");
+        begin(p, "schema");
+        text(p, "description", "The file: PDF, Word .docx or text, at most 25 MB.");
+        end(p);
+        end(p);
+    }
     end(p);
     end(p);
 }

@@ -127,7 +127,9 @@ static struct idempotency_key idempotency(struct request *request)
 {
     const struct http_request *http = request->http;
     char *sha = arena_alloc(request->arena, SHA256_HEX);
-    crypto_sha256_hex(http->body ? http->body : "", http->body ? http->body_len : 0, sha);
+    const char *body = request->is_upload ? request->file : http->body;
+    size_t body_len = request->is_upload ? request->file_len : http->body_len;
+    crypto_sha256_hex(body ? body : "", body ? body_len : 0, sha);
     const struct principal *who = &request->principal;
     return (struct idempotency_key){
         .owner = who->kind == KEY_PUBLISHABLE ? arena_printf(request->arena, "pk:%s", who->agent_id)
@@ -195,16 +197,35 @@ static enum err settle(struct request *request)
 
 /* ---- jobs ---- */
 
+/* The spooled file, or nothing of one that is too long. */
+static bool load_file(struct request *request)
+{
+    const struct http_request *http = request->http;
+    if (request->file)
+        return true;
+    char *data = arena_alloc(request->arena, http->body_path ? http->body_len + 1 : 1);
+    FILE *file = http->body_path ? fopen(http->body_path, "rbe") : NULL;
+    size_t len = file ? fread(data, 1, http->body_len, file) : 0;
+    if (file)
+        fclose(file);
+    if (http->body_path && len != http->body_len) {
+        request_error(request, API_INTERNAL_ERROR);
+        return false;
+    }
+    request->file = data;
+    request->file_len = len;
+    return true;
+}
+
 static bool parse_body(struct request *request)
 {
     const struct http_request *http = request->http;
+    enum route_body form = request->route->body;
+    if (request->is_upload)
+        return load_file(request);
     if (request->body)
         return true;
-    if (request->route->body == ROUTE_NO_BODY || http->body_path) {
-        request->body = js_object();
-        return true;
-    }
-    if (http->body_len == 0 && request->route->body == ROUTE_JSON_OPTIONAL) {
+    if (form == ROUTE_NO_BODY || (form == ROUTE_JSON_OPTIONAL && http->body_len == 0)) {
         request->body = js_object();
         return true;
     }

@@ -50,6 +50,9 @@ struct request {
     int64_t started_us;
 
     struct js *body;
+    bool is_upload;   /* the body is a file: in `file` inside the job */
+    const char *file; /* in the request's arena, NUL behind it */
+    size_t file_len;
     struct answer answer;
 
     struct tx *tx;     /* inside a job */
@@ -65,7 +68,6 @@ struct request {
     bool is_first_job, is_reserved, is_settled;
 
     bool is_origin_known; /* CORS of the publishable key is decided */
-    bool is_closing;
 };
 
 /* ---- for handlers ---- */

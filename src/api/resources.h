@@ -21,7 +21,7 @@ extern const struct field_table tools_query_table, tool_answer_table, tools_answ
 handler_fn documents_list, documents_create, documents_get, documents_file, documents_retry,
     documents_remove, search_documents;
 extern const struct field_table document_body_table, document_answer_table, documents_answer_table,
-    document_cards_answer_table, search_body_table, search_answer_table, documents_query_table;
+    document_cards_answer_table, document_query_table, search_body_table, search_answer_table;
 
 handler_fn calls_list, calls_create, calls_get, calls_end_one, calls_say_one, embed_calls_create;
 extern const struct field_table calls_query_table, calls_answer_table, call_answer_table,

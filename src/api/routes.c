@@ -15,7 +15,6 @@ enum { DOCUMENT_BODY_BYTES = 4 << 20 /* decisions, JSON bodies */ };
 #define TAG_WEBHOOKS  "Webhooks"
 #define TAG_EMBED     "Call button"
 
-/* clang-format off: one route, one block */
 const struct route routes[] = {
     {"GET", "/v1/me", ROUTE_WORKSPACE, ROUTE_READ, .handle = me_get, .operation = "getMe",
      .tag = TAG_WORKSPACE, .summary = "Whose key this is", .status = 200,
@@ -80,11 +79,13 @@ const struct route routes[] = {
     {"GET", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_READ, .handle = documents_list,
      .operation = "listDocuments", .tag = TAG_KNOWLEDGE, .summary = "List documents", .status = 200,
      .query = &user_query_table, .output = &documents_answer_table},
-    {"POST", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON,
+    {"POST", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON_OR_FILE,
      DOCUMENT_BODY_BYTES, .handle = documents_create, .operation = "addDocument",
-     .tag = TAG_KNOWLEDGE, .summary = "Add a document", .status = 201, .query = &user_query_table,
-     .input = &document_body_table, .output = &document_answer_table,
-     .errors = {API_VALIDATION_FAILED, API_INSUFFICIENT_BALANCE, API_DOCUMENT_LIMIT_REACHED,
+     .tag = TAG_KNOWLEDGE, .summary = "Add a document", .status = 201,
+     .query = &document_query_table, .input = &document_body_table,
+     .output = &document_answer_table,
+     .errors = {API_VALIDATION_FAILED, API_NAME_REQUIRED, API_INSUFFICIENT_BALANCE,
+                API_DOCUMENT_LIMIT_REACHED, API_FILE_TOO_LARGE, API_UNSUPPORTED_FILE_TYPE,
                 API_KNOWLEDGE_BUSY}},
     {"GET", "/v1/knowledge/documents/{id}", ROUTE_WORKSPACE, ROUTE_READ, .handle = documents_get,
      .operation = "getDocument", .tag = TAG_KNOWLEDGE, .summary = "Get a document", .status = 200,
@@ -180,5 +181,4 @@ const struct route routes[] = {
      .operation = "openapi"},
     {"GET", "/docs", ROUTE_NONE, ROUTE_LOOP, .handle = docs_get, .operation = "docs"},
 };
-/* clang-format on */
 const size_t route_count = sizeof routes / sizeof routes[0];

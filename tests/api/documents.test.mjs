@@ -81,3 +81,25 @@ test('an hourly allowance, a balance', async () => {
   const poor = await t.newWorkspace({ balance: 0 });
   refused(await poor.api('POST', '/v1/knowledge/documents', { name: 'n', text }), 402, 'INSUFFICIENT_BALANCE');
 });
+
+test('an uploaded file: told by what is in it, kept, refused last', async () => {
+  const own = await t.newWorkspace();
+  const upload = (bytes, query = '?name=hours.txt', headers = {}) => own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
+    { 'Content-Type': 'application/octet-stream', ...headers });
+  const { body: { document } } = await upload(text);
+  assert.deepEqual([document.kind, document.name, document.stored, document.bytes], ['txt', 'hours.txt', true, Buffer.byteLength(text)]);
+  assert.equal((await ready(document, own.api)).status, 'ready');
+  const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
+  assert.deepEqual([file.text, file.headers.get('content-disposition')], [text, 'attachment']);
+  assert.equal((await upload('%PDF-1.7 ...', '?name=a.txt')).body.document.kind, 'pdf');
+  refused(await upload(text, ''), 400, 'NAME_REQUIRED');
+  refused(await upload(text, `?name=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', 'name');
+  refused(await upload([0, 1, 2]), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload([]), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload(Buffer.alloc(26214401, 'x')), 413, 'FILE_TOO_LARGE');
+  assert.equal((await own.api('GET', '/v1/knowledge/documents')).body.documents.length, 2);
+  const key = { 'Idempotency-Key': 'a-file' };
+  assert.equal((await upload('One file, sent twice.', '?name=b', key)).status, 201);
+  assert.equal((await upload('One file, sent twice.', '?name=b', key)).headers.get('idempotent-replayed'), 'true');
+  refused(await upload('Another file under it.', '?name=b', key), 409, 'IDEMPOTENCY_KEY_REUSED');
+});

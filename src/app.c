@@ -50,19 +50,18 @@ static void stop_loop(struct app *app)
     loop_stop(app->control);
 }
 
+/* Lets the last answers go out; then cuts who does not read, whose requests are answered into the
+ * void. */
 static void wait_for_answers(void *arg)
 {
     struct app *app = arg;
-    bool is_over = loop_now_us(app->control) > app->stopping_us + IDLE_MOST_US;
-    if (!is_over && (!api_is_idle(app->api) || http_server_connections(app->http) > 0))
-        timer_set_after(&app->idle_timer, IDLE_POLL_US);
-    else if (api_is_idle(app->api))
+    bool is_late = loop_now_us(app->control) > app->stopping_us + IDLE_MOST_US;
+    if (app->http && (is_late || http_server_connections(app->http) == 0))
+        http_server_close(TAKE(app->http));
+    if (!app->http && api_is_idle(app->api))
         stop_loop(app);
-    else { /* cut the clients; their requests are answered into the void */
-        http_server_close(app->http);
-        app->http = NULL;
+    else
         timer_set_after(&app->idle_timer, IDLE_POLL_US);
-    }
 }
 
 static void delivery_settled(void *arg)

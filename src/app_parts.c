@@ -368,12 +368,18 @@ static const struct part {
     enum err (*open)(struct app *app, struct fault *fault);
     void (*close)(struct app *app);
 } parts[] = {
-    {open_control, close_control},   {app_signals_open, app_signals_close},
-    {open_network, close_network},   {open_store, close_store},
-    {open_know, close_know},         {open_media, close_media},
-    {open_engines, close_engines},   {open_calls, close_calls},
-    {open_delivery, close_delivery}, {open_http, close_http},
-    {open_api, close_api},           {app_show_open, app_show_close},
+    {open_control, close_control},         /* loops of control and delivery */
+    {app_signals_open, app_signals_close}, /* before any thread is started */
+    {open_network, close_network},         /* names, guard, TLS, HTTP: the way out */
+    {open_store, close_store},             /* and the key of join tokens */
+    {open_know, close_know},               /* documents */
+    {open_media, close_media},             /* loops that carry calls, their ports and rooms */
+    {open_engines, close_engines},         /* and the catalog */
+    {open_http, close_http},               /* the way in; nothing is read before the loop runs */
+    {open_calls, close_calls},             /* knows the public URL */
+    {open_delivery, close_delivery},       /* webhooks */
+    {open_api, close_api},                 /* asks all of the above */
+    {app_show_open, app_show_close},       /* earshot show */
 };
 
 enum err app_open_parts(struct app *app, struct fault *fault)

@@ -1,3 +1,4 @@
+/* The store of the settings, opened for one job or for the service. */
 #include "cli/local_store.h"
 
 #include <ctype.h>

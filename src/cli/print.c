@@ -1,3 +1,4 @@
+/* One line for a program to read. */
 #include "cli/print.h"
 
 #include <stdio.h>

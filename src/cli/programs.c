@@ -1,3 +1,4 @@
+/* Finds earshot-voice: installed or built, it lies beside this binary. */
 #include "cli/programs.h"
 
 #include <limits.h>

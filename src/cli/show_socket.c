@@ -1,3 +1,4 @@
+/* Listens on the Unix socket; a stream carries each answer out. */
 #include "cli/show_socket.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Voice is told from silence by level: both sides are clean here, a file and a synthetic voice. */
 #include "cli/turn_clock.h"
 
 enum {

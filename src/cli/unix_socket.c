@@ -1,3 +1,4 @@
+/* Where the socket lies, and a blocking connection to it. */
 #include "cli/unix_socket.h"
 
 #include <stdio.h>

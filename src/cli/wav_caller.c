@@ -1,3 +1,10 @@
+/* One tick each 20 ms: hear what came, send a frame, decide what is next by who has been silent for
+ * how long, as a person would.
+ *
+ *     JOINING --joined--> LISTENING --greeted, or nobody speaks--> ASKING --file over--> WAITING
+ *     WAITING --answered, or no answer--> LEAVING --room closed--> on_ended; any --the end-->
+ * LEAVING
+ */
 #include "cli/wav_caller.h"
 
 #include <string.h>
@@ -21,8 +28,6 @@ enum {
     REPLY_MAX_BYTES = 256 << 20,        /* over two hours */
 };
 
-/* LISTENING --greeting over--> ASKING --file over--> WAITING --answer over--> LEAVING --closed-->
- */
 enum caller_state {
     CALLER_JOINING,
     CALLER_LISTENING,

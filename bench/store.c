@@ -271,6 +271,8 @@ int main(int argc, char **argv)
     printf("%s, %d under way\n", is_pg ? "postgresql" : "sqlite", UNDER_WAY);
     double empty[2] = {0};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (argc > 3 && !strstr(rows[i].name, argv[3]))
+            continue;
         double rate = measure(&bench, &rows[i], for_ms, empty[rows[i].mode]);
         if (rows[i].fn == nothing)
             empty[rows[i].mode] = rate;

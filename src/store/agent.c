@@ -149,28 +149,38 @@ static bool list_drop(struct text_list *list, const char *id)
     return is_changed;
 }
 
+static enum err forget_in(struct tx *tx, const char *workspace_id, const char *agent_id,
+                          enum agent_mention where, const char *id)
+{
+    struct agent agent;
+    enum err err = store_agent_get(tx, workspace_id, agent_id, &agent);
+    if (err)
+        return err;
+    if (list_drop(where == AGENT_TOOL_IDS ? &agent.tool_ids : &agent.document_ids, id))
+        EXEC(tx, "UPDATE agents SET settings = ? WHERE id = ?",
+             TEXT(field_store_text(&agent_table, &agent, tx->master_key, tx->arena)),
+             TEXT(agent.id));
+    return tx_result(tx);
+}
+
 /* An id is long and random: an agent whose settings hold it as text is one that may mention it. */
 enum err store_agent_forget(struct tx *tx, const char *workspace_id, enum agent_mention where,
                             const char *id)
 {
-    struct agent_list agents = {0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                SELECT_AGENT "WHERE a.workspace_id = ?"
-                             " AND a.settings LIKE '%' || ? || '%'",
-                TEXT(workspace_id), TEXT(id));
-    while (cursor_next(row)) {
-        enum err err = read_row(tx, row, GROW(&agents, tx->arena));
+    struct text_list ids = {0};
+    {
+        AUTO(cursor)
+        row = QUERY(tx,
+                    "SELECT id FROM agents WHERE workspace_id = ?"
+                    " AND settings LIKE '%' || ? || '%' ORDER BY id FOR UPDATE",
+                    TEXT(workspace_id), TEXT(id));
+        while (cursor_next(row))
+            *GROW(&ids, tx->arena) = cursor_text(row, 0);
+    }
+    for (size_t i = 0; i < ids.count; i++) {
+        enum err err = forget_in(tx, workspace_id, ids.items[i], where, id);
         if (err)
             return err;
-    }
-    for (size_t i = 0; i < agents.count; i++) {
-        struct agent *agent = &agents.items[i];
-        struct text_list *list = where == AGENT_TOOL_IDS ? &agent->tool_ids : &agent->document_ids;
-        if (list_drop(list, id))
-            EXEC(tx, "UPDATE agents SET settings = ? WHERE id = ?",
-                 TEXT(field_store_text(&agent_table, agent, tx->master_key, tx->arena)),
-                 TEXT(agent->id));
     }
     return tx_result(tx);
 }

@@ -116,7 +116,7 @@ enum err db_pg_open(const char *url, struct db **out, struct fault *fault)
         PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
         err = pg_script(&db->db,
                         "SET client_encoding = 'UTF8'; SET synchronous_commit = on;"
-                        "SET idle_in_transaction_session_timeout = '60s'",
+                        "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '30s'",
                         fault);
     }
     if (err) {

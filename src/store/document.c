@@ -250,27 +250,20 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 
 /* --- the reader --- */
 
-/* This process: its name and epoch, so that a restart takes its own unfinished work at once. */
-static const char *reader_name(struct tx *tx)
-{
-    return arena_printf(tx->arena, "%s:%lld", tx->store->node,
-                        (long long)atomic_load(&tx->store->epoch));
-}
-
 enum err store_document_take(struct tx *tx, struct document *out)
 {
     AUTO(cursor)
     row = QUERY(tx,
                 SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
-                                " OR (leased_by LIKE ? AND leased_by <> ?))"
+                                " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
                                 " ORDER BY updated_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
-                NUMBER(tx->now_ms), TEXT(arena_printf(tx->arena, "%s:%%", tx->store->node)),
-                TEXT(reader_name(tx)));
+                NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
+                TEXT(node_lease(tx)));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);
     EXEC(tx, "UPDATE documents SET leased_until_ms = ?, leased_by = ? WHERE id = ?",
-         NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(reader_name(tx)), TEXT(out->id));
+         NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(out->id));
     return tx_result(tx);
 }
 
@@ -298,7 +291,7 @@ enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
              " section_count = ?, topics = ?, leased_until_ms = 0, leased_by = '', updated_ms = ?"
              " WHERE id = ? AND status = 'processing' AND leased_by = ?",
              NUMBER(chars), NUMBER(cards), NUMBER((int64_t)n - cards),
-             TEXT(topics_text(tx, topics)), NUMBER(tx->now_ms), TEXT(id), TEXT(reader_name(tx)));
+             TEXT(topics_text(tx, topics)), NUMBER(tx->now_ms), TEXT(id), TEXT(node_lease(tx)));
     if (!changed)
         return tx_missing(tx);
     insert_passages(tx, id, passages, n);
@@ -312,6 +305,6 @@ enum err store_document_failed(struct tx *tx, const char *id, const char *reason
                            "UPDATE documents SET status = 'failed', error = ?, leased_until_ms = 0,"
                            " leased_by = '', updated_ms = ?"
                            " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-                           TEXT(reason), NUMBER(tx->now_ms), TEXT(id), TEXT(reader_name(tx)));
+                           TEXT(reason), NUMBER(tx->now_ms), TEXT(id), TEXT(node_lease(tx)));
     return changed ? OK : tx_missing(tx);
 }

@@ -86,6 +86,10 @@ enum err identity_load(struct store *store, const struct store_config *config,
 /* Does the master key fit what the database holds? Notes it when it is new. */
 enum err identity_check(struct tx *tx, void *arg) MUST_USE;
 
+/* --- node.c: whose lease it is; in the job's arena --- */
+const char *node_lease(struct tx *tx);        /* "name:epoch", of this process */
+const char *node_lease_prefix(struct tx *tx); /* "name:", of all its starts */
+
 /* --- job.c --- */
 enum err connection_open(struct store *store, unsigned flags, struct db **out,
                          struct fault *fault) MUST_USE;

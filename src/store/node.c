@@ -6,20 +6,30 @@
 
 #include "store/internal.h"
 
+const char *node_lease_prefix(struct tx *tx)
+{
+    return arena_printf(tx->arena, "%s:", tx->store->node);
+}
+
+const char *node_lease(struct tx *tx)
+{
+    return arena_printf(tx->arena, "%s:%lld", tx->store->node,
+                        (long long)atomic_load(&tx->store->epoch));
+}
+
 /* What this process's predecessor held under its name is taken up at once, not when its leases run
  * out: deliveries under way and documents being read. */
-static void take_over_own(struct tx *tx, int64_t epoch)
+static void take_over_own(struct tx *tx)
 {
-    const char *mine = arena_printf(tx->arena, "%s:%lld", tx->store->node, (long long)epoch);
-    const char *any = arena_printf(tx->arena, "%s:%%", tx->store->node);
+    const char *mine = node_lease(tx), *any = node_lease_prefix(tx);
     EXEC(tx,
-         "UPDATE deliveries SET due_ms = was_due_ms, leased_by = ''"
-         " WHERE state = 'waiting' AND leased_by LIKE ? AND leased_by <> ?",
-         TEXT(any), TEXT(mine));
+         "UPDATE deliveries SET due_ms = was_due_ms, leased_by = '' WHERE state = 'waiting'"
+         " AND substr(leased_by, 1, length(?)) = ? AND leased_by <> ?",
+         TEXT(any), TEXT(any), TEXT(mine));
     EXEC(tx,
-         "UPDATE documents SET leased_until_ms = 0, leased_by = ''"
-         " WHERE status = 'processing' AND leased_by LIKE ? AND leased_by <> ?",
-         TEXT(any), TEXT(mine));
+         "UPDATE documents SET leased_until_ms = 0, leased_by = '' WHERE status = 'processing'"
+         " AND substr(leased_by, 1, length(?)) = ? AND leased_by <> ?",
+         TEXT(any), TEXT(any), TEXT(mine));
 }
 
 enum err store_node_start(struct tx *tx, const char *public_url)
@@ -34,8 +44,8 @@ enum err store_node_start(struct tx *tx, const char *public_url)
         NUMBER(tx->now_ms));
     if (!epoch)
         return tx_missing(tx);
-    take_over_own(tx, epoch);
     atomic_store(&tx->store->epoch, epoch);
+    take_over_own(tx);
     return tx_result(tx);
 }
 

@@ -11,12 +11,6 @@
 
 struct outbox_list LIST_OF(struct outbox_item);
 
-static const char *lease_name(struct tx *tx)
-{
-    return arena_printf(tx->arena, "%s:%lld", tx->store->node,
-                        (long long)atomic_load(&tx->store->epoch));
-}
-
 static int by_due(const void *a, const void *b)
 {
     const struct outbox_item *x = a, *y = b;
@@ -68,7 +62,7 @@ static struct id_list lease(struct tx *tx, unsigned limit, int64_t until_ms)
 {
     struct id_list ids = {0};
     AUTO(cursor)
-    row = QUERY(tx, lease_sql, NUMBER(until_ms), TEXT(lease_name(tx)), NUMBER(tx->now_ms),
+    row = QUERY(tx, lease_sql, NUMBER(until_ms), TEXT(node_lease(tx)), NUMBER(tx->now_ms),
                 NUMBER(limit));
     while (cursor_next(row))
         *GROW(&ids, tx->arena) = cursor_number(row, 0);
@@ -80,7 +74,7 @@ static struct id_list lease(struct tx *tx, unsigned limit, int64_t until_ms)
 static enum err read_leased(struct tx *tx, const struct id_list *ids, int64_t until_ms,
                             struct outbox_list *out)
 {
-    AUTO(cursor) row = QUERY(tx, leased_sql, NUMBER(until_ms), TEXT(lease_name(tx)));
+    AUTO(cursor) row = QUERY(tx, leased_sql, NUMBER(until_ms), TEXT(node_lease(tx)));
     while (cursor_next(row)) {
         int64_t id = cursor_number(row, 0);
         if (!bsearch(&id, ids->items, ids->count, sizeof(id), by_number))
@@ -138,7 +132,7 @@ static void settle(struct tx *tx, const struct outbox_result *result)
                 " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
                 TEXT(state), NUMBER(result->attempt), NUMBER(due_ms), NUMBER(result->status),
                 TEXT(result->error), NUMBER(result->latency_ms), NUMBER(tx->now_ms),
-                NUMBER(result->id), TEXT(lease_name(tx)));
+                NUMBER(result->id), TEXT(node_lease(tx)));
     while (cursor_next(row))
         if (!result->retry_wall_ms && cursor_number(row, 1) >= 0)
             count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), result->is_delivered);

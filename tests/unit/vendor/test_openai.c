@@ -69,17 +69,17 @@ TEST(openai_streams_over_one_kept_connection)
 
 TEST(openai_tells_text_as_it_comes)
 {
-    static const struct chat_script slow = {
-        .pieces = {EVENT("One."), EVENT(" Two."), STOP}, .first_us = 100000, .every_us = 150000};
+    static const struct chat_script slow = {.pieces = {EVENT("One."), EVENT(" Two."), STOP},
+                                            .every_us = 700000};
     struct llm_rig *rig = llm_rig_chat(NULL, 0);
     struct llm_request request = request_of(hello, 2);
     chat_server_play(rig->server, &slow, 1);
     rig->gen = 1;
     rig->llm->ops->start(rig->llm, 1, &request);
-    loop_run_for(rig->loop, 200000);
+    loop_run_for(rig->loop, 400000);
     CHECK_TEXT(rig->text.data, "One.");
     CHECK(!rig->is_done);
-    loop_run_for(rig->loop, 2000000);
+    loop_run_for(rig->loop, 5000000);
     CHECK_TEXT(rig->text.data, "One. Two.");
     CHECK(rig->is_done);
     llm_rig_free(rig);
@@ -226,11 +226,11 @@ TEST(openai_cancel_closes_the_connection)
     chat_server_play(rig->server, &endless, 1);
     rig->gen = 1;
     rig->llm->ops->start(rig->llm, 1, &request);
-    loop_run_for(rig->loop, 200000);
+    loop_run_for(rig->loop, 500000);
     CHECK_TEXT(rig->text.data, "One");
     CHECK_INT(chat_server_open_connections(rig->server), 1);
     rig->llm->ops->cancel(rig->llm);
-    loop_run_for(rig->loop, 200000);
+    loop_run_for(rig->loop, 500000);
     CHECK_INT(chat_server_open_connections(rig->server), 0);
     CHECK_INT(rig->events, 1);
     CHECK_TEXT(ask(rig, &good, 1), "Good day.");

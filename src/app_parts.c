@@ -316,8 +316,9 @@ static enum err open_http(struct app *app, struct fault *fault)
         return fault_set(fault, ERR_INVALID, "service.public_url: '%.80s' is no URL", given);
     enum err err = app_tls_open(app, &server.bind, fault);
     server.tls = app->tls;
-    if (!err)
-        err = http_server_open(app->control, &server, &app_front, app, &app->http, fault);
+    struct fault inner = {0};
+    if (!err && http_server_open(app->control, &server, &app_front, app, &app->http, &inner))
+        err = fault_set(fault, inner.err, "%.150s (service.listen)", inner.text);
     if (err)
         tls_context_free(app->tls);
     else

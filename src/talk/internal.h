@@ -27,7 +27,9 @@ enum {
     TALK_FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
     TALK_RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
     TALK_RETRY_MOST_US = 10000 * 1000,
-    TALK_EARLY_MOST = 3, /* early replies for one turn */
+    TALK_SHOW_AHEAD_SAMPLES = 24000, /* live words lead the voice by this */
+    TALK_SHOW_EVERY_SAMPLES = 19200, /* and come in bunches of it */
+    TALK_EARLY_MOST = 3,             /* early replies for one turn */
     TALK_TRIES_MOST = 3, /* asks of a model for one answer, and of a voice for one line */
     TALK_STEPS_MOST = 5, /* answers with tools before one without */
     TALK_CALLS_MOST = 8, /* tools in one answer */

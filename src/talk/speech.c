@@ -26,14 +26,18 @@ static void piece_free(struct speech_piece *piece)
     mem_free(piece);
 }
 
-/* Bytes of a piece's text that were heard. While audio still comes its length is a guess, so that
- * the first samples do not look like the whole sentence. */
+/* While audio still comes its length is a guess, so that the first samples do not look like the
+ * whole sentence. */
+size_t speech_total(const struct speech_piece *piece)
+{
+    if (piece->is_done)
+        return piece->samples;
+    return MAX(piece->samples, text_length(piece->text) * SPEECH_CHAR_SAMPLES);
+}
+
 static size_t heard_bytes(const struct speech_piece *piece)
 {
-    size_t total = piece->samples;
-    if (!piece->is_done)
-        total = MAX(total, text_length(piece->text) * SPEECH_CHAR_SAMPLES);
-    return piece->played ? words_played(piece->text, piece->played, total) : 0;
+    return piece->played ? words_played(piece->text, piece->played, speech_total(piece)) : 0;
 }
 
 static void add_heard(struct buf *buf, const char *text, size_t len)

@@ -30,7 +30,8 @@ struct speech_piece {
     uint32_t gen;           /* 0: the voice was not asked yet */
     size_t samples, played; /* come so far; of those, played */
     bool is_done;           /* all samples have come */
-    bool is_shown;          /* its text is in the live transcript */
+    size_t shown_bytes;     /* of its text, in the live transcript */
+    size_t shown_at;        /* samples played when that was shown last */
     bool is_fixed;          /* no model made it up: others will say the same */
 };
 
@@ -78,6 +79,7 @@ bool speech_is_waiting(const struct speech *speech);        /* the voice owes au
 /* Counts played samples into the pieces in order; returns those that are left over, which means
  * that a line has ended in between: call again after it is dropped. */
 size_t speech_played(struct speech_line *line, size_t samples, int64_t now_us);
+size_t speech_total(const struct speech_piece *piece); /* its samples, a guess until all came */
 /* The piece that is now at the front of the line, or NULL. */
 struct speech_piece *speech_current(const struct speech_line *line);
 bool speech_is_over(const struct speech_line *line); /* closed, and all is played */

@@ -106,6 +106,53 @@ void voice_end(struct talk *talk)
     end_line(talk, line);
 }
 
+/* ---- live words ---- */
+
+/* Where a word ends at or behind a place in the text. */
+static size_t word_end(const char *text, size_t at)
+{
+    return at + strcspn(text + at, " ");
+}
+
+/* Live words keep pace with the voice, so that those of a line that is cut are hardly more than was
+ * heard. more: samples that are about to be played. */
+static void show_words(struct talk *talk, struct speech_line *line, size_t more)
+{
+    struct speech_piece *piece = speech_current(line);
+    if (!piece || piece->samples == 0)
+        return;
+    size_t len = strlen(piece->text), total = speech_total(piece), played = piece->played + more;
+    size_t reach = played + TALK_SHOW_AHEAD_SAMPLES;
+    bool is_end = piece->is_done && played >= total;
+    size_t bytes = reach >= total ? len : word_end(piece->text, len * reach / total);
+    bool is_due =
+        piece->shown_bytes == 0 || is_end || played >= piece->shown_at + TALK_SHOW_EVERY_SAMPLES;
+    if (bytes <= piece->shown_bytes || !is_due)
+        return;
+    bool is_next = talk->shown_line == line->id && piece->shown_bytes == 0;
+    AUTO_BUF text = BUF_INIT(PIECE_MAX_BYTES + 1);
+    buf_append_str(&text, is_next ? " " : "");
+    buf_append(&text, piece->text + piece->shown_bytes, bytes - piece->shown_bytes);
+    piece->shown_bytes = bytes;
+    piece->shown_at = played;
+    talk->shown_line = line->id;
+    talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
+                                       .role = TALK_AGENT,
+                                       .segment = line->id,
+                                       .text = text.data});
+}
+
+/* A piece whose samples were all played before their end was known. */
+static void finish_words(struct talk *talk, uint32_t gen)
+{
+    struct speech_line *line = speech_front(&talk->speech);
+    struct speech_piece *piece = line ? speech_current(line) : NULL;
+    if (!piece || piece->gen != gen || piece->played == 0 || piece->played < piece->samples)
+        return;
+    piece->is_done = true;
+    show_words(talk, line, 0);
+}
+
 /* ---- the voice's answers ---- */
 
 static void voice_failed(struct talk *talk, enum engine_error error, const char *message,
@@ -146,6 +193,7 @@ bool talk_voice(struct talk *talk, const struct tts_event *event, int64_t now_us
         talk_worked(talk, TALK_TTS);
         break;
     case TTS_DONE:
+        finish_words(talk, event->gen);
         speech_done(&talk->speech, event->gen);
         talk->speak_due_us = speech_is_waiting(&talk->speech) ? now_us + TALK_VOICE_US : INT64_MAX;
         break;
@@ -165,22 +213,6 @@ void voice_reopened(struct talk *talk)
 }
 
 /* ---- what is heard ---- */
-
-static void show_piece(struct talk *talk, struct speech_line *line)
-{
-    struct speech_piece *piece = speech_current(line);
-    if (!piece || piece->is_shown || piece->samples == 0)
-        return;
-    piece->is_shown = true;
-    bool is_next = talk->shown_line == line->id;
-    talk->shown_line = line->id;
-    AUTO_BUF text = BUF_INIT(PIECE_MAX_BYTES + 1);
-    buf_printf(&text, "%s%s", is_next ? " " : "", piece->text);
-    talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
-                                       .role = TALK_AGENT,
-                                       .segment = line->id,
-                                       .text = text.data});
-}
 
 /* The front lines that are over become turns; then somebody else has the floor. */
 static void end_lines(struct talk *talk)
@@ -206,9 +238,8 @@ void talk_played(struct talk *talk, size_t samples, int64_t now_us)
                     (struct talk_action){.what = TALK_DO_ANSWERED, .at_us = talk->voice_end_us});
             talk->voice_end_us = 0;
         }
-        show_piece(talk, line);
+        show_words(talk, line, samples);
         size_t left = speech_played(line, samples, now_us);
-        show_piece(talk, line);
         if (left == samples || !speech_is_over(line))
             break;
         samples = left;

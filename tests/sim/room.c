@@ -53,7 +53,7 @@ struct sim_caller {
     size_t voice_at;
     struct sim_frame *heard;
     size_t heard_count;
-    struct buf lines;
+    struct buf lines, words;
     unsigned random;
 };
 
@@ -264,7 +264,10 @@ static void note(struct sim_caller *caller, const char *what, const char *text)
 
 static void link_send_transcript(struct room_link *link, const struct room_transcript *transcript)
 {
-    note((struct sim_caller *)link,
+    struct sim_caller *caller = (struct sim_caller *)link;
+    if (transcript->is_agent)
+        buf_append_str(&caller->words, transcript->text);
+    note(caller,
          transcript->is_agent ? (transcript->is_final ? "agent end" : "agent")
                               : (transcript->is_final ? "caller final" : "caller"),
          transcript->text);
@@ -326,6 +329,7 @@ static void caller_free(struct sim_caller *caller)
     codec_encoder_free(caller->encoder);
     codec_decoder_free(caller->decoder);
     buf_clear(&caller->lines);
+    buf_clear(&caller->words);
     mem_free(caller->heard);
     mem_free(caller);
 }
@@ -359,6 +363,7 @@ enum err room_host_open(struct room_media *media, const struct room_host_config 
     caller->decoder = codec_decoder_new();
     caller->heard = mem_new_n(struct sim_frame, SIM_HEARD);
     buf_init(&caller->lines, 256 * 1024);
+    buf_init(&caller->words, 256 * 1024);
     timer_init(&caller->mouth, media->loop, speak_frame, caller);
     timer_init(&caller->silence, media->loop, is_lost, caller);
     timer_init(&caller->action, media->loop, act, caller);
@@ -462,4 +467,9 @@ const struct sim_frame *sim_frames(const struct sim_caller *caller, size_t *out_
 const char *sim_lines(const struct sim_caller *caller)
 {
     return caller->lines.data ? caller->lines.data : "";
+}
+
+const char *sim_agent_words(const struct sim_caller *caller)
+{
+    return caller->words.data ? caller->words.data : "";
 }

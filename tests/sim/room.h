@@ -48,3 +48,4 @@ int64_t sim_last_loud_ms(const struct sim_caller *caller, int64_t to_ms);
 const struct sim_frame *sim_frames(const struct sim_caller *caller, size_t *out_count);
 /* "<ms> <what> <text>" of states and live lines. */
 const char *sim_lines(const struct sim_caller *caller);
+const char *sim_agent_words(const struct sim_caller *caller); /* the agent's live words, joined */

@@ -183,6 +183,8 @@ static void act_told(struct rig *rig, const struct talk_action *action)
         note(rig, "state", action->text);
         break;
     case TALK_DO_TRANSCRIPT:
+        if (action->role == TALK_AGENT)
+            strncat(rig->live, action->text, sizeof(rig->live) - strlen(rig->live) - 1);
         note(rig, action->role == TALK_AGENT ? "agent line" : "caller line", action->text);
         break;
     case TALK_DO_TURN:

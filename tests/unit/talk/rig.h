@@ -41,6 +41,7 @@ struct rig {
     int64_t first_sound_us, last_sound_us;
     int asks, reopened;
     bool has_hung_up;
+    char live[1000];    /* the agent's live words, of all lines */
     char request[4000]; /* the last one's messages, a line each */
 };
 

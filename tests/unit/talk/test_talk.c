@@ -28,7 +28,8 @@ TEST(static_greeting_is_said_once_the_caller_is_there)
     rig_run(&rig, 8000);
     CHECK(rig.first_sound_us / 1000 <= 3020);
     CHECK_INT(rig.played, 20 * RIG_CHAR_SAMPLES);
-    CHECK(rig_has(&rig, "agent line Welcome to the desk."));
+    CHECK(rig_has(&rig, "agent line Welcome"));
+    CHECK_TEXT(rig.live, "Welcome to the desk.");
     CHECK(rig_has(&rig, "agent turn Welcome to the desk."));
     CHECK(rig_has(&rig, "state speaking"));
     CHECK_INT(rig_count(&rig, "state listening"), 2);
@@ -147,6 +148,30 @@ TEST(voice_pauses_the_agent_at_once_and_words_cut_it)
     talk_quality(rig.talk, &quality);
     CHECK_INT(quality.interruptions, 1);
     CHECK_INT(quality.false_interruptions, 0);
+}
+
+TEST(live_words_keep_pace_with_the_voice)
+{
+    RIG rig;
+    rig_init(&rig);
+    start_long_reply(&rig);
+    talk_voice_started(rig.talk, rig.now_us);
+    rig_run(&rig, 5200);
+    rig_partial(&rig, "wait");
+    /* Half a second ahead and to the end of a word, no more: 15 characters a second. */
+    size_t heard = rig.played / RIG_CHAR_SAMPLES;
+    CHECK(strlen(rig.live) >= heard && strlen(rig.live) <= heard + 8 + 9);
+    rig_run(&rig, 12000);
+    CHECK(rig_count(&rig, "agent line") > 4);
+}
+
+TEST(all_words_of_a_line_that_is_heard_are_shown)
+{
+    RIG rig;
+    rig_init(&rig);
+    start_long_reply(&rig);
+    rig_run(&rig, 20000);
+    CHECK_TEXT(rig.live, rig.reply);
 }
 
 TEST(what_was_heard_is_what_the_model_reads_next)

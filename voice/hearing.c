@@ -1,3 +1,5 @@
+/* One decoder a session (7 MB), made from files in memory. Without forward search over the words
+ * and without lattice search the end of an utterance costs 1-5 ms, for the same words. */
 #include "hearing.h"
 
 #include <err.h>

@@ -1,3 +1,4 @@
+/* A full socket is waited for, never lost: what is kept is bounded, and speaking asks first. */
 #include "link.h"
 
 #include <errno.h>

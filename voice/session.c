@@ -1,3 +1,4 @@
+/* Frames to sessions by number; what does not fit a session's kind is ignored. */
 #include "session.h"
 
 #include <string.h>

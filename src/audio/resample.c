@@ -1,3 +1,4 @@
+/* speexdsp at its quality for speech: 7-35 us for 20 ms, and a delay that finish() gives back. */
 #include "audio/resample.h"
 
 #include <assert.h>

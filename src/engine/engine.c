@@ -1,3 +1,4 @@
+/* The words of call.error for each class of failure. */
 #include "engine/engine.h"
 
 #include "base/attr.h"

@@ -1,3 +1,5 @@
+/* Two tables: the lines by language (phrases.def), and the words of callers that mean no question.
+ */
 #include "text/phrase.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* One pass over a piece: what a voice cannot say is dropped or replaced where it stands. */
 #include "text/plain.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Snowball, wrapped, so that its header is included once. */
 #include "text/stem.h"
 
 #include <libstemmer.h>

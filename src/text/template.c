@@ -1,3 +1,4 @@
+/* One pass; a value is never looked at again, so that what a caller says cannot name a variable. */
 #include "text/template.h"
 
 #include <ctype.h>

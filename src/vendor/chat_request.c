@@ -1,3 +1,4 @@
+/* Fields and their order as OpenAI documents them; which servers refuse which: docs/engines.md. */
 #include "vendor/chat_request.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Bytes to lines to events to chunks. What each branch is for is in the tests, by server. */
 #include "vendor/chat_stream.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* A table of loops, filled before they run and only read after: no lock is needed. */
 #include "vendor/vendor.h"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/* Workers by role, sessions by worker; a frame finds its session by number. What a worker owes is
+ * counted in bytes that wait: one that does not read is taken for dead. */
 #include "vendor/voice_pool.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Both ends are of one build, so there is no version and no byte order. */
 #include "vendor/voice_wire.h"
 
 #include <string.h>

@@ -4,8 +4,10 @@
  * one at a time for each connection. */
 #include "store/db.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -72,11 +74,21 @@ static enum err configure(struct sqlite_db *db, unsigned flags, struct fault *fa
     return sqlite_script(&db->db, pragmas, fault);
 }
 
+/* Readable by nobody else, and so are the files that SQLite puts beside it. Only where there is
+ * none: closing a descriptor of a file that is in use would drop SQLite's locks on it. */
+static void make_private(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 enum err db_sqlite_open(const char *path, unsigned flags, struct db **out, struct fault *fault)
 {
     struct sqlite_db *db = mem_new(struct sqlite_db);
     db->db.ops = &sqlite_ops;
     db->statements = map_new();
+    make_private(path);
     int code = sqlite3_open_v2(
         path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     enum err err =

@@ -83,7 +83,7 @@ struct store {
 /* The data directory, the master key, the node's name. */
 enum err identity_load(struct store *store, const struct store_config *config,
                        struct fault *fault) MUST_USE;
-/* Does the master key fit what the database holds? Notes it when it is new. */
+/* A job: does the master key fit what the database holds (arg: bool *)? Notes it when it is new. */
 enum err identity_check(struct tx *tx, void *arg) MUST_USE;
 
 /* --- node.c: whose lease it is; in the job's arena --- */

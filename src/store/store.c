@@ -30,7 +30,14 @@ static enum err prepare_database(struct store *store, struct fault *fault)
     enum err err = connection_open(store, 0, &store->direct, fault);
     if (!err)
         err = schema_migrate(store->direct, fault);
-    return err ? err : store_run(store, STORE_WRITE, identity_check, NULL, fault);
+    bool fits = false;
+    if (!err)
+        err = store_run(store, STORE_WRITE, identity_check, &fits, fault);
+    if (!err && !fits)
+        err =
+            fault_set(fault, ERR_INVALID,
+                      "the master key is not the one that this database's secrets are sealed with");
+    return err;
 }
 
 static enum err start_threads(struct store *store, unsigned connections, struct fault *fault)

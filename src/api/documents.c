@@ -130,19 +130,16 @@ static bool find_kind(const char *data, size_t len, enum document_kind *out)
 }
 
 /* A file: its own faults are told last (decisions, Order of checks), and undo the addition. */
-static void create_from_file(struct request *request)
+static void create_from_file(struct request *request, const char *name)
 {
-    struct document_query query;
     struct document_answer answer;
     struct document *document = &answer.document;
-    field_defaults(&document_table, document);
-    if (!request_query(request, &query))
-        return;
-    if (!query.name || *query.name == '\0') {
+    if (!name || *name == '\0') {
         request_error(request, API_NAME_REQUIRED);
         return;
     }
-    document->name = query.name;
+    field_defaults(&document_table, document);
+    document->name = name;
     document->is_stored = true;
     bool is_known = find_kind(request->file, request->file_len, &document->kind);
     if (!has_balance(request) || !add(request, document, request->file, request->file_len))
@@ -157,11 +154,14 @@ static void create_from_file(struct request *request)
 
 void documents_create(struct request *request)
 {
+    struct document_query query;
     struct document_body body;
     struct document_answer answer;
     struct field_context context;
+    if (!request_query(request, &query))
+        return;
     if (request->is_upload) {
-        create_from_file(request);
+        create_from_file(request, query.name);
         return;
     }
     request_context(request, &context);

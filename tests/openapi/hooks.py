@@ -29,7 +29,13 @@ def of_catalog(value):
     return None if isinstance(value, str) else value
 
 
-REPLACED = {"url": url, "webhookUrl": url, "language": language, "toolIds": tool_ids, "provider": of_catalog, "model": of_catalog}
+def secret(value):
+    return "a-secret-of-the-test" if isinstance(value, str) and value.startswith("****") else value
+
+
+REPLACED = {"authToken": secret, "secret": secret,
+            "url": url, "webhookUrl": url, "language": language, "toolIds": tool_ids,
+            "provider": of_catalog, "model": of_catalog}
 
 
 @schemathesis.hook

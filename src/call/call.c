@@ -402,6 +402,8 @@ static void ready(void *arg)
     else if (open_room(call) != OK)
         dispatch_failed(call, "the room could not be opened");
     if (call->status != CALL_ENDED) {
+        call->talk_config.has_change_language =
+            call->talk_config.has_change_language && engines_can_change_language(&call->engines);
         journal_add(call->journal, &(struct journal_record){.kind = JOURNAL_STARTED});
         converse_open(call);
         agent_joins(call);

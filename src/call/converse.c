@@ -88,6 +88,13 @@ static void replay(struct live_call *call, uint32_t gen, struct encoded_line *li
     encoded_line_unref(line);
 }
 
+static void drop_speech(struct live_call *call)
+{
+    media_drop(&call->media);
+    forget_recording(call, 0);
+    call->voices_owed = 0;
+}
+
 static void speak(struct live_call *call, const struct talk_action *action)
 {
     AUTO_MEM char *key = action->is_fixed ? key_of(call, action->text) : NULL;
@@ -306,6 +313,11 @@ static void change_language(struct live_call *call, const char *id)
     const struct language *language = language_by_id(id);
     engines_change_language(&call->engines, language ? language->iso : id);
     call->media.stt = call->engines.stt;
+    if (!call->voices_owed)
+        return;
+    drop_speech(call); /* the old voice owes it no more: the new one says it */
+    talk_engine_opened(call->talk, TALK_TTS, engines_has_more(&call->engines, ENGINE_TTS),
+                       now_us(call));
 }
 
 /* ---- actions ---- */
@@ -331,9 +343,7 @@ static void act(struct live_call *call, const struct talk_action *action)
         break;
     case TALK_DO_UNSPEAK:
         engines->tts->ops->cancel(engines->tts);
-        media_drop(&call->media);
-        forget_recording(call, 0);
-        call->voices_owed = 0;
+        drop_speech(call);
         break;
     case TALK_DO_PAUSE:
     case TALK_DO_PLAY:

@@ -204,6 +204,19 @@ void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallba
         open_llm(engines, id);
 }
 
+bool engines_can_change_language(const struct engines *engines)
+{
+    static const char *const isos[] = {"hi", "en"};
+    static const enum engine_kind spoken[] = {ENGINE_STT, ENGINE_TTS};
+    for (size_t i = 0; i < ARRAY_LEN(isos) * ARRAY_LEN(spoken); i++) {
+        const struct engine_info *info = engines->choice[spoken[i / 2]].info;
+        if (!engine_speaks(info, isos[i % 2]) &&
+            !registry_fallback(engines->registry, spoken[i / 2], isos[i % 2], info->id))
+            return false;
+    }
+    return true;
+}
+
 void engines_change_language(struct engines *engines, const char *iso)
 {
     snprintf(engines->iso, sizeof(engines->iso), "%s", iso);

@@ -46,6 +46,8 @@ enum err engines_choose(struct engines *engines, const struct registry *registry
 /* Opens, or closes and opens again; is_fallback: the next one that can serve the call. */
 void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback);
 bool engines_has_more(const struct engines *engines, enum engine_kind kind);
+/* Is there a voice and a recogniser for both languages of changeLanguage? */
+bool engines_can_change_language(const struct engines *engines);
 /* From now on another language (changeLanguage); voice and recognition are opened again. */
 void engines_change_language(struct engines *engines, const char *iso);
 void engines_close(struct engines *engines);

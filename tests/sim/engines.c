@@ -109,7 +109,7 @@ static const struct stt_ops stt_ops = {stt_open, stt_push, stt_flush, stt_close}
 static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
                             const struct stt_config *config, stt_event_fn *on_event, void *arg)
 {
-    (void)config;
+    snprintf(sim_engines.stt_language, sizeof(sim_engines.stt_language), "%s", config->language);
     struct sim_stt *stt = mem_new(struct sim_stt);
     stt->stt.ops = &stt_ops;
     stt->is_first = strcmp(engine->info.id, "first-stt") == 0;
@@ -319,7 +319,7 @@ static const struct tts_ops tts_ops = {tts_open, tts_speak, tts_cancel, tts_clos
 static struct tts *tts_open(const struct tts_engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
-    (void)config;
+    snprintf(sim_engines.tts_language, sizeof(sim_engines.tts_language), "%s", config->language);
     struct sim_tts *tts = mem_new(struct sim_tts);
     tts->tts.ops = &tts_ops;
     tts->is_first = strcmp(engine->info.id, "first-tts") == 0;

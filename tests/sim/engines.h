@@ -23,7 +23,8 @@ struct sim_engines {
     bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
     int llm_starts, llm_cancels, tts_speaks, stt_opens;
     size_t stt_samples;
-    char last_request[8000]; /* a line a message */
+    char stt_language[8], tts_language[8]; /* of the last one opened */
+    char last_request[8000];               /* a line a message */
 };
 extern struct sim_engines sim_engines;
 

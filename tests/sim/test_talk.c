@@ -397,6 +397,28 @@ TEST(passages_and_tools_answer)
     CHECK(sim_told(" This is the answer. [c1]"));
 }
 
+TEST(the_language_changes_with_the_caller)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    call.agent.system_tools.change_language = true;
+    sim_engines.utterances[0] = "hindi please";
+    sim_engines.tool = "changeLanguage";
+    sim_engines.tool_arguments = "{\"language\":\"hi\"}";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 1000);
+    world_run(6000);
+    CHECK_INT(sim_engines.stt_opens, 2);
+    CHECK_TEXT(sim_engines.stt_language, "hi");
+    CHECK_TEXT(sim_engines.tts_language, "hi");
+    CHECK(strstr(sim_engines.last_request, "T:Done: from now on speak Hindi") != NULL);
+    CHECK(sim_told("transcript.assistant This is the answer."));
+    CHECK(!sim_told("call.error"));
+}
+
 TEST(a_before_call_tool_is_in_the_instructions)
 {
     WORLD world;

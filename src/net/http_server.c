@@ -180,7 +180,8 @@ static void on_accept(void *arg, int take_fd, const struct net_addr *peer)
     server->conn_count++;
     timer_init(&conn->timer, server->loop, on_timer, conn);
     conn_set_timer(conn);
-    stream_set_ceilings(conn->stream, MAX(server->config.max_head_bytes, STREAM_READ_MAX),
+    /* One byte more than a head may have, or a head that is too long would never be seen to be. */
+    stream_set_ceilings(conn->stream, MAX(server->config.max_head_bytes + 1, STREAM_READ_MAX),
                         WRITE_MAX_BYTES);
     stream_set(conn->stream, &stream_fns, conn);
 }

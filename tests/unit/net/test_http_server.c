@@ -324,6 +324,19 @@ TEST(smuggled_and_malformed_requests_are_refused_and_the_connection_closed)
     site_close(&site);
 }
 
+TEST(a_head_over_its_ceiling_is_refused_at_once)
+{
+    struct site site;
+    site_open(&site, NULL);
+    AUTO_BUF big = BUF_INIT(1 << 20);
+    buf_append_str(&big, REQUEST("GET /a") "X-Long: ");
+    for (int i = 0; i < 9000; i++)
+        buf_append_str(&big, "0123456789");
+    CHECK(site_says(&site, big.data, "431 Request Header Fields Too Large"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    site_close(&site);
+}
+
 TEST(slow_clients_are_told_and_idle_ones_are_not)
 {
     struct site site;

@@ -1,7 +1,6 @@
 #include "net/ws_handshake.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -148,6 +147,18 @@ static enum err check_answer(const struct http_header *headers, size_t count, co
     return OK;
 }
 
+/* Three digits and a space or the line's end; -1 for all else. */
+static int read_status(const char *text, size_t len)
+{
+    int code = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (i >= len || text[i] < '0' || text[i] > '9')
+            return -1;
+        code = code * 10 + (text[i] - '0');
+    }
+    return len > 3 && (text[3] == ' ' || text[3] == '\r') ? code : -1;
+}
+
 enum err ws_read_answer(const char *data, size_t len, const char key[WS_CLIENT_KEY_SIZE],
                         const char *protocol, size_t *out_len, struct fault *fault)
 {
@@ -159,7 +170,9 @@ enum err ws_read_answer(const char *data, size_t len, const char key[WS_CLIENT_K
         return err;
     if (status || strncmp(data, "HTTP/1.1 ", 9) != 0)
         return fault_set(fault, ERR_INVALID, "the server's answer is no HTTP");
-    int code = atoi(data + 9);
+    int code = read_status(data + 9, head_len - 9);
+    if (code < 0)
+        return fault_set(fault, ERR_INVALID, "the server's answer is no HTTP");
     if (code != 101)
         return fault_set(fault, ERR_CONFLICT, "the server answered %d instead of 101", code);
     AUTO(arena) arena = arena_new(0);

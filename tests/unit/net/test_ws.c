@@ -273,6 +273,8 @@ TEST(answers_that_are_no_handshake_are_refused)
         {"HTTP/1.1 301 Moved\r\nLocation: ws://x/\r\n\r\n", ERR_CONFLICT},
         {"SSH-2.0-OpenSSH\r\n\r\n", ERR_INVALID},
         {"HTTP/1.1 101\n\n", ERR_INVALID},
+        {"HTTP/1.1 \r\n\r\n", ERR_INVALID},
+        {"HTTP/1.1 1011 x\r\n\r\n", ERR_INVALID},
         {START, ERR_AGAIN},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -20,7 +20,10 @@ before(async () => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; /* for fetch, which drives the server */
   process.env.SSL_CERT_FILE = cert; /* for rtc-node, which reads it when it first connects */
 });
-after(async () => { await server.stop(); });
+after(async () => {
+  await server.stop();
+  await (await import('@livekit/rtc-node')).dispose(); // else its threads keep the process
+});
 
 for (const singlePeerConnection of [true, false]) {
   test(`rtc-node joins and hears, ${singlePeerConnection ? 'v1' : 'v0'}`, async () => {

@@ -176,6 +176,7 @@ static struct caller *new_caller(const struct caller_config *config, struct room
     id_new("PA_", caller->sid);
     list_init(&caller->backlog);
     packet_reader_init(&caller->reader, &packet_events, caller);
+    caller->reader.is_one_sender = true;
     timer_init(&caller->join_timer, config->loop, on_join_limit, caller);
     timer_init(&caller->silence_timer, config->loop, on_silence, caller);
     timer_init(&caller->tick_timer, config->loop, on_tick, caller);
@@ -184,7 +185,7 @@ static struct caller *new_caller(const struct caller_config *config, struct room
     return caller;
 }
 
-struct caller *caller_open(const struct caller_config *config, struct room_join *take_join)
+static void accept_signal(struct caller *caller, struct room_join *join)
 {
     static const struct ws_fns fns = {.on_message = on_message, .on_closed = on_closed};
     static const struct ws_config ws_config = {
@@ -192,15 +193,43 @@ struct caller *caller_open(const struct caller_config *config, struct room_join 
         .max_unsent_bytes = SIGNAL_UNSENT_BYTES,
         .ping_ms = SIGNAL_PING_MS,
     };
+    caller->ws =
+        ws_accept(caller->config.loop, &join->connection, &join->offer, &ws_config, &fns, caller);
+    join->connection.fd = -1;
+    caller->last_signal_us = loop_now_us(caller->config.loop);
+}
+
+struct caller *caller_open(const struct caller_config *config, struct room_join *take_join)
+{
     AUTO(room_join) join = take_join;
     struct caller *caller = new_caller(config, join);
-    caller->ws = ws_accept(config->loop, &join->connection, &join->offer, &ws_config, &fns, caller);
-    join->connection.fd = -1;
+    accept_signal(caller, join);
     if (caller_media_open(caller))
         begin(caller, join->request.message);
     else
         caller_refuse(caller, LEAVE_JOIN_FAILURE, "no slot for a peer connection");
     return caller;
+}
+
+bool caller_can_resume(const struct caller *caller, const struct room_join *join)
+{
+    return caller_is_up(caller) && !caller->is_gone &&
+           caller->is_single_pc == join->request.is_single_pc &&
+           strcmp(caller->sid, join->request.participant_sid) == 0;
+}
+
+void caller_resume(struct caller *caller, struct room_join *take_join)
+{
+    AUTO(room_join) join = take_join;
+    ws_close(caller->ws, WS_NORMAL, "resumed elsewhere");
+    accept_signal(caller, join);
+    log_info("room.resumed", LOG_S("room", caller->config.room->name));
+    caller_send_reconnect(caller);
+    caller_send_everyone(caller);
+    caller_send_room(caller);
+    caller->offer_waits = false;
+    if (!caller->is_single_pc)
+        caller_offer_downlink(caller);
 }
 
 void caller_turn_away(const struct caller_config *config, struct room_join *take_join)

@@ -66,6 +66,11 @@ struct caller_config {
 
 /* Writes the 101 and the JoinResponse. */
 struct caller *caller_open(const struct caller_config *config, struct room_join *take_join);
+/* Is this the session of that sid, with its media path still up? */
+bool caller_can_resume(const struct caller *caller, const struct room_join *join);
+/* The same session over a new signalling connection; its peer connections go on (reference, Resume
+ * exchange). */
+void caller_resume(struct caller *caller, struct room_join *take_join);
 /* A client that wants to resume a session that is not here: 101, then a leave at which it joins
  * anew (reference, Resume exchange). */
 void caller_turn_away(const struct caller_config *config, struct room_join *take_join);

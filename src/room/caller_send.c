@@ -173,13 +173,22 @@ static void fill_room(const struct room_view *room, Lk__Room *out)
     out->num_publishers = room->has_agent ? 1 : 0;
 }
 
+static Lk__ServerInfo server_info(void)
+{
+    Lk__ServerInfo server = LK__SERVER_INFO__INIT;
+    server.version = text_of(SERVER_VERSION);
+    server.protocol = SERVER_PROTOCOL;
+    server.node_id = text_of("ND_earshot");
+    return server;
+}
+
 void caller_send_join(struct caller *caller)
 {
     const struct room_view *view = caller->config.room;
     struct self_info self;
     struct agent_info agent;
     Lk__Room room;
-    Lk__ServerInfo server = LK__SERVER_INFO__INIT;
+    Lk__ServerInfo server = server_info();
     Lk__Codec opus = LK__CODEC__INIT, *codecs = &opus;
     Lk__JoinResponse join = LK__JOIN_RESPONSE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
@@ -190,9 +199,6 @@ void caller_send_join(struct caller *caller)
         join.n_other_participants = 1;
         join.other_participants = &agent.pointer;
     }
-    server.version = text_of(SERVER_VERSION);
-    server.protocol = SERVER_PROTOCOL;
-    server.node_id = text_of("ND_earshot");
     opus.mime = text_of("audio/opus");
     join.room = &room;
     join.participant = &self.info;
@@ -205,6 +211,31 @@ void caller_send_join(struct caller *caller)
     join.enabled_publish_codecs = &codecs;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_JOIN;
     response.join = &join;
+    send_response(caller, &response);
+}
+
+/* The client sends again what it numbered above last_message_seq. */
+void caller_send_reconnect(struct caller *caller)
+{
+    Lk__ServerInfo server = server_info();
+    Lk__ReconnectResponse reconnect = LK__RECONNECT_RESPONSE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    reconnect.server_info = &server;
+    reconnect.last_message_seq = caller->reader.last_sequence;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_RECONNECT;
+    response.reconnect = &reconnect;
+    send_response(caller, &response);
+}
+
+void caller_send_room(struct caller *caller)
+{
+    Lk__Room room;
+    Lk__RoomUpdate update = LK__ROOM_UPDATE__INIT;
+    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
+    fill_room(caller->config.room, &room);
+    update.room = &room;
+    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_ROOM_UPDATE;
+    response.room_update = &update;
     send_response(caller, &response);
 }
 
@@ -234,12 +265,12 @@ void caller_send_description(struct caller *caller, const char *type, const char
     send_response(caller, &response);
 }
 
-static void send_update(struct caller *caller, Lk__ParticipantInfo *info)
+static void send_update(struct caller *caller, Lk__ParticipantInfo **infos, size_t count)
 {
     Lk__ParticipantUpdate update = LK__PARTICIPANT_UPDATE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    update.n_participants = 1;
-    update.participants = &info;
+    update.n_participants = count;
+    update.participants = infos;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_UPDATE;
     response.update = &update;
     send_response(caller, &response);
@@ -248,15 +279,29 @@ static void send_update(struct caller *caller, Lk__ParticipantInfo *info)
 void caller_send_self(struct caller *caller)
 {
     struct self_info self;
+    Lk__ParticipantInfo *infos[] = {&self.info};
     fill_self(caller, &self);
-    send_update(caller, &self.info);
+    send_update(caller, infos, 1);
 }
 
 void caller_send_agent(struct caller *caller)
 {
     struct agent_info agent;
+    Lk__ParticipantInfo *infos[] = {&agent.info};
     fill_agent(caller->config.room, &agent);
-    send_update(caller, &agent.info);
+    send_update(caller, infos, 1);
+}
+
+/* In one message: rust clients count those who are missing in it as gone. */
+void caller_send_everyone(struct caller *caller)
+{
+    struct self_info self;
+    struct agent_info agent;
+    Lk__ParticipantInfo *infos[] = {&self.info, &agent.info};
+    fill_self(caller, &self);
+    if (caller->config.room->has_agent)
+        fill_agent(caller->config.room, &agent);
+    send_update(caller, infos, caller->config.room->has_agent ? 2 : 1);
 }
 
 /* Asks a single-PC client for a new offer; its spare sections do (reference, Agent appears after

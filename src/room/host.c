@@ -283,7 +283,10 @@ void room_host_join(struct room_host *host, struct room_join *take_join)
         .arg = host,
     };
     if (join->request.is_reconnect) {
-        caller_turn_away(&config, TAKE(join));
+        if (caller_can_resume(host->caller, join))
+            caller_resume(host->caller, TAKE(join));
+        else
+            caller_turn_away(&config, TAKE(join));
         return;
     }
     if (host->caller)

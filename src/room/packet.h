@@ -83,7 +83,9 @@ struct packet_reader {
     const struct packet_events *events;
     void *arg;
     struct text_in *streams[PACKET_STREAMS];
-    unsigned oldest; /* slot given up when all are taken */
+    unsigned oldest;        /* slot given up when all are taken */
+    bool is_one_sender;     /* all packets are the peer's own: what it sends again is dropped */
+    uint32_t last_sequence; /* of its numbered packets */
 };
 
 void packet_reader_init(struct packet_reader *reader, const struct packet_events *events,

@@ -8,7 +8,7 @@
 #include "room/livekit.pb-c.h"
 #include "room/packet.h"
 
-enum { RPC_UNSUPPORTED_METHOD = 1400, JSON_DEPTH = 8, COMPRESSION_NONE = 0 };
+enum { RPC_UNSUPPORTED_METHOD = 1400, JSON_DEPTH = 8, COMPRESSION_NONE = 0, KIND_RELIABLE = 0 };
 
 void packet_reader_init(struct packet_reader *reader, const struct packet_events *events, void *arg)
 {
@@ -195,12 +195,20 @@ static void on_rpc(const struct packet_sender *sender, const Lk__RpcRequest *req
     send_answer(sender, &packet);
 }
 
-enum err packet_read(struct packet_reader *reader, const uint8_t *packet, size_t len,
+/* False: it came before (a client that resumes sends again what it does not know to have come). */
+static bool is_new(struct packet_reader *reader, const Lk__DataPacket *packet)
+{
+    if (!reader->is_one_sender || packet->sequence == 0 || packet->kind != KIND_RELIABLE)
+        return true;
+    if (packet->sequence <= reader->last_sequence)
+        return false;
+    reader->last_sequence = packet->sequence;
+    return true;
+}
+
+static void dispatch(struct packet_reader *reader, const Lk__DataPacket *data,
                      const struct packet_sender *answer)
 {
-    Lk__DataPacket *data = lk__data_packet__unpack(NULL, len, packet);
-    if (!data)
-        return ERR_INVALID;
     switch (data->value_case) {
     case LK__DATA_PACKET__VALUE_STREAM_HEADER:
         on_header(reader, data);
@@ -223,6 +231,16 @@ enum err packet_read(struct packet_reader *reader, const uint8_t *packet, size_t
     default:
         break;
     }
+}
+
+enum err packet_read(struct packet_reader *reader, const uint8_t *packet, size_t len,
+                     const struct packet_sender *answer)
+{
+    Lk__DataPacket *data = lk__data_packet__unpack(NULL, len, packet);
+    if (!data)
+        return ERR_INVALID;
+    if (is_new(reader, data))
+        dispatch(reader, data, answer);
     lk__data_packet__free_unpacked(data, NULL);
     return OK;
 }

@@ -1,5 +1,6 @@
 /* Rooms with @livekit/rtc-node (the Rust core of most SDKs): both signalling paths, audio, data, transcripts, ends. */
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import {
   AudioFrame, AudioSource, AudioStream, DisconnectReason, dispose, LocalAudioTrack, Room, RoomEvent, TrackPublishOptions, TrackSource,
@@ -42,6 +43,22 @@ async function publishTone(client, hz = 300) {
     }
   })();
   return { track, publication, stop: async () => { going = false; await done; } };
+}
+
+/* A TCP relay whose connections can be cut. */
+async function startProxy(port) {
+  const sockets = new Set();
+  const relay = net.createServer((near) => {
+    const far = net.connect(port, '127.0.0.1');
+    for (const [from, to] of [[near, far], [far, near]]) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => {}).on('close', () => { sockets.delete(from); to.destroy(); });
+    }
+  });
+  await new Promise((done) => relay.listen(0, '127.0.0.1', done));
+  const cut = () => sockets.forEach((socket) => socket.destroy());
+  return { port: relay.address().port, cut, close: () => { cut(); relay.close(); } };
 }
 
 /* A second of what comes in on a track, once it is loud. */
@@ -194,6 +211,27 @@ for (const single of [true, false]) {
         await assert.rejects(join(room, { single }));
       });
     }
+
+    test('a cut signalling connection is resumed while the sound goes on', async () => {
+      const room = await server.open();
+      const proxy = await startProxy(new URL(server.http).port);
+      const { client, seen } = await join({ ...room, url: `ws://127.0.0.1:${proxy.port}` }, { single });
+      const events = [];
+      for (const name of ['Reconnecting', 'Reconnected']) client.on(RoomEvent[name], () => events.push(name));
+      const mic = await publishTone(client, 300);
+      await room.until((s) => s.rms > 2000, 'the tone');
+      proxy.cut();
+      await until(() => events.includes('Reconnected'), { what: 'the return' });
+      await client.localParticipant.sendText('still there', { topic: 'lk.chat' });
+      const state = await room.until((s) => s.chats === 1, 'the chat');
+      assert.deepEqual([state.joined, state.left, state.lost], [1, 0, 0]);
+      const heard = await hear(seen.tracks.at(-1).track);
+      assert.ok(Math.abs(heard.hz - 440) < 5, `heard ${heard.hz} Hz`);
+      await mic.stop();
+      await client.disconnect();
+      await room.until((s) => s.left === 1);
+      proxy.close();
+    });
 
     test('returning after leaving gets the room again', async () => {
       const room = await server.open();

@@ -42,7 +42,7 @@ window.hear = async () => {
     await new Promise((next) => setTimeout(next, 50));
     analyser.getFloatFrequencyData(bins);
     const top = bins.indexOf(Math.max(...bins));
-    if (bins[top] > -50) return { hz: (top * context.sampleRate) / analyser.fftSize, db: bins[top] };
+    if (bins[top] > -60) return { hz: (top * context.sampleRate) / analyser.fftSize, db: bins[top] };
   }
   return { hz: 0, db: -100 };
 };`;

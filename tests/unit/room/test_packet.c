@@ -217,6 +217,28 @@ TEST(packet_older_chats_are_understood)
     }
 }
 
+TEST(packet_that_comes_again_is_dropped)
+{
+    for (int is_one_sender = 0; is_one_sender <= 1; is_one_sender++) {
+        struct wire wire;
+        char message[] = "hi";
+        Lk__ChatMessage chat = LK__CHAT_MESSAGE__INIT;
+        Lk__DataPacket packet = LK__DATA_PACKET__INIT;
+        wire_init(&wire);
+        wire.reader.is_one_sender = is_one_sender;
+        chat.message = message;
+        packet.value_case = LK__DATA_PACKET__VALUE_CHAT_MESSAGE;
+        packet.chat_message = &chat;
+        static const uint32_t sequences[] = {1, 2, 2, 1, 3, 0, 0};
+        for (size_t i = 0; i < ARRAY_LEN(sequences); i++) {
+            packet.sequence = sequences[i];
+            pack_and_deliver(&wire, &packet);
+        }
+        CHECK_INT(wire.chats, is_one_sender ? 5 : 7);
+        wire_clear(&wire);
+    }
+}
+
 TEST(packet_rpc_is_answered_with_unsupported_method)
 {
     struct wire wire;

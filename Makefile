@@ -7,22 +7,26 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all run test check asan tsan bench fuzz golden install clean
+.PHONY: all everything run test check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
 all:
 	@tools/install build voice pages
 	@[ -f $(BUILD)/build.ninja ] || $(MESON) $(BUILD) >/dev/null
+	@$(NINJA) $(BUILD) earshot earshot-voice
+
+# The tests, the benchmarks and the fuzz replays as well.
+everything: all
 	@$(NINJA) $(BUILD)
 
 run: all
 	@$(BUILD)/earshot serve --demo
 
-test: all
+test: everything
 	@tools/install check test
 	@tools/run-tests all
 
-check: all
+check: everything
 	@tools/install check
 	@tools/check
 
@@ -31,18 +35,18 @@ build-asan/build.ninja:
 build-tsan/build.ninja:
 	@$(MESON) build-tsan $(SAN) -Db_sanitize=thread >/dev/null
 
-asan: all build-asan/build.ninja
+asan: everything build-asan/build.ninja
 	@tools/install test
 	@tools/run-tests asan
 
-tsan: all build-tsan/build.ninja
+tsan: everything build-tsan/build.ninja
 	@tools/run-tests tsan
 
-valgrind: all
+valgrind: everything
 	@tools/install bench
 	@tools/run-tests valgrind
 
-bench: all
+bench: everything
 	@tools/install bench
 	@bench/run
 
@@ -54,7 +58,7 @@ fuzz:
 	@tools/fuzz "$(T)" "$(S)"
 
 # Rewrites golden files (read the change in review).
-golden: all
+golden: everything
 	@tools/golden
 
 install: all

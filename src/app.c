@@ -142,9 +142,9 @@ static void join_threads(struct app *app)
     loop_join(app->delivery_loop);
 }
 
-static enum err run(struct app *app, bool has_demo, struct fault *fault)
+static enum err run(struct app *app, struct fault *fault)
 {
-    enum err err = has_demo ? app_demo(app, fault) : OK;
+    enum err err = app->has_demo ? app_demo(app, fault) : OK;
     if (!err)
         err = start_threads(app, fault);
     if (!err) {
@@ -158,13 +158,13 @@ static enum err run(struct app *app, bool has_demo, struct fault *fault)
 
 int app_serve(const struct config *config, bool has_demo)
 {
-    struct app app = {.config = config, .started_us = clock_now_us()};
+    struct app app = {.config = config, .has_demo = has_demo, .started_us = clock_now_us()};
     struct fault fault = {0};
     set_log(config);
     raise_file_limit();
     enum err err = app_open_parts(&app, &fault);
     if (!err)
-        err = run(&app, has_demo, &fault);
+        err = run(&app, &fault);
     app_close_parts(&app);
     if (err)
         log_error("service.start", LOG_S("fault", fault.text));

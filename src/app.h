@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/attr.h"
+#include "base/config.h"
 #include "base/crypto.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -56,6 +57,7 @@ struct app_media {
 
 struct app {
     const struct config *config; /* borrowed */
+    bool has_demo;               /* serve --demo */
     enum app_state state;
     int64_t started_us;
     size_t opened; /* rows of the parts table that are open */
@@ -124,5 +126,8 @@ enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fau
 enum err app_show_open(struct app *app, struct fault *fault) MUST_USE;
 void app_show_close(struct app *app);
 
-/* app_demo.c: makes workspace and agent unless they are there, and the link to try it. */
+/* app_demo.c: may a port that is taken be replaced by any other? For a demonstration, which may run
+ * beside another service, unless the setting was given. */
+bool app_demo_may_move(const struct app *app, enum setting setting);
+/* Makes workspace and agent unless they are there, and the link to try it. */
 enum err app_demo(struct app *app, struct fault *fault) MUST_USE;

@@ -75,6 +75,11 @@ static const char AGENT_BODY[] =
     "\"embed\":{\"enabled\":true,\"maxCallSeconds\":900,\"dailySpendLimit\":100},"
     "\"systemTools\":{\"endCall\":true}}";
 
+bool app_demo_may_move(const struct app *app, enum setting setting)
+{
+    return app->has_demo && !config_is_set(app->config, setting);
+}
+
 struct demo_job {
     const struct catalog *catalog;
     char public_key[KEY_SIZE];

@@ -166,7 +166,12 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
     media->loop = config->loop = loop_new(name);
     config->loop_number = (unsigned)app->media_count;
     struct fault inner = {0};
-    if (port_open(config, &media->port, &inner)) {
+    enum err err = port_open(config, &media->port, &inner);
+    if (err && app_demo_may_move(app, SET_RTC_PORT)) {
+        config->udp_port = 0;
+        err = port_open(config, &media->port, &inner);
+    }
+    if (err) {
         loop_free(media->loop);
         return fault_set(fault, inner.err, "%.150s (rtc.bind, rtc.port)", inner.text);
     }
@@ -305,6 +310,17 @@ static void make_urls(struct app *app, struct net_addr address)
     snprintf(app->livekit_url, sizeof app->livekit_url, "ws%s", rest);
 }
 
+static enum err listen_on(struct app *app, struct http_server_config *server, struct fault *fault)
+{
+    struct fault inner = {0};
+    enum err err = http_server_open(app->control, server, &app_front, app, &app->http, &inner);
+    if (err && app_demo_may_move(app, SET_LISTEN)) {
+        server->bind.port = 0;
+        err = http_server_open(app->control, server, &app_front, app, &app->http, &inner);
+    }
+    return err ? fault_set(fault, inner.err, "%.150s (service.listen)", inner.text) : OK;
+}
+
 static enum err open_http(struct app *app, struct fault *fault)
 {
     struct http_server_config server = {.spool_dir = config_text(app->config, SET_DATA)};
@@ -316,9 +332,8 @@ static enum err open_http(struct app *app, struct fault *fault)
         return fault_set(fault, ERR_INVALID, "service.public_url: '%.80s' is no URL", given);
     enum err err = app_tls_open(app, &server.bind, fault);
     server.tls = app->tls;
-    struct fault inner = {0};
-    if (!err && http_server_open(app->control, &server, &app_front, app, &app->http, &inner))
-        err = fault_set(fault, inner.err, "%.150s (service.listen)", inner.text);
+    if (!err)
+        err = listen_on(app, &server, fault);
     if (err)
         tls_context_free(app->tls);
     else

@@ -201,3 +201,21 @@ test('a service that others can reach makes a certificate, and SIGHUP reads it a
     rmSync(data, { recursive: true, force: true });
   }
 });
+
+test('a demonstration beside other services takes ports that are free', async () => {
+  const standard = { EARSHOT_LISTEN: undefined, EARSHOT_RTC_PORT: undefined };
+  const first = await startService({ args: ['--demo'], env: standard });
+  const second = await startService({ args: ['--demo'], env: standard });
+  try {
+    assert.notEqual(first.url, second.url);
+    for (const one of [first, second]) assert.equal((await fetch(`${one.url}/healthz`)).status, 200);
+    const given = await earshot({ ...second.env, EARSHOT_DATA: `${second.data}-third`, EARSHOT_LISTEN: new URL(first.url).host, EARSHOT_RTC_PORT: '0' },
+      'serve', '--demo');
+    assert.equal(given.code, 1);
+    assert.match(given.stderr, /service\.listen/);
+    rmSync(`${second.data}-third`, { recursive: true, force: true });
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});

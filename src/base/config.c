@@ -320,3 +320,34 @@ const char *config_engine(const struct config *config, const char *engine_id, co
     AUTO_MEM char *key = engine_key(engine_id, name);
     return map_get_str(config->engines, key);
 }
+
+struct engine_check {
+    const char *const *ids;
+    size_t count;
+    struct fault *fault;
+    enum err err;
+};
+
+/* key: an engine_key(). */
+static int check_engine(void *arg, const void *key, size_t key_len, void *value)
+{
+    struct engine_check *check = arg;
+    size_t id_len = (const char *)memchr(key, ' ', key_len) - (const char *)key;
+    (void)value;
+    for (size_t i = 0; i < check->count; i++) {
+        AUTO_MEM char *known = engine_key(check->ids[i], "");
+        if (strlen(known) == id_len + 1 && memcmp(known, key, id_len) == 0)
+            return 0;
+    }
+    check->err = fault_set(check->fault, ERR_INVALID, "there is no engine '%.*s' ([engine.<id>])",
+                           (int)id_len, (const char *)key);
+    return 1;
+}
+
+enum err config_check_engines(const struct config *config, const char *const *ids, size_t count,
+                              struct fault *fault)
+{
+    struct engine_check check = {.ids = ids, .count = count, .fault = fault};
+    map_each(config->engines, check_engine, &check);
+    return check.err;
+}

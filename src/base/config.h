@@ -41,6 +41,9 @@ bool config_is_set(const struct config *config,
  * key, model, enabled, costPerMinute, ...). NULL when not set. In the environment
  * EARSHOT_ENGINE_<ID>_<NAME>, '-' and '.' as '_'. */
 const char *config_engine(const struct config *config, const char *engine_id, const char *name);
+/* Refuses a section whose id is none of `ids`: what was meant for an engine must reach one. */
+enum err config_check_engines(const struct config *config, const char *const *ids, size_t count,
+                              struct fault *fault) MUST_USE;
 
 /* The table for people: kind "help" (terminal), "markdown" (docs/configuration.md), "ini" (a
  * commented example file). */

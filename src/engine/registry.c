@@ -219,6 +219,12 @@ enum err registry_new(const struct config *config, const struct engine_adapter *
 {
     AUTO(registry) registry = mem_new(struct registry);
     registry->arena = arena_new(0);
+    const char **ids = arena_new_n(registry->arena, const char *, count);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = adapters[i].info.id;
+    enum err unknown = config_check_engines(config, ids, count, fault);
+    if (unknown)
+        return unknown;
     registry->adapters = adapters;
     registry->infos = arena_new_n(registry->arena, struct engine_info *, count);
     registry->engines = arena_new_n(registry->arena, void *, count);

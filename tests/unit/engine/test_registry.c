@@ -124,6 +124,16 @@ TEST(registry_refuses_what_cannot_be)
     }
 }
 
+TEST(registry_refuses_a_section_that_no_engine_reads)
+{
+    static const char *const rows[][3] = {{"engine.near", "enabled", "true"},
+                                          {"engine.neer", "url", "http://127.0.0.1"}};
+    AUTO(registry) registry = NULL;
+    struct fault fault = {0};
+    CHECK_INT(make(rows, 2, &registry, &fault), ERR_INVALID);
+    CHECK_TEXT(fault.text, "there is no engine 'NEER' ([engine.<id>])");
+}
+
 TEST(registry_finds_a_fallback_for_the_language)
 {
     static const char *const settings[][3] = {{"engine.far", "key", "k"}};

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 
 extern char **environ;
@@ -26,6 +27,7 @@ struct child {
     child_exit_fn *on_exit;
     void *arg;
     bool is_closed;
+    struct loop_leftover leftover; /* once is_closed: until it is reaped */
 };
 
 int pidfd_open(pid_t pid,
@@ -56,6 +58,16 @@ static void free_child(void *arg)
     mem_free(arg);
 }
 
+/* Without the loop: the killed child is dead at any moment. */
+static void reap_now(void *arg)
+{
+    struct child *child = arg;
+    waitpid(child->pid, NULL, 0);
+    io_close(child->io);
+    close(child->pidfd);
+    loop_defer(child->loop, free_child, child);
+}
+
 /* Reaps it and tells the owner, once. */
 static void on_pidfd(void *arg, unsigned events)
 {
@@ -70,6 +82,7 @@ static void on_pidfd(void *arg, unsigned events)
     close(child->pidfd);
     child->pid = 0;
     if (child->is_closed) {
+        list_remove(&child->leftover.node);
         loop_defer(child->loop, free_child, child);
         return;
     }
@@ -122,11 +135,9 @@ void child_close(struct child *child)
     child->is_closed = true;
     child_kill(child, SIGKILL);
     if (child->pid > 0 && loop_is_current(child->loop))
-        return;           /* on_pidfd() frees it */
-    if (child->pid > 0) { /* the loop runs no more: nobody is kept waiting */
-        waitpid(child->pid, NULL, 0);
-        io_close(child->io);
-        close(child->pidfd);
-    }
-    loop_defer(child->loop, free_child, child);
+        loop_leave(child->loop, &child->leftover, reap_now, child); /* on_pidfd() comes first */
+    else if (child->pid > 0)
+        reap_now(child); /* the loop runs no more: nobody is kept waiting */
+    else
+        loop_defer(child->loop, free_child, child);
 }

@@ -413,9 +413,11 @@ void loop_free(struct loop *loop)
     if (!loop)
         return;
     current = loop;
-    end_leftovers(loop);
-    while (loop->deferred.count > 0 || loop->posted.count > 0)
+    do {
+        end_leftovers(loop);
         run_queues(loop);
+    } while (!list_is_empty(&loop->leftovers) || loop->deferred.count > 0 ||
+             loop->posted.count > 0);
     uv_walk(&loop->uv, close_left_over, NULL);
     while (uv_loop_close(&loop->uv) == UV_EBUSY)
         uv_run(&loop->uv, UV_RUN_NOWAIT);

@@ -1,4 +1,4 @@
-/* What `toolIds` and `tools` of an agent's body do to its tools (decisions, Agents): all of it is
+/* What `toolIds` and `tools` of an agent's body do to its tools (contract, Agents): all of it is
  * worked out in memory first, so that every fault is told before anything is written. Thread:
  * inside a job. */
 #pragma once

@@ -1,4 +1,4 @@
-/* /v1/agents: saved configurations (specification, Agents; merge rules of the decisions). */
+/* /v1/agents: saved configurations (contract, Agents). */
 #include <string.h>
 
 #include "api/agent_tools.h"

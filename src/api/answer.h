@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "model/field.h"
 
-/* Codes of the specification and of the decisions. */
+/* Codes of the contract. */
 enum api_error {
     API_OK,
     API_INVALID_JSON,

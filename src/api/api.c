@@ -1,5 +1,5 @@
 /* The front of the API: which requests get to a handler at all. The order of the checks is that of
- * the decisions; each function here is one of them and hands on to the next. */
+ * the contract; each function here is one of them and hands on to the next. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "model/document.h"
 #include "net/url.h"
 
-enum { JSON_BYTES = 1 << 20 /* decisions, JSON bodies */ };
+enum { JSON_BYTES = 1 << 20 /* contract, JSON bodies */ };
 
 enum err api_open(const struct api_deps *deps, struct api **out, struct fault *fault)
 {

@@ -1,4 +1,4 @@
-/* POST /v1/calls, and what it shares with the call button (specification, Start a call, Language
+/* POST /v1/calls, and what it shares with the call button (contract, Start a call, Language
  * rules).
  *
  *   job: checks, row in state created -> loop: calls_start() -> job: the call as it is, the token
@@ -255,7 +255,7 @@ bool call_start_insert(struct request *request, struct call_start_state *state,
         return false;
     }
     state->agent.tools = (struct tool_list){0};
-    if (!state->start.config.prompt.system) /* decisions: that prompt runs without tools */
+    if (!state->start.config.prompt.system) /* contract: that prompt runs without tools */
         agent_tools_for_call(&state->agent, &tools, request->tx->arena);
     fill_call(request, state, source, workspace.plan);
     if (!insert_counted(request, state, workspace.max_concurrent_calls))

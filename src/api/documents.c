@@ -129,7 +129,7 @@ static bool find_kind(const char *data, size_t len, enum document_kind *out)
     return true;
 }
 
-/* A file: its own faults are told last (decisions, Order of checks), and undo the addition. */
+/* A file: its own faults are told last (contract, Order of checks), and undo the addition. */
 static void create_from_file(struct request *request, const char *name)
 {
     struct document_answer answer;

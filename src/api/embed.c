@@ -1,5 +1,5 @@
 /* POST /v1/embed/calls: the call button on somebody's web page, authorised by the publishable key
- * (decisions, Publishable key), and the CORS headers that go with it. */
+ * (contract, Publishable key), and the CORS headers that go with it. */
 #include <string.h>
 #include <strings.h>
 

@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 enum {
-    KEPT_US = 1000000,   /* decisions: an old key stops within a second, on every node */
+    KEPT_US = 1000000,   /* contract: an old key stops within a second, on every node */
     TOUCH_US = 60000000, /* lastUsedAt is written once a minute at most */
     ENTRIES_MAX = 100000,
 };

@@ -17,7 +17,7 @@
 #include "net/resolver.h"
 #include "store/idempotency.h"
 
-enum { JSON_DEPTH_MAX = 64 /* decisions, JSON bodies */ };
+enum { JSON_DEPTH_MAX = 64 /* contract, JSON bodies */ };
 
 static bool is_good_id(const char *text)
 {

@@ -1,4 +1,4 @@
-/* One request from its head to its answer. The checks stand in the order of the decisions:
+/* One request from its head to its answer. The checks stand in the order of the contract:
  *
  *   api_on_request: preflight -> key (401) -> rate (429) -> path (404, 405) -> scope and userId
  * (403)

@@ -5,7 +5,7 @@
 #include "model/tool.h"
 #include "model/webhook.h"
 
-enum { DOCUMENT_BODY_BYTES = 4 << 20 /* decisions, JSON bodies */ };
+enum { DOCUMENT_BODY_BYTES = 4 << 20 /* contract, JSON bodies */ };
 
 #define TAG_WORKSPACE "Workspace and catalog"
 #define TAG_AGENTS    "Agents"

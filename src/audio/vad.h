@@ -19,7 +19,7 @@
 
 struct vad;
 
-/* `config.vad` of a call (decisions, Calls); the bounds are checked by the model. */
+/* `config.vad` of a call (contract, Calls); the bounds are checked by the model. */
 struct vad_config {
     double threshold; /* 0-1: how sure a frame must be; the detector's strictness and the gate's
                          distance over the noise follow it */

@@ -21,7 +21,7 @@
 struct map;
 
 enum {
-    CALL_LOST_US = 20 * 1000 * 1000, /* decisions, Caller leaves */
+    CALL_LOST_US = 20 * 1000 * 1000, /* contract, Caller leaves */
     CALL_JOIN_GRACE_MS = 3000,       /* a join that has begun when the token ends is let in */
     CALL_RECORDINGS = 3,             /* pieces that the voice is asked for at once */
     CALL_MOST_MS = 24 * 3600 * 1000, /* from its creation, whatever its settings say */

@@ -1,4 +1,4 @@
-/* The states of a call (specification, Call status).
+/* The states of a call (contract, Call status).
  *
  *     CREATED --agent joined--> ACTIVE --end--> ENDED
  *        '--------------end-----------------------^

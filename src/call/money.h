@@ -12,7 +12,7 @@
 
 struct store;
 
-enum { MONEY_EVERY_US = 4 * 1000 * 1000 }; /* decisions, Balance of running calls: at least 10 s */
+enum { MONEY_EVERY_US = 4 * 1000 * 1000 }; /* contract, Balance of running calls: at least 10 s */
 
 /* A call that is billed; a member of it. */
 struct money_seat {

@@ -18,7 +18,7 @@ struct call_plan {
     /* As inserted: id, user_id, agent_id, room_name, source, created_wall_ms,
      * cost_per_minute_usd4, participant_identity. */
     const struct call *row;
-    /* Checked, with the defaults of the decisions; call.max_duration_s holds an embed's ceiling. */
+    /* Checked, with the defaults of the contract; call.max_duration_s holds an embed's ceiling. */
     const struct call_start *start;
     /* As saved; tools: those switched on or mentioned, during_call and before_call. */
     const struct agent *agent;

@@ -23,8 +23,8 @@ struct http_client;
 struct store;
 
 enum {
-    SETUP_MAX_US = 30 * 1000 * 1000, /* decisions, before_call */
-    SETUP_TOOLS_MOST = 100,          /* decisions, Bounds: toolIds */
+    SETUP_MAX_US = 30 * 1000 * 1000, /* contract, before_call */
+    SETUP_TOOLS_MOST = 100,          /* contract, Bounds: toolIds */
     SETUP_VOCABULARY_MAX_BYTES = 96 * 1024,
 };
 

@@ -1,4 +1,4 @@
-/* One attempt to deliver one event: signed, posted, judged (specification, Delivery behaviour).
+/* One attempt to deliver one event: signed, posted, judged (contract, Delivery behaviour).
  * Thread: the client's loop. */
 #pragma once
 

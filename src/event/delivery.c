@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 enum {
-    ATTEMPTS_MAX = 4, /* specification, Delivery behaviour 2 */
+    ATTEMPTS_MAX = 4, /* contract, Delivery behaviour 2 */
     UNDER_WAY_STANDARD = 4096,
     PER_RECEIVER_STANDARD = 1024,
     ANSWER_STANDARD_MS = 5000,
@@ -34,7 +34,7 @@ enum {
 
 static const int64_t keep_standard_ms = 30LL * 24 * 3600 * 1000;
 
-/* After the 1st, 2nd and 3rd failed attempt, from its end (decisions, Retries). */
+/* After the 1st, 2nd and 3rd failed attempt, from its end (contract, Retries). */
 static const int64_t pauses_ms[ATTEMPTS_MAX - 1] = {1000, 5000, 15000};
 
 /* One transaction: writes outcomes, takes what is due. */

@@ -30,7 +30,7 @@ struct delivery_config {
     const char *ca_path;       /* further authorities, NULL: none */
     unsigned max_under_way;    /* 4,096 attempts at once */
     unsigned max_per_receiver; /* 1,024 of them to one host and port */
-    int64_t answer_ms;         /* 5,000: specification, Delivery behaviour */
+    int64_t answer_ms;         /* 5,000: contract, Delivery behaviour */
     int64_t pause_scale_ppm;   /* 1,000,000; less makes the pauses shorter (tests) */
     int64_t keep_ms;           /* how long settled deliveries stay as the log: 30 days */
 };

@@ -1,4 +1,4 @@
-/* The signature of a webhook delivery (specification, Delivery shape): `sha256=` and the hex
+/* The signature of a webhook delivery (contract, Delivery shape): `sha256=` and the hex
  * HMAC-SHA256 of `<timestamp>.<raw body>` under the signing secret. Thread: any. */
 #pragma once
 

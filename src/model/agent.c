@@ -1,4 +1,4 @@
-/* The agent's fields, the catalog's say in them, and the price of a minute (specification, Agent).
+/* The agent's fields, the catalog's say in them, and the price of a minute (contract, Agent).
  */
 #include "model/agent.h"
 

@@ -1,5 +1,5 @@
-/* The call's fields, the body of Start a call, and the end reasons (specification, Call, Start a
- * call, End reasons; bounds of the decisions). */
+/* The call's fields, the body of Start a call, and the end reasons (contract, Call, Start a
+ * call, End reasons). */
 #include "model/call.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The event types, what each carries, and the body of a delivery (specification, Events). */
+/* The event types, what each carries, and the body of a delivery (contract, Events). */
 #include "model/event.h"
 
 #include <string.h>

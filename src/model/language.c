@@ -1,4 +1,4 @@
-/* The languages of the decisions, with a sentence to try a voice and a line to bridge a wait. */
+/* The languages of the contract, with a sentence to try a voice and a line to bridge a wait. */
 #include "model/language.h"
 
 #include <string.h>

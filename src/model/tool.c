@@ -1,4 +1,4 @@
-/* The tool's fields (specification, Tool; bounds of the decisions). */
+/* The tool's fields (contract, Tool). */
 #include "model/tool.h"
 
 #include <string.h>

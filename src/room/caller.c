@@ -14,7 +14,7 @@ enum {
     SIGNAL_MAX_BYTES = 262144, /* one message; offers have 20 KB, the server in use 2 MiB */
     SIGNAL_UNSENT_BYTES = 1048576,
     SIGNAL_PING_MS = 10000, /* finds half-open connections */
-    TICK_US = 400000        /* speakers' period (reference, Keep-alive) */
+    TICK_US = 400000        /* speakers' period (LiveKit, Keep-alive) */
 };
 
 static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)

@@ -4,7 +4,7 @@
  *     JOINING --primary peer connected--> UP --> CLOSED
  *        '--leave, loss, limit, close-----------^
  *
- * Signalling may be lost while UP: as long as packets come the caller stays (reference, Server-side
+ * Signalling may be lost while UP: as long as packets come the caller stays (LiveKit, Server-side
  * timers). Thread: its loop. */
 #pragma once
 
@@ -68,11 +68,11 @@ struct caller_config {
 struct caller *caller_open(const struct caller_config *config, struct room_join *take_join);
 /* Is this the session of that sid, with its media path still up? */
 bool caller_can_resume(const struct caller *caller, const struct room_join *join);
-/* The same session over a new signalling connection; its peer connections go on (reference, Resume
+/* The same session over a new signalling connection; its peer connections go on (LiveKit, Resume
  * exchange). */
 void caller_resume(struct caller *caller, struct room_join *take_join);
 /* A client that wants to resume a session that is not here: 101, then a leave at which it joins
- * anew (reference, Resume exchange). */
+ * anew (LiveKit, Resume exchange). */
 void caller_turn_away(const struct caller_config *config, struct room_join *take_join);
 /* Tells the client to leave (unless its signalling is gone) and frees at the end of the turn. NULL
  * is fine. */

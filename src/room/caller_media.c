@@ -1,5 +1,5 @@
 /* A caller's peer connections: descriptions, audio, data. Offers are answered at once, in the same
- * turn (reference: rtc-node blocks while one waits). */
+ * turn (rtc-node blocks while one waits). */
 #include <string.h>
 
 #include "base/log.h"

@@ -19,7 +19,7 @@ enum {
     REFRESH_TTL_S = 600
 };
 
-/* Clients gate RPC and text-stream chat on it and parse it as x.y.z (reference, First message). */
+/* Clients gate RPC and text-stream chat on it and parse it as x.y.z (LiveKit, First message). */
 #define SERVER_VERSION "1.10.0"
 
 static char *text_of(const char *text)
@@ -304,7 +304,7 @@ void caller_send_everyone(struct caller *caller)
     send_update(caller, infos, caller->config.room->has_agent ? 2 : 1);
 }
 
-/* Asks a single-PC client for a new offer; its spare sections do (reference, Agent appears after
+/* Asks a single-PC client for a new offer; its spare sections do (LiveKit, Agent appears after
  * the caller). */
 void caller_send_sections_requirement(struct caller *caller)
 {

@@ -1,5 +1,5 @@
 /* One function for each SignalRequest that a caller may send; what is not in the table is ignored,
- * as the reference says of it. */
+ * as LiveKit's server does. */
 #include <string.h>
 
 #include "base/js.h"
@@ -80,7 +80,7 @@ static void set_attribute(struct caller *caller, const Lk__Pair *pair)
         js_set(caller->attributes, pair->key, js_string(pair->value));
 }
 
-/* Clients always send metadata and name along (reference, Keep-alive). */
+/* Clients always send metadata and name along (LiveKit, Keep-alive). */
 static void on_update_metadata(struct caller *caller, const Lk__SignalRequest *request)
 {
     const Lk__UpdateParticipantMetadata *update = request->update_metadata;

@@ -1,5 +1,5 @@
 /* What a caller is told now and then: who speaks, how good its connection is, a fresh token
- * (reference, Keep-alive and periodic traffic). Only changes are sent. */
+ * (LiveKit, Keep-alive and periodic traffic). Only changes are sent. */
 #include <string.h>
 
 #include "room/caller_internal.h"

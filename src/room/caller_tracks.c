@@ -1,5 +1,5 @@
 /* What a caller publishes: announced by AddTrack, bound to a section by the msid of its next offer,
- * gone when that section falls silent in a later one (reference, Unpublish). */
+ * gone when that section falls silent in a later one (LiveKit, Unpublish). */
 #include <stdio.h>
 #include <string.h>
 

@@ -164,7 +164,7 @@ static void answer_preflight(struct http_exchange *exchange)
                           });
 }
 
-/* The header first, then the query (reference, Token transport). */
+/* The header first, then the query (LiveKit, Token transport). */
 static enum err find_token(const struct http_exchange *exchange, struct buf *out)
 {
     static const char bearer[] = "Bearer ";

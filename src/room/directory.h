@@ -4,7 +4,7 @@
  * (architecture, Joining).
  *
  * A room that is over is remembered for ROOM_TOMBSTONE_US and refused with 403: the only status at
- * which clients give up at once instead of starting a new room (reference, Resume exchange).
+ * which clients give up at once instead of starting a new room (LiveKit, Resume exchange).
  * Thread: control loop, except where it says `any`. */
 #pragma once
 

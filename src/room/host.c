@@ -116,7 +116,7 @@ static void agent_transcript(struct room_host *host, const struct room_transcrip
         send_old_form(host, transcript, host->segment_text.data);
 }
 
-/* Each version is a stream of its own, said as the caller (reference, Agent conventions). */
+/* Each version is a stream of its own, said as the caller (LiveKit, Agent conventions). */
 static void caller_transcript(struct room_host *host, const struct room_transcript *transcript)
 {
     if (!host->caller || !transcript->text[0])

@@ -1,5 +1,5 @@
 /* What a client asks for when it joins: the query of /rtc (v0) or the join_request of /rtc/v1
- * (reference, Connecting), checked before anything is done for it. And the parcel that carries an
+ * (LiveKit, Connecting), checked before anything is done for it. And the parcel that carries an
  * admitted connection from the control loop to the room's media loop. Thread: its owner's. */
 #pragma once
 

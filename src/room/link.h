@@ -15,7 +15,7 @@ struct room_link;
 
 enum room_left { ROOM_LEFT_CLEAN, ROOM_LEFT_LOST, ROOM_LEFT_REPLACED, ROOM_LEFT_REFUSED };
 
-/* Why the room is closed; becomes LeaveRequest.reason (reference: Ending). */
+/* Why the room is closed; becomes LeaveRequest.reason (LiveKit, Ending). */
 enum room_close_reason { ROOM_CLOSE_ENDED, ROOM_CLOSE_SHUTDOWN, ROOM_CLOSE_ERROR };
 
 struct room_transcript {
@@ -31,7 +31,7 @@ struct room_events {
      * window. */
     void (*on_joined)(void *arg, const char *identity, const char *name);
     /* CLEAN at once; LOST when neither signalling nor packets have come for the room's silence
-     * limit (10 s): the call keeps the 20 s window of the decisions. */
+     * limit (10 s): the call keeps the 20 s window of the contract. */
     void (*on_left)(void *arg, const char *identity, enum room_left how, int64_t last_packet_us);
     /* One Opus payload of the caller's microphone, as it came (not reordered). */
     void (*on_opus)(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,

@@ -1,4 +1,4 @@
-/* LiveKit's data packets as both roles need them (reference, Data channels and data packets): text
+/* LiveKit's data packets as both roles need them (LiveKit, Data channels and data packets): text
  * streams going out, text streams coming in, chat, RPC answers. Sans-I/O: what goes out is handed
  * to a function, message by message, for the `_reliable` channel. Thread: its owner's. */
 #pragma once

@@ -1,4 +1,4 @@
-/* Messages of a participant: SignalRequests out, SignalResponses in (reference, The C code as a
+/* Messages of a participant: SignalRequests out, SignalResponses in (LiveKit, The C code as a
  * LiveKit client). */
 #include <string.h>
 

@@ -34,7 +34,7 @@ static const struct {
     {"metadata", offsetof(struct token_claims, metadata)},
 };
 
-/* Rights that are granted when the claim is absent (reference, JWT). */
+/* Rights that are granted when the claim is absent (LiveKit, JWT). */
 static const struct {
     const char *key;
     size_t offset;

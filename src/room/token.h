@@ -1,4 +1,4 @@
-/* Join tokens: compact JWS, HS256 (RFC 7515, 7519), with LiveKit's claims (reference, JWT).
+/* Join tokens: compact JWS, HS256 (RFC 7515, 7519), with LiveKit's claims (LiveKit, JWT).
  * Verified by key id, signature in constant time, times with leeway, and the grant to join one
  * room. Thread: any. */
 #pragma once

@@ -17,7 +17,7 @@ enum { MONEY_SCALE = 60000 /* ms in a minute: burn * ms is in 1/60000 usd4 */ };
 /* Never: later than any time that is met (year 2286), and safe to add to. */
 #define MONEY_NEVER_MS INT64_C(9999999999999)
 
-/* rate * seconds / 60, rounded half up (specification, Calls; decisions, Duration and cost). */
+/* rate * seconds / 60, rounded half up (contract, Calls). */
 static inline int64_t money_cost_usd4(int64_t rate_usd4_per_minute, int64_t seconds)
 {
     return (rate_usd4_per_minute * seconds + 30) / 60;

@@ -1,5 +1,5 @@
 /* The tables. Times are wall milliseconds (0: not yet), money is 0.0001 USD, enums are their names
- * of the specification. A resource's settings are one JSON text (the store view of its field
+ * of the contract. A resource's settings are one JSON text (the store view of its field
  * table); what is looked up, counted or locked is a column. A change of the tables is a new entry
  * at the end of `versions`; entries that have been released are never edited.
  * {id} {serial} {blob}: see db.h. Thread: inside store_open(). */

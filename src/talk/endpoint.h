@@ -6,7 +6,7 @@
  *     voice ----stop---- silence_us, min_us ------- (unfinished) ------- cap
  *                 |  flush             commit             commit         commit anyway
  *
- * Sans-I/O. Reference: Turn-taking 1.2 (2, 12), 1.3. Thread: its owner's. */
+ * Sans-I/O. Thread: its owner's. */
 #pragma once
 
 #include <stdbool.h>

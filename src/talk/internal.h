@@ -22,7 +22,7 @@ enum {
     TALK_MODEL_US = 8000 * 1000,      /* to its first and between its words */
     TALK_TOOL_US = 31000 * 1000,      /* a run is cut off at 30 s by itself */
     TALK_VOICE_US = 5000 * 1000,      /* to the first and between samples */
-    TALK_HOLD_US = 400 * 1000,        /* decisions, Holding line */
+    TALK_HOLD_US = 400 * 1000,        /* contract, Holding line */
     TALK_HANG_UP_US = 300 * 1000,     /* after the last sample, for the way to the caller's ear */
     TALK_FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
     TALK_RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */

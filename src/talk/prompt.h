@@ -17,7 +17,7 @@ struct history;
 
 enum {
     PROMPT_SYSTEM_MAX_BYTES = 512 * 1024, /* 25,000 characters, their variables, tool answers */
-    PROMPT_RESULT_MAX_CHARS = 1800,       /* of a tool's answer (specification, Tool endpoints) */
+    PROMPT_RESULT_MAX_CHARS = 1800,       /* of a tool's answer (contract, Tool endpoints) */
 };
 
 struct prompt_fact { /* the answer of a before_call tool */

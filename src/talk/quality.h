@@ -1,4 +1,4 @@
-/* The figures of a call's turns (decisions, `quality`): times are kept for the last turns, bounded.
+/* The figures of a call's turns (contract, `quality`): times are kept for the last turns, bounded.
  * Thread: its owner's. */
 #pragma once
 

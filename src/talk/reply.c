@@ -176,7 +176,7 @@ static void speak_pieces(struct talk *talk)
     }
 }
 
-/* The specification's event table: told when most of a reply could not be spoken. */
+/* The contract's event table: told when most of a reply could not be spoken. */
 static void tell_silent(struct talk *talk)
 {
     const struct reply *reply = &talk->reply;

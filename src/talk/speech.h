@@ -5,7 +5,7 @@
  *
  *     line:  [piece played][piece playing ..|..][piece asked][piece waiting]   <- more
  *
- * Sans-I/O. Reference: Turn-taking 1.2 (4, 6). Thread: its owner's. */
+ * Sans-I/O. Thread: its owner's. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* From a tool, the model's arguments and the call to the HTTP request that leaves (specification,
- * Tool endpoints 1-5; decisions, Arguments of a tool run). Sans-I/O: everything lives in the arena.
+/* From a tool, the model's arguments and the call to the HTTP request that leaves (contract,
+ * Tool endpoints 1-5; Arguments of a tool run). Sans-I/O: everything lives in the arena.
  * Thread: any. */
 #pragma once
 

@@ -13,7 +13,7 @@
 #include "tool/request.h"
 
 enum {
-    STATUS_UNREACHABLE = 502, /* decisions, Test a tool */
+    STATUS_UNREACHABLE = 502, /* contract, Test a tool */
     STATUS_TIMED_OUT = 504,
     JSON_DEPTH_MAX = 64,
     TIMEOUT_STANDARD_MS = 10000,

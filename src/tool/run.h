@@ -1,4 +1,4 @@
-/* One run of a user's endpoint (specification, Tool endpoints): placeholders, arguments,
+/* One run of a user's endpoint (contract, Tool endpoints): placeholders, arguments,
  * credentials, limits. A test by the API and a run in a call are the same code. Thread: the
  * client's loop. */
 #pragma once
@@ -16,7 +16,7 @@ struct tool;
 struct tool_run;
 
 enum {
-    TOOL_TIMEOUT_MAX_MS = 30000, /* specification, Limits: cut off at 30 seconds */
+    TOOL_TIMEOUT_MAX_MS = 30000, /* contract, Limits: cut off at 30 seconds */
     TOOL_BODY_MAX_BYTES = 1024 * 1024,
     TOOL_MODEL_TEXT_CHARS = 1800 /* what the model is shown of a response, in code points */
 };

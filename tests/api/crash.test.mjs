@@ -12,7 +12,7 @@ const STANDIN = {
   ...Object.fromEntries(['STT', 'TTS', 'LLM'].map((kind) => [`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true'])),
   EARSHOT_ENGINE_STANDIN_LLM_TEXT: REPLY, EARSHOT_SERVICE_DRAIN_GRACE: '1', EARSHOT_RTC_BIND: '127.0.0.1',
 };
-const DURABLE_S = 5; // decisions: at least every 10 s; architecture: every 5 s
+const DURABLE_S = 5; // contract: at least every 10 s; architecture: every 5 s
 
 let service, workspace, agentId, receiver;
 

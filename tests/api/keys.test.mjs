@@ -92,7 +92,7 @@ test('a revoked key stops', async () => {
   refused(last, 401, 'UNAUTHORIZED');
 });
 
-test('the catalog has every language of the decisions', async () => {
+test('the catalog has every language of the contract', async () => {
   const { body: { catalog } } = await api('GET', '/v1/catalog');
   assert.deepEqual(catalog.languages.map((entry) => entry.id), ['en', 'hi', 'hinglish', 'ta', 'te', 'kn', 'ml', 'mr', 'gu', 'bn', 'pa', 'or', 'es', 'fr', 'de', 'it',
     'pt', 'nl', 'pl', 'ru', 'ja', 'ko', 'zh', 'ar', 'tr', 'id']);

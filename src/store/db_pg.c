@@ -49,7 +49,8 @@ static struct pg_db *of(struct db *db)
 }
 
 /* SQLSTATE classes that a new attempt may pass: serialization and deadlock, and a server that goes
- * down or comes up. */
+ * down or comes up. An error without one is libpq's own, nothing the server said: the connection is
+ * lost, although its status is good still when sending failed before the end was read. */
 static enum err classify(const struct pg_db *db, const char *state)
 {
     static const struct {
@@ -59,9 +60,9 @@ static enum err classify(const struct pg_db *db, const char *state)
         {"40001", ERR_AGAIN}, {"40P01", ERR_AGAIN},  {"55P03", ERR_AGAIN},  {"08", ERR_CLOSED},
         {"57P", ERR_CLOSED},  {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED},
     };
-    if (PQstatus(db->conn) != CONNECTION_OK)
+    if (!state || PQstatus(db->conn) != CONNECTION_OK)
         return ERR_CLOSED;
-    for (size_t i = 0; state && i < ARRAY_LEN(table); i++)
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (strncmp(state, table[i].prefix, strlen(table[i].prefix)) == 0)
             return table[i].err;
     return ERR_IO;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "store/agent.h"
 #include "store/internal.h"
+#include "store/schema.h"
 #include "store/workspace.h"
 #include "unit/store/fixture.h"
 
@@ -225,7 +226,7 @@ TEST(database_away_loses_and_doubles_nothing)
     struct fix fix = {.is_pg = true};
     struct postgres *postgres = postgres_start();
     REQUIRE(postgres != NULL);
-    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    log_set(LOG_ERROR, LOG_LOGFMT, 2);
     fix.arena = arena_new(0);
     snprintf(fix.dir, sizeof(fix.dir), "/tmp/earshot-store-XXXXXX");
     REQUIRE(mkdtemp(fix.dir) != NULL);
@@ -254,6 +255,42 @@ TEST(database_away_loses_and_doubles_nothing)
     CHECK(store_is_up(fix.store));
     loop_join(loop);
     fix_end(&fix);
+    postgres_stop(postgres);
+}
+
+/* A crashing server says goodbye in a warning. What is sent after it fails to go out, and libpq
+ * still calls the connection a good one. */
+TEST(connection_lost_between_statements_is_closed)
+{
+    struct postgres *postgres = postgres_start();
+    REQUIRE(postgres != NULL);
+    char url[256];
+    REQUIRE(postgres_database(postgres, "lost", url, sizeof(url)));
+    static const struct db_value none[] = {{.type = DB_END}};
+    static const char write[] = "CREATE TABLE lost (a BIGINT)";
+    enum { IDLE, SCRIPT, QUERY, PREPARED, COMMIT, OUTCOME, WAYS };
+    struct db *db[WAYS];
+    struct rows *rows;
+    struct fault fault = {0};
+    int64_t now_ms;
+    for (int i = 0; i < WAYS; i++) {
+        REQUIRE(db_pg_open(url, &db[i], &fault) == OK);
+        if (i == IDLE)
+            CHECK_INT(schema_migrate(db[i], &fault), OK);
+        else if (i != OUTCOME)
+            CHECK_INT(db[i]->ops->begin(db[i], true, &now_ms, &fault), OK);
+    }
+    REQUIRE(db[PREPARED]->ops->query(db[PREPARED], "SELECT 1", none, &rows, &fault) == OK);
+    db[PREPARED]->ops->rows_close(rows);
+    postgres_crash(postgres);
+    CHECK_INT(db[IDLE]->ops->begin(db[IDLE], false, &now_ms, &fault), ERR_CLOSED);
+    CHECK_INT(db[SCRIPT]->ops->script(db[SCRIPT], write, &fault), ERR_CLOSED);
+    CHECK_INT(db[QUERY]->ops->query(db[QUERY], "SELECT 1", none, &rows, &fault), ERR_CLOSED);
+    CHECK_INT(db[PREPARED]->ops->query(db[PREPARED], "SELECT 1", none, &rows, &fault), ERR_CLOSED);
+    CHECK_INT(db[COMMIT]->ops->commit(db[COMMIT], &fault), ERR_CLOSED);
+    CHECK_INT(db[OUTCOME]->ops->outcome(db[OUTCOME], "slot_x 1", &fault), ERR_CLOSED);
+    for (int i = 0; i < WAYS; i++)
+        db_close(db[i]);
     postgres_stop(postgres);
 }
 

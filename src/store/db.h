@@ -39,8 +39,9 @@ struct db_ops {
     void (*rollback)(struct db *db);
     /* Names the write transaction that was begun last, for outcome(). */
     const char *(*transaction)(struct db *db);
-    /* What became of a transaction of a connection that was lost in commit(); asked once, on
-     * another connection. OK: committed. ERR_NOT_FOUND: it did not and will not take effect. */
+    /* What became of a transaction of a connection that was lost in commit(); asked on another
+     * connection, again when the answer was lost. OK: committed. ERR_NOT_FOUND: it did not and will
+     * not take effect. */
     enum err (*outcome)(struct db *db, const char *transaction, struct fault *fault);
 
     /* values ends with DB_END. OK: *out is to be closed. */

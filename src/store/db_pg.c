@@ -160,7 +160,7 @@ static enum err slot_make(struct pg_db *db, struct fault *fault)
     id_new("slot_", slot);
     snprintf(sql, sizeof(sql),
              "DELETE FROM commits WHERE made_ms < (extract(epoch FROM clock_timestamp()) - 604800)"
-             " * 1000;" /* a week ago, by processes that died; one that lives makes another */
+             " * 1000;" /* last used a week ago; a connection that still lives makes another */
              "INSERT INTO commits (slot, mark, made_ms) VALUES ('%s', 0,"
              " (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
              slot);
@@ -189,20 +189,22 @@ static enum err pg_begin(struct db *base, bool is_write, int64_t *out_now_ms, st
     return err;
 }
 
-/* Marks and commits in one round trip. The division fails when outcome() has taken the row away:
- * then the transaction was given up for lost and must not take effect any more. */
+/* Marks and commits in one round trip. The division fails when outcome() has closed the row: then
+ * the transaction was given up for lost and must not take effect any more. */
 static enum err pg_commit(struct db *base, struct fault *fault)
 {
     struct pg_db *db = of(base);
-    char sql[240];
+    char sql[360];
     snprintf(sql, sizeof(sql),
-             "WITH marked AS (UPDATE commits SET mark = %" PRIu64 " WHERE slot = '%s' RETURNING 1)"
+             "WITH marked AS (UPDATE commits SET mark = %" PRIu64 ","
+             " made_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+             " WHERE slot = '%s' AND mark >= 0 RETURNING 1)"
              " SELECT 1 / (SELECT COUNT(*) FROM marked); COMMIT",
              db->mark, db->slot);
     PGresult *result = PQexec(db->conn, sql);
     enum err err = is_good(result) ? OK : explain(db, result, "COMMIT", fault);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (state && strcmp(state, "22012") == 0) { /* division by zero: no row of ours */
+    if (state && strcmp(state, "22012") == 0) { /* division by zero: no open row */
         db->slot[0] = '\0';
         err = ERR_AGAIN;
     }
@@ -221,16 +223,20 @@ static const char *pg_transaction(struct db *db)
     return of(db)->transaction;
 }
 
-/* Takes the lost connection's row away, which waits for a commit that is under way and forbids a
- * later one; then its mark says what had been committed last. */
+/* Closes the lost connection's row by making its mark negative, which waits for a commit that is
+ * under way and forbids a later one; the mark says what had been committed last. The row stays, so
+ * that one whose own answer is lost asks again and hears the same. */
 static enum err pg_outcome(struct db *base, const char *transaction, struct fault *fault)
 {
     struct pg_db *db = of(base);
     const char *space = strchr(transaction, ' ');
     AUTO_MEM char *slot = mem_strndup(transaction, (size_t)(space - transaction));
     const char *const values[] = {slot};
-    PGresult *result = PQexecParams(db->conn, "DELETE FROM commits WHERE slot = $1 RETURNING mark",
-                                    1, NULL, values, NULL, NULL, 0);
+    PGresult *result =
+        PQexecParams(db->conn,
+                     "UPDATE commits SET mark = CASE WHEN mark < 0 THEN mark ELSE -1 - mark END"
+                     " WHERE slot = $1 RETURNING -1 - mark",
+                     1, NULL, values, NULL, NULL, 0);
     enum err err = ERR_NOT_FOUND;
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         err = explain(db, result, "commits", fault);

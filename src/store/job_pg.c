@@ -107,11 +107,14 @@ static enum err attempt(struct job *job, struct db *db)
     return err;
 }
 
-/* ERR_NOT_FOUND: the commit that was in doubt did not take effect, run the job again. */
+/* ERR_NOT_FOUND: the commit that was in doubt did not take effect, run the job again. ERR_CLOSED:
+ * still in doubt, the connection was lost or waited too long for the commit's end. */
 static enum err resolve_doubt(struct job *job, struct db *db)
 {
     struct fault fault = {0};
     enum err err = db->ops->outcome(db, job->in_doubt, &fault);
+    if (err == ERR_AGAIN)
+        err = ERR_CLOSED;
     if (err != ERR_CLOSED)
         job->in_doubt[0] = '\0';
     job->tx.fault = fault;

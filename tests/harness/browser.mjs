@@ -1,13 +1,23 @@
 /* Headless Chromium with a microphone that plays a WAV file, and files for it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
+const made = [];
+process.on('exit', () => { for (const dir of made) rmSync(dir, { recursive: true, force: true }); });
+
+/* A directory that is gone when the tests are. */
+function directory(name) {
+  const dir = mkdtempSync(join(tmpdir(), `earshot-${name}-`));
+  made.push(dir);
+  return dir;
+}
+
 /* Speaks a line with flite's voice slt, at 48 kHz, with silence around it (seconds); answers the WAV's path. */
 export function speechFile(line, { before = 4, after = 30 } = {}) {
-  const dir = mkdtempSync(join(tmpdir(), 'earshot-speech-'));
+  const dir = directory('speech');
   const [spoken, file] = [join(dir, 'spoken.wav'), join(dir, 'caller.wav')];
   execFileSync('flite', ['-voice', 'slt', '-t', line, '-o', spoken]);
   execFileSync('sox', [spoken, '-r', '48000', '-c', '1', '-b', '16', file, 'pad', String(before), String(after)]);
@@ -18,7 +28,7 @@ export function speechFile(line, { before = 4, after = 30 } = {}) {
 export async function openBrowser({ microphone, mayUseMicrophone = true, args = [] } = {}) {
   const path = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
   if (!path) throw new Error('Chromium is not installed (package chromium)');
-  const profile = mkdtempSync(join(tmpdir(), 'earshot-chromium-'));
+  const profile = directory('chromium');
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: path,
     headless: true,

@@ -37,6 +37,12 @@ static const int64_t keep_standard_ms = 30LL * 24 * 3600 * 1000;
 /* After the 1st, 2nd and 3rd failed attempt, from its end (contract, Retries). */
 static const int64_t pauses_ms[ATTEMPTS_MAX - 1] = {1000, 5000, 15000};
 
+int64_t delivery_pause_ms(int failed_attempts)
+{
+    return failed_attempts >= 1 && failed_attempts < ATTEMPTS_MAX ? pauses_ms[failed_attempts - 1]
+                                                                  : -1;
+}
+
 /* One transaction: writes outcomes, takes what is due. */
 struct cycle {
     struct deliverer *deliverer;

@@ -62,3 +62,6 @@ typedef void delivery_test_fn(void *arg, const struct delivery_test_result *resu
 /* All is copied. fn comes on done_loop. any. */
 void delivery_send_test(struct deliverer *delivery, const struct delivery_test *test,
                         struct loop *done_loop, delivery_test_fn *fn, void *arg);
+
+/* The pause after so many failed attempts (contract, Retries); -1: no further one. Thread: any. */
+int64_t delivery_pause_ms(int failed_attempts);

@@ -557,3 +557,10 @@ TEST(a_database_that_goes_away_loses_no_event)
     arena_free(fix.arena);
     postgres_stop(postgres);
 }
+
+TEST(four_attempts_with_the_pauses_of_the_contract)
+{
+    static const int64_t want_ms[] = {-1, 1000, 5000, 15000, -1};
+    for (int i = 0; i < 5; i++)
+        CHECK_INT(delivery_pause_ms(i), want_ms[i]);
+}

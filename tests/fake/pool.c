@@ -6,12 +6,17 @@
 
 struct pool {
     struct loop *loop; /* where the workers' time passes */
-    struct list_node jobs;
+    unsigned threads, busy;
+    struct fair *jobs;        /* struct job */
+    struct list_node running; /* the same */
 };
 
 struct job {
-    struct list_node node;
+    struct fair_item item;
+    struct list_node node; /* in pool->running */
+    struct pool *pool;
     struct timer timer;
+    int64_t delay_us;
     loop_fn *work, *done;
     struct loop *loop;
     void *arg;
@@ -24,42 +29,83 @@ void fake_pool_delay(int64_t delay_us)
     delay = delay_us;
 }
 
-struct pool *pool_new(const char *name, unsigned threads, int nice)
+struct pool *pool_new_limited(const char *name, unsigned threads, int nice,
+                              const struct fair_limits *limits)
 {
-    (void)threads, (void)nice;
+    (void)nice;
     struct pool *pool = mem_new(struct pool);
     pool->loop = loop_new(name);
-    list_init(&pool->jobs);
+    pool->threads = threads;
+    pool->jobs = fair_new(limits);
+    list_init(&pool->running);
     return pool;
 }
+
+struct pool *pool_new(const char *name, unsigned threads, int nice)
+{
+    const struct fair_limits limits = {.waiting_per_key = 1000,
+                                       .waiting = 10000,
+                                       .operator_waiting = 10000,
+                                       .running_per_key = MAX(threads / 2, 1),
+                                       .running = threads > 1 ? threads - 1 : 1};
+    return pool_new_limited(name, threads, nice, &limits);
+}
+
+static void look(struct pool *pool);
 
 static void run_job(void *arg)
 {
     struct job *job = arg;
+    struct pool *pool = job->pool;
     timer_stop(&job->timer);
     list_remove(&job->node);
     job->work(job->arg);
     if (job->done)
         loop_post(job->loop, job->done, job->arg);
+    fair_done(pool->jobs, &job->item, job->delay_us);
+    pool->busy--;
     mem_free(job);
+    look(pool);
+}
+
+/* Idle workers begin what may run. */
+static void look(struct pool *pool)
+{
+    for (struct fair_item *item; pool->busy < pool->threads && (item = fair_next(pool->jobs));) {
+        struct job *job = CONTAINER_OF(item, struct job, item);
+        pool->busy++;
+        list_push_back(&pool->running, &job->node);
+        timer_init(&job->timer, pool->loop, run_job, job);
+        timer_set_after(&job->timer, job->delay_us);
+    }
 }
 
 void pool_free(struct pool *pool)
 {
     if (!pool)
         return;
-    for (struct job *job; (job = LIST_FIRST(&pool->jobs, struct job, node));)
+    for (struct job *job; (job = LIST_FIRST(&pool->running, struct job, node));)
         run_job(job);
+    fair_free(pool->jobs);
     loop_free(pool->loop);
     mem_free(pool);
 }
 
-enum err pool_run(struct pool *pool, loop_fn *work, struct loop *loop, loop_fn *done, void *arg)
+enum err pool_run_fair(struct pool *pool, const char *key, loop_fn *work, struct loop *loop,
+                       loop_fn *done, void *arg)
 {
     struct job *job = mem_new(struct job);
-    *job = (struct job){.work = work, .done = done, .loop = loop, .arg = arg};
-    list_push_back(&pool->jobs, &job->node);
-    timer_init(&job->timer, pool->loop, run_job, job);
-    timer_set_after(&job->timer, delay);
+    *job = (struct job){
+        .pool = pool, .delay_us = delay, .work = work, .done = done, .loop = loop, .arg = arg};
+    if (fair_push(pool->jobs, key, &job->item)) {
+        mem_free(job);
+        return ERR_BUSY;
+    }
+    look(pool);
     return OK;
+}
+
+enum err pool_run(struct pool *pool, loop_fn *work, struct loop *loop, loop_fn *done, void *arg)
+{
+    return pool_run_fair(pool, FAIR_OPERATOR, work, loop, done, arg);
 }

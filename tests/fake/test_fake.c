@@ -126,3 +126,18 @@ TEST(fake_pool_takes_its_scripted_time)
     CHECK(fake_run_while_not(has_two, NULL, 1000000));
     CHECK_INT(clock_now_us(), start_us + 7000);
 }
+
+/* Two workers, one of them for one key: ten jobs of one do not stand before another's. */
+TEST(fake_pool_is_shared_fairly)
+{
+    AUTO(loop) loop = loop_new("a");
+    AUTO(pool) pool = pool_new("pool", 2, 5);
+    struct note a = {'a', loop}, b = {'b', loop}, o = {'o', loop};
+    fake_pool_delay(1000);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(pool_run_fair(pool, "a", write_down, NULL, NULL, &a), OK);
+    CHECK_INT(pool_run_fair(pool, "b", write_down, NULL, NULL, &b), OK);
+    CHECK_INT(pool_run(pool, write_down, NULL, NULL, &o), OK);
+    fake_run_for(10000);
+    CHECK_TEXT(journal, "aobaaa");
+}

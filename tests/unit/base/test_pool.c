@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "test.h"
 
@@ -68,6 +69,79 @@ TEST(pool_refuses_when_too_much_waits)
         err = pool_run(pool, wait_at_gate, NULL, NULL, &work);
     CHECK_INT(err, ERR_BUSY);
     CHECK(accepted == 10000 || accepted == 10001);
+    pthread_mutex_unlock(&work.gate);
+    pool_free(pool);
+}
+
+/* Whose jobs ran, in which order, once the gate opened. */
+struct visit {
+    struct work *gate;
+    char key, *order;
+};
+
+static void pass_gate(void *arg)
+{
+    struct visit *visit = arg;
+    wait_at_gate(visit->gate);
+    pthread_mutex_lock(&visit->gate->gate);
+    visit->order[strlen(visit->order)] = visit->key;
+    pthread_mutex_unlock(&visit->gate->gate);
+}
+
+TEST(pool_lets_a_key_wait_behind_one_job_of_another)
+{
+    struct pool *pool = pool_new("workers", 1, 0);
+    struct work work = {0};
+    char order[16] = "";
+    pthread_mutex_init(&work.gate, NULL);
+    pthread_mutex_lock(&work.gate);
+    struct visit a = {&work, 'a', order}, b = {&work, 'b', order}, o = {&work, 'o', order};
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(pool_run_fair(pool, "a", pass_gate, NULL, NULL, &a), OK);
+    CHECK_INT(pool_run_fair(pool, "b", pass_gate, NULL, NULL, &b), OK);
+    CHECK_INT(pool_run(pool, pass_gate, NULL, NULL, &o), OK);
+    pthread_mutex_unlock(&work.gate);
+    pool_free(pool);
+    CHECK_INT(strlen(order), 8);
+    CHECK(strchr(order, 'o') - order <= 1);
+    CHECK(strchr(order, 'b') - order <= 2);
+}
+
+/* Two of four threads at most for one key, three for all; the last one is the operator's. */
+TEST(pool_keeps_threads_free_of_one_key_and_for_the_operator)
+{
+    AUTO(loop) loop = loop_new("test");
+    struct pool *pool = pool_new("workers", 4, 0);
+    struct work held = {0}, free_to_go = {.loop = loop, .wanted = 1};
+    pthread_mutex_init(&held.gate, NULL);
+    pthread_mutex_lock(&held.gate);
+    for (int i = 0; i < 10; i++)
+        CHECK_INT(pool_run_fair(pool, "a", wait_at_gate, NULL, NULL, &held), OK);
+    CHECK_INT(pool_run_fair(pool, "b", work_fn, loop, done_fn, &free_to_go), OK);
+    loop_run(loop);
+    for (int i = 0; i < 10; i++)
+        CHECK_INT(pool_run_fair(pool, "b", wait_at_gate, NULL, NULL, &held), OK);
+    CHECK_INT(pool_run_fair(pool, "c", wait_at_gate, NULL, NULL, &held), OK);
+    free_to_go.done = 0;
+    CHECK_INT(pool_run(pool, work_fn, loop, done_fn, &free_to_go), OK);
+    loop_run(loop);
+    CHECK_INT(free_to_go.ran, 2);
+    pthread_mutex_unlock(&held.gate);
+    pool_free(pool);
+}
+
+TEST(pool_refuses_only_the_key_that_has_too_much)
+{
+    struct pool *pool = pool_new("workers", 1, 0);
+    struct work work = {0};
+    pthread_mutex_init(&work.gate, NULL);
+    pthread_mutex_lock(&work.gate);
+    int accepted = 0;
+    while (accepted < 5000 && !pool_run_fair(pool, "a", wait_at_gate, NULL, NULL, &work))
+        accepted++;
+    CHECK(accepted == 1000 || accepted == 1001);
+    CHECK_INT(pool_run_fair(pool, "b", wait_at_gate, NULL, NULL, &work), OK);
+    CHECK_INT(pool_run(pool, wait_at_gate, NULL, NULL, &work), OK);
     pthread_mutex_unlock(&work.gate);
     pool_free(pool);
 }

@@ -80,6 +80,8 @@ static void on_socket(void *arg, unsigned events)
 {
     struct watched *watched = arg;
     struct http_client *client = watched->client;
+    if (client->is_freed)
+        return;
     int running, flags = (events & IO_READ ? CURL_CSELECT_IN : 0) |
                          (events & IO_WRITE ? CURL_CSELECT_OUT : 0);
     curl_multi_socket_action(client->multi, watched->fd, flags, &running);
@@ -121,6 +123,8 @@ static void on_timer(void *arg)
 {
     struct http_client *client = arg;
     int running;
+    if (client->is_freed)
+        return;
     curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     check_done(client);
 }
@@ -129,7 +133,7 @@ static int set_timer(CURLM *multi, long timeout_ms, void *arg)
 {
     struct http_client *client = arg;
     (void)multi;
-    if (timeout_ms < 0)
+    if (timeout_ms < 0 || client->is_freed)
         timer_stop(&client->timer);
     else
         timer_set_after(&client->timer, timeout_ms * 1000);
@@ -301,7 +305,8 @@ static void touch(struct http_fetch *fetch)
         timer_set_after(&fetch->stall, fetch->limits.stall_ms * 1000);
 }
 
-/* libcurl's callbacks while it works. */
+/* libcurl's callbacks while it works. It lets go of a fetch that is over at the end of the turn
+ * only, so each of them looks whether it is before it touches anything. */
 
 static size_t keep_body(struct http_fetch *fetch, const char *data, size_t len)
 {
@@ -354,6 +359,8 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 {
     struct http_fetch *fetch = arg;
     size_t len = size * count;
+    if (fetch->is_over)
+        return 0;
     touch(fetch);
     if (!fetch->first_byte_us)
         fetch->first_byte_us = clock_now_us();
@@ -371,6 +378,8 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
     struct sockaddr_storage storage = {0};
     struct net_addr addr;
     (void)purpose;
+    if (fetch->is_over)
+        return CURL_SOCKET_BAD;
     memcpy(&storage, &address->addr, MIN(sizeof(storage), (size_t)address->addrlen));
     net_addr_from_sockaddr(&storage, &addr);
     const struct guard *guard = resolver_guard(fetch->client->config.resolver);

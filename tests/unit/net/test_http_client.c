@@ -359,3 +359,82 @@ TEST(certificates_are_verified)
     unlink(key_path);
     rmdir(dir);
 }
+
+/* Two streams whose answers arrive in one turn: the one that is read first cancels the other. */
+struct race {
+    struct loop *loop;
+    struct racer {
+        struct race *race;
+        struct stream *stream;
+        struct http_fetch *fetch;
+    } racers[2];
+    size_t accepted, asked;
+    bool both_have_asked, is_done;
+    struct timer after;
+};
+
+static void on_race_request(void *arg)
+{
+    struct race *race = arg;
+    race->both_have_asked = ++race->asked == 2;
+}
+
+static void on_race_accept(void *arg, int take_fd, const struct net_addr *peer)
+{
+    static const struct stream_fns fns = {.on_read = on_race_request};
+    struct race *race = arg;
+    (void)peer;
+    struct stream *stream = stream_open(race->loop, take_fd, NULL);
+    race->racers[race->accepted++].stream = stream;
+    stream_set(stream, &fns, race);
+}
+
+static int on_race_data(void *arg, int status, const char *data, size_t len)
+{
+    struct racer *racer = arg;
+    struct racer *other = &racer->race->racers[racer == racer->race->racers];
+    (void)status, (void)data, (void)len;
+    http_fetch_cancel(TAKE(other->fetch));
+    return 0;
+}
+
+static void on_race_done(void *arg, const struct http_fetch_result *result)
+{
+    struct racer *racer = arg;
+    CHECK(racer->fetch != NULL); /* not the cancelled one */
+    CHECK_INT(result->fault.err, ERR_TIMEOUT);
+    timer_set_after(&racer->race->after, 60 * 1000);
+}
+
+static void on_race_over(void *arg)
+{
+    ((struct race *)arg)->is_done = true;
+}
+
+TEST(a_fetch_cancelled_while_its_headers_arrive_is_touched_no_more)
+{
+    static const struct http_fetch_fns fns = {on_race_data, on_race_done};
+    struct shop shop;
+    struct race race = {0};
+    struct listener *listener;
+    shop_open(&shop, "127.0.0.1", NULL, NULL);
+    race.loop = shop.loop;
+    timer_init(&race.after, shop.loop, on_race_over, &race);
+    const struct net_addr bind = net_addr_ipv4(127, 0, 0, 1, 0);
+    REQUIRE(listener_open(shop.loop, &bind, on_race_accept, &race, &listener, NULL) == OK);
+    AUTO_MEM char *url = mem_printf("http://127.0.0.1:%u/", listener_address(listener).port);
+    const struct http_fetch_request request = {.method = "GET", .url = url, .stall_ms = 30};
+    for (size_t i = 0; i < 2; i++) {
+        race.racers[i].race = &race;
+        race.racers[i].fetch = http_fetch_start(shop.client, &request, &fns, &race.racers[i]);
+    }
+    turn_until_set(shop.loop, &race.both_have_asked);
+    static const char answer[] = "HTTP/1.1 200 OK\r\n\r\nfirst";
+    for (size_t i = 0; i < 2; i++)
+        CHECK_INT(stream_write(race.racers[i].stream, answer, sizeof(answer) - 1), OK);
+    turn_until_set(shop.loop, &race.is_done); /* the stall of the cancelled one would be due */
+    for (size_t i = 0; i < 2; i++)
+        stream_abort(race.racers[i].stream);
+    listener_close(listener);
+    shop_close(&shop);
+}

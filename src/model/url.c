@@ -1,23 +1,37 @@
-/* RFC 3986 section 3: scheme ":" hier-part, as far as a field table looks. */
+/* RFC 3986 section 3: scheme "://" authority, as far as a field table looks. */
 #include "model/url.h"
 
 #include <string.h>
 
 #include "model/internal.h"
 
+/* [user@]host[:port]: is the host more than nothing? */
+static bool has_host(const char *authority)
+{
+    size_t len = strcspn(authority, "/?#");
+    for (size_t i = len; i > 0; i--) {
+        if (authority[i - 1] != '@')
+            continue;
+        authority += i;
+        len -= i;
+        break;
+    }
+    return len > 0 && *authority != ':' && strncmp(authority, "[]", 2) != 0;
+}
+
 static bool is_url(const char *text)
 {
     static const char scheme[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.";
     size_t len = strspn(text, scheme);
-    if (len == 0 || text[len] != ':' || text[len + 1] == '\0')
+    if (len == 0 || strncmp(text + len, "://", 3) != 0)
         return false;
     if (!((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z')))
         return false;
     for (const char *p = text; *p; p++)
         if ((unsigned char)*p <= ' ' || *p == 0x7f)
             return false;
-    return true;
+    return has_host(text + len + 3);
 }
 
 void check_url(struct field_context *context, const struct field *row, void *object,

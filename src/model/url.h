@@ -4,6 +4,6 @@
 
 #include "model/field.h"
 
-/* A field_check_fn: scheme, ':', and no spaces or control characters; "" passes. */
+/* A field_check_fn: scheme, '://', a host, and no spaces or control characters; "" passes. */
 void check_url(struct field_context *context, const struct field *row, void *object,
                const char *path);

@@ -44,6 +44,20 @@ test('every fault is told', async () => {
     'VALIDATION_FAILED', 'name', 'description', 'url', 'timeoutMs', 'params[0].key', 'headers[0].key', 'auth');
 });
 
+test('header names that frame or route a request are refused wherever one can be given', async () => {
+  for (const name of ['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE', 'Trailer', 'Expect', 'Proxy-Authorization', 'X-Service-Event', 'a b']) {
+    const fields = { name: 'n', description: 'd', url: url('/') };
+    refused(await api('POST', '/v1/tools', { ...fields, headers: [{ key: name, value: '1' }] }), 400, 'VALIDATION_FAILED', 'headers[0].key');
+    refused(await api('POST', '/v1/tools', { ...fields, auth: 'api_key', authToken: 't', authKeyHeader: name }), 400, 'VALIDATION_FAILED', 'authKeyHeader');
+    refused(await api('POST', '/v1/agents', { name: 'a', tools: [{ ...fields, authKeyHeader: name }] }), 400, 'VALIDATION_FAILED', 'tools[0].authKeyHeader');
+  }
+});
+
+test('a URL without a host is no URL', async () => {
+  for (const bad of ['http://', 'http:///path', 'https://:80/', 'mailto:a@b', 'nothing'])
+    refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: bad }), 400, 'VALIDATION_FAILED', 'url');
+});
+
 test('a secret is masked, and its mask leaves it as it is', async () => {
   const tool = await create({ auth: 'bearer', authToken: 'abcdefghijkl' });
   assert.equal(tool.authToken, '********ijkl');

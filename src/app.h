@@ -7,6 +7,7 @@
  * Thread: the main thread, which runs the control loop. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -55,6 +56,15 @@ struct app_media {
     struct room_media *rooms;
 };
 
+/* How busy the machine is (app_machine.c). */
+struct app_machine {
+    struct calls_machine told;
+    struct timer timer;
+    int64_t read_us, busy_us; /* the worker's, until it has answered */
+    int64_t last_read_us, last_busy_us;
+    _Atomic int64_t busy_milli;
+};
+
 struct app {
     const struct config *config; /* borrowed */
     bool has_demo;               /* serve --demo */
@@ -87,6 +97,7 @@ struct app {
     char signer_secret[SHA256_HEX];
     struct room_directory *rooms;
     struct calls_media calls_media[APP_LOOPS_MAX];
+    struct app_machine machine;
     struct calls *calls;
     struct deliverer *delivery;
 
@@ -110,6 +121,10 @@ void app_drain(struct app *app);
 /* app_parts.c */
 enum err app_open_parts(struct app *app, struct fault *fault) MUST_USE;
 void app_close_parts(struct app *app); /* those that are open, the last first */
+
+/* app_machine.c: what the calls know of the machine. */
+void app_machine_open(struct app *app);
+void app_machine_close(struct app *app);
 
 /* app_front.c: who answers which path. */
 extern const struct http_handler app_front; /* its argument is the struct app */

@@ -239,6 +239,7 @@ static enum err open_calls(struct app *app, struct fault *fault)
 {
     (void)fault;
     app->rooms = room_directory_new(app->control, &app->signer);
+    app_machine_open(app);
     for (size_t i = 0; i < app->media_count; i++)
         app->calls_media[i] = (struct calls_media){
             .loop = app->media[i].loop, .rooms = app->media[i].rooms, .http = app->media[i].http};
@@ -252,6 +253,7 @@ static enum err open_calls(struct app *app, struct fault *fault)
         .know = app->know,
         .rooms = app->rooms,
         .public_url = app->public_url,
+        .machine = &app->machine.told,
     };
     app->calls = calls_new(&config);
     return OK;
@@ -260,6 +262,7 @@ static enum err open_calls(struct app *app, struct fault *fault)
 static void close_calls(struct app *app)
 {
     calls_free(app->calls);
+    app_machine_close(app);
     room_directory_free(app->rooms);
 }
 

@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/js.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "cli/show_socket.h"
 #include "net/http_server.h"
 #include "room/directory.h"
@@ -39,6 +40,9 @@ static struct js *service_tree(const struct app *app)
     js_set(tree, "state", js_string(state_name(app->state)));
     js_set(tree, "upSeconds", js_integer((clock_now_us() - app->started_us) / 1000000));
     js_set(tree, "publicUrl", js_string(app->public_url));
+    js_set(tree, "isFull", js_boolean(calls_is_full(app->calls)));
+    js_set(tree, "callsLowered", js_integer(metric_read(METRIC_CALLS_LOWERED)));
+    js_set(tree, "callsRefused", js_integer(metric_read(METRIC_CALLS_REFUSED)));
     js_set(tree, "rooms", js_integer(room_directory_count(app->rooms)));
     js_set(tree, "database", js_string(store_is_up(app->store) ? "up" : "away"));
     js_set(tree, "node", js_string(store_node(app->store)));

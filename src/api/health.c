@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/crypto.h"
 #include "base/metrics.h"
+#include "call/calls.h"
 
 static void answer_text(struct request *request, int status, const char *text)
 {
@@ -24,10 +25,12 @@ void health_get(struct request *request)
 void ready_get(struct request *request)
 {
     const struct api_deps *deps = request->deps;
-    if (store_is_up(deps->store) && (!deps->is_ready || deps->is_ready(deps->arg)))
-        answer_text(request, 200, "ready\n");
-    else
+    if (!store_is_up(deps->store) || (deps->is_ready && !deps->is_ready(deps->arg)))
         answer_text(request, 503, "not ready\n");
+    else if (deps->calls && calls_is_full(deps->calls))
+        answer_text(request, 503, "full: no further call without harm to the others\n");
+    else
+        answer_text(request, 200, "ready\n");
 }
 
 /* From loopback, or with the operator's token. */

@@ -4,17 +4,20 @@
 #include <assert.h>
 #include <opus/opus.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum {
     VOIP_BITRATE = 28000,    /* mono speech is transparent from 24,000 on */
     CELT_BITRATE = 40000,    /* CELT needs half as much again for the same quality */
-    COMPLEXITY = 5,          /* 8 costs twice the time, 0 is audibly rougher */
+    COMPLEXITY = 5,          /* 8 costs twice the time, 0 half of it and is audibly rougher */
     PACKET_MAX_TICKS = 5760, /* 120 ms, RFC 6716 section 3.2.5 */
+    COST_FRAMES = 25,        /* that are encoded to know what one costs */
 };
 
 struct codec_encoder {
     OpusEncoder *opus;
+    enum codec_profile profile, wanted; /* wanted: from the next reset on */
 };
 
 struct codec_decoder {
@@ -25,24 +28,34 @@ struct profile {
     int application;
     int bitrate;
     int has_fec;
+    int complexity;
 };
 
 static const struct profile profiles[] = {
-    [CODEC_VOIP] = {OPUS_APPLICATION_VOIP, VOIP_BITRATE, 1},
-    [CODEC_CELT] = {OPUS_APPLICATION_RESTRICTED_LOWDELAY, CELT_BITRATE, 0},
+    [CODEC_VOIP] = {OPUS_APPLICATION_VOIP, VOIP_BITRATE, 1, COMPLEXITY},
+    [CODEC_VOIP_PLAIN] = {OPUS_APPLICATION_VOIP, VOIP_BITRATE, 1, 0},
+    [CODEC_CELT] = {OPUS_APPLICATION_RESTRICTED_LOWDELAY, CELT_BITRATE, 0, COMPLEXITY},
+    [CODEC_CELT_PLAIN] = {OPUS_APPLICATION_RESTRICTED_LOWDELAY, CELT_BITRATE, 0, 0},
 };
+
+static void set_up(struct codec_encoder *encoder, enum codec_profile profile)
+{
+    const struct profile *p = &profiles[profile];
+    encoder->profile = encoder->wanted = profile;
+    opus_encoder_ctl(encoder->opus, OPUS_SET_BITRATE(p->bitrate));
+    opus_encoder_ctl(encoder->opus, OPUS_SET_COMPLEXITY(p->complexity));
+    opus_encoder_ctl(encoder->opus, OPUS_SET_INBAND_FEC(p->has_fec));
+}
 
 struct codec_encoder *codec_encoder_new(enum codec_profile profile)
 {
-    const struct profile *p = &profiles[profile];
     struct codec_encoder *encoder = mem_new(struct codec_encoder);
     int error = 0;
-    encoder->opus = opus_encoder_create(AUDIO_OUT_RATE_HZ, 1, p->application, &error);
+    encoder->opus =
+        opus_encoder_create(AUDIO_OUT_RATE_HZ, 1, profiles[profile].application, &error);
     assert(encoder->opus && error == OPUS_OK);
-    opus_encoder_ctl(encoder->opus, OPUS_SET_BITRATE(p->bitrate));
-    opus_encoder_ctl(encoder->opus, OPUS_SET_COMPLEXITY(COMPLEXITY));
     opus_encoder_ctl(encoder->opus, OPUS_SET_SIGNAL(OPUS_SIGNAL_VOICE));
-    opus_encoder_ctl(encoder->opus, OPUS_SET_INBAND_FEC(p->has_fec));
+    set_up(encoder, profile);
     return encoder;
 }
 
@@ -57,6 +70,47 @@ void codec_encoder_free(struct codec_encoder *encoder)
 void codec_encoder_reset(struct codec_encoder *encoder)
 {
     opus_encoder_ctl(encoder->opus, OPUS_RESET_STATE);
+    if (encoder->wanted == encoder->profile)
+        return;
+    opus_encoder_ctl(encoder->opus, OPUS_SET_APPLICATION(profiles[encoder->wanted].application));
+    set_up(encoder, encoder->wanted);
+}
+
+void codec_encoder_change(struct codec_encoder *encoder, enum codec_profile profile)
+{
+    if (profiles[profile].application == profiles[encoder->profile].application)
+        set_up(encoder, profile);
+    else
+        encoder->wanted = profile;
+}
+
+enum codec_profile codec_encoder_profile(const struct codec_encoder *encoder)
+{
+    return encoder->profile;
+}
+
+/* A rich sound, no silence: a sawtooth of 120 Hz whose loudness goes up and down as syllables do.
+ */
+static void make_voice(int16_t *samples, size_t count)
+{
+    enum { PERIOD = AUDIO_OUT_RATE_HZ / 120, SYLLABLE = AUDIO_OUT_RATE_HZ / 5 };
+    for (size_t i = 0; i < count; i++) {
+        int saw = (int)(i % PERIOD) * 16000 / PERIOD - 8000;
+        int loudness = (int)(i % SYLLABLE) * 100 / SYLLABLE;
+        samples[i] = (int16_t)(saw * (20 + loudness) / 120);
+    }
+}
+
+int64_t codec_frame_cost_ns(enum codec_profile profile)
+{
+    int16_t voice[AUDIO_OUT_SAMPLES * 10];
+    uint8_t packet[CODEC_PACKET_MAX_BYTES];
+    make_voice(voice, ARRAY_LEN(voice));
+    AUTO(codec_encoder) encoder = codec_encoder_new(profile);
+    int64_t began_us = clock_cpu_us();
+    for (size_t i = 0; i < COST_FRAMES; i++)
+        codec_encode(encoder, voice + i % 10 * AUDIO_OUT_SAMPLES, packet);
+    return (clock_cpu_us() - began_us) * 1000 / COST_FRAMES;
 }
 
 void codec_encoder_set_loss(struct codec_encoder *encoder, int percent)

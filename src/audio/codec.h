@@ -13,10 +13,14 @@
 struct codec_encoder;
 struct codec_decoder;
 
+/* A ladder: each profile costs less than the one before it. */
 enum codec_profile {
-    CODEC_VOIP, /* complexity 5, 28 kbit/s: the better sound at low rates */
-    CODEC_CELT, /* restricted low delay, a third of the work and 4 ms less delay, 40 kbit/s: the
-                   density profile */
+    CODEC_VOIP,       /* complexity 5, 28 kbit/s: the better sound at low rates */
+    CODEC_VOIP_PLAIN, /* complexity 0: half of the work, audibly rougher */
+    CODEC_CELT,       /* restricted low delay, a third of the work and 4 ms less delay, 40 kbit/s:
+                         the density profile */
+    CODEC_CELT_PLAIN, /* complexity 0: a seventh of the work */
+    CODEC_PROFILES
 };
 
 enum {
@@ -29,9 +33,16 @@ void codec_encoder_free(struct codec_encoder *encoder);
 DEFINE_AUTO(codec_encoder)
 /* Forgets what was encoded: at the start of a talk spurt that followed silence. */
 void codec_encoder_reset(struct codec_encoder *encoder);
+/* From now on another profile; one of another coding mode (VOIP, CELT) from the next reset on, so
+ * that nobody hears the change. */
+void codec_encoder_change(struct codec_encoder *encoder, enum codec_profile profile);
 /* The loss that the encoder should guard against, in percent; 0 at the start. Forward error
  * correction is in the VOIP profile only. */
 void codec_encoder_set_loss(struct codec_encoder *encoder, int percent);
+enum codec_profile codec_encoder_profile(const struct codec_encoder *encoder); /* in use now */
+/* What 20 ms of a voice cost in this profile on this machine, in nanoseconds of CPU. Takes some
+ * milliseconds: once at the start. */
+int64_t codec_frame_cost_ns(enum codec_profile profile);
 /* Returns the bytes written, at least 1. */
 size_t codec_encode(struct codec_encoder *encoder, const int16_t samples[AUDIO_OUT_SAMPLES],
                     uint8_t out[CODEC_PACKET_MAX_BYTES]);

@@ -2,6 +2,7 @@
  * was opened; number % PACER_SLOTS is its place in the frame. */
 #include "audio/pacer.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { BEHIND_MOST_US = 200000 /* a loop that stood still for longer does not catch up */ };
@@ -16,6 +17,7 @@ struct pacer {
     struct list_node slots[PACER_SLOTS];
     int loads[PACER_SLOTS]; /* seats of a slot */
     int seats;
+    struct pacer_lateness lateness;
 };
 
 static int64_t slot_due_us(const struct pacer *pacer, int64_t number)
@@ -34,6 +36,19 @@ static void set_timer(struct pacer *pacer)
     timer_stop(&pacer->timer);
 }
 
+static void note_lateness(struct pacer *pacer, int64_t late_us)
+{
+    pacer->lateness.slots++;
+    pacer->lateness.late += late_us > PACER_LATE_US;
+    pacer->lateness.most_us = MAX(pacer->lateness.most_us, late_us);
+}
+
+void pacer_take_lateness(struct pacer *pacer, struct pacer_lateness *out)
+{
+    *out = pacer->lateness;
+    pacer->lateness = (struct pacer_lateness){0};
+}
+
 /* Seats are moved to a list of their own and back one by one, so that any of them may leave or
  * move while the slot runs. */
 static void run_slot(struct pacer *pacer, int64_t number)
@@ -41,6 +56,7 @@ static void run_slot(struct pacer *pacer, int64_t number)
     struct list_node *slot = &pacer->slots[number % PACER_SLOTS], running;
     if (list_is_empty(slot))
         return;
+    note_lateness(pacer, clock_now_us() - slot_due_us(pacer, number));
     running = *slot;
     running.next->prev = running.prev->next = &running;
     list_init(slot);

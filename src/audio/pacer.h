@@ -17,7 +17,17 @@
 
 struct pacer;
 
-enum { PACER_SLOTS = 10, PACER_SLOT_US = 2000 };
+enum {
+    PACER_SLOTS = 10,
+    PACER_SLOT_US = 2000,
+    PACER_LATE_US = 5000, /* a slot that began so long after its time counts as late */
+};
+
+/* Of the slots that had seats since this was asked last. */
+struct pacer_lateness {
+    unsigned slots, late;
+    int64_t most_us;
+};
 
 /* due_us: the time of this frame on the loop's clock; frames of a seat are 20 ms apart. */
 typedef void pacer_fn(void *arg, int64_t due_us);
@@ -29,6 +39,8 @@ struct pacer_seat { /* a member of its call */
     void *arg;
     int slot;
 };
+
+void pacer_take_lateness(struct pacer *pacer, struct pacer_lateness *out);
 
 struct pacer *pacer_open(struct loop *loop, loop_fn *on_slot_done, void *arg);
 void pacer_close(struct pacer *pacer); /* no seat is taken any more */

@@ -96,6 +96,12 @@ void metric_add_label(enum metric metric, const char *value, int64_t n)
     add(&all[metric].values[slot_of(&all[metric], value)], n);
 }
 
+void metric_set_label(enum metric metric, const char *value, int64_t n)
+{
+    atomic_store_explicit(&all[metric].values[slot_of(&all[metric], value)], n,
+                          memory_order_relaxed);
+}
+
 static struct histogram *histogram_at(struct cells *cells, size_t slot)
 {
     struct histogram *histogram = atomic_load(&cells->histograms[slot]);

@@ -419,6 +419,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->plan = take_plan;
     call->id = take_plan->row->id;
     call->begun_us = loop_now_us(loop);
+    call->media.encoding = home->first;
     call->exhausted_wall_ms = MONEY_NEVER_MS;
     call->journal = journal_new(home->config->store, loop, call->id, written, call);
     call->money = (struct money_seat){

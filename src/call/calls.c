@@ -132,6 +132,30 @@ static size_t emptiest(const struct calls *calls)
     return best;
 }
 
+bool calls_is_full(const struct calls *calls)
+{
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        if (!call_loop_is_full(calls->homes[i]))
+            return false;
+    return true;
+}
+
+/* A place on the emptiest loop that has one. false: there is none; *out_index is still a loop, for
+ * what is to be recorded. */
+static bool take_place(struct calls *calls, size_t *out_index)
+{
+    *out_index = emptiest(calls);
+    if (call_loop_take(calls->homes[*out_index]))
+        return true;
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        if (call_loop_take(calls->homes[i])) {
+            *out_index = i;
+            return true;
+        }
+    metric_add(METRIC_CALLS_REFUSED, 1);
+    return false;
+}
+
 /* Media loop. */
 static void open_there(void *arg)
 {
@@ -143,7 +167,8 @@ static void open_there(void *arg)
 void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg)
 {
     const struct call *row = take_plan->row;
-    size_t index = emptiest(calls);
+    size_t index;
+    bool has_place = take_place(calls, &index);
     struct entry *entry = mem_new(struct entry);
     snprintf(entry->id, sizeof(entry->id), "%s", row->id);
     snprintf(entry->workspace_id, sizeof(entry->workspace_id), "%s", row->user_id);
@@ -162,6 +187,9 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     message->plan = take_plan;
     if (calls->is_draining)
         message->text = mem_strdup("the service is shutting down");
+    else if (!has_place)
+        message->text =
+            mem_strdup("this node holds as many calls as it can without harm to the others");
     else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.rooms) !=
              OK)
         message->text = mem_strdup("the room's name is in use");
@@ -369,8 +397,16 @@ void calls_funds_moved(struct calls *calls, const char *workspace_id)
 
 /* ---- the process ---- */
 
+/* Media loop. */
+static void start_there(void *arg)
+{
+    call_loop_start(arg);
+}
+
 void calls_recover(struct calls *calls, calls_done_fn *done, void *arg)
 {
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        loop_post(calls->homes[i]->media.loop, start_there, calls->homes[i]);
     node_start(calls->node, done, arg);
 }
 

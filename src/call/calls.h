@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audio/codec.h"
 #include "base/attr.h"
 #include "base/err.h"
 #include "model/call.h"
@@ -37,6 +38,16 @@ struct calls_media {
     struct http_client *http; /* of that loop, for tools; NULL: tools fail */
 };
 
+/* What is known of the machine, so that no call spoils the others (load.h). */
+struct calls_machine {
+    int64_t cores_milli;              /* that the media loops share */
+    bool wants_place;                 /* the loops ask for a better one (base/place.h) */
+    int64_t frame_ns[CODEC_PROFILES]; /* codec_frame_cost_ns() */
+    /* Cores that all programs of the machine use, in thousandths, of the last second. any */
+    int64_t (*busy_milli)(void *arg);
+    void *arg;
+};
+
 /* Borrowed for the life of struct calls. */
 struct calls_config {
     struct loop *control;
@@ -47,7 +58,8 @@ struct calls_config {
     const struct registry *registry;
     struct know *know;
     struct room_directory *rooms;
-    const char *public_url; /* of this node */
+    const char *public_url;              /* of this node */
+    const struct calls_machine *machine; /* NULL: every call is taken */
 };
 
 struct calls *calls_new(const struct calls_config *config);
@@ -80,6 +92,8 @@ void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
 
 size_t calls_count(const struct calls *calls); /* any */
+/* Would a call be refused now because the machine holds no more? any */
+bool calls_is_full(const struct calls *calls);
 /* A tree for `earshot show`: calls with states, timers, queues, engines. done on the control loop;
  * takes nothing: the tree is the callee's. */
 typedef void calls_show_fn(void *arg, struct js *take_tree);

@@ -406,11 +406,6 @@ void converse_finish(struct live_call *call)
 
 /* ---- open and close ---- */
 
-static enum codec_profile profile_of(const struct config *config)
-{
-    return strcmp(config_text(config, SET_AUDIO_PROFILE), "celt") == 0 ? CODEC_CELT : CODEC_VOIP;
-}
-
 static void open_media(struct live_call *call)
 {
     const struct call_vad *sent = &call->plan->start->config.vad;
@@ -430,10 +425,11 @@ static void open_media(struct live_call *call)
         .stt = call->engines.stt,
         .on_talk = on_talk,
         .arg = call,
-        .profile = profile_of(call->home->config->config),
+        .profile = call->home->best,
         .lines = call->home->lines,
     };
     media_open(&call->media, &vad);
+    media_encode_as(&call->media, call->home->first);
 }
 
 void converse_open(struct live_call *call)

@@ -11,6 +11,7 @@
 #include "call/journal.h"
 #include "call/life.h"
 #include "call/line_cache.h"
+#include "call/load.h"
 #include "call/media.h"
 #include "call/money.h"
 #include "call/plan.h"
@@ -38,6 +39,14 @@ struct call_loop {
     size_t count;
     struct money money;
     struct line_cache *lines;
+
+    /* How full it is; `load` only where config->machine is set. load_take() any thread. */
+    struct load load;
+    struct timer look;
+    int64_t looked_us, looked_cpu_us;
+    enum codec_profile best, first; /* of the settings; of a call that begins now */
+    bool has_left_place;            /* among the threads that wait for a core (base/place.h) */
+    unsigned lowered;               /* calls below the best, as the metric was told */
 };
 
 /* A fixed piece that the voice is making for the first time. */
@@ -105,5 +114,10 @@ void calls_funds_moved(struct calls *calls, const char *workspace_id);
 /* ---- loop.c ---- */
 struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *config,
                                 const struct calls_media *media);
+/* Thread: the loop's. */
+void call_loop_start(struct call_loop *home); /* looks how full it is, from now on */
 void call_loop_free(struct call_loop *home);
+/* Is there a place for one call more? Takes it. any */
+bool call_loop_take(struct call_loop *home);
+bool call_loop_is_full(const struct call_loop *home); /* any */
 struct live_call *call_loop_find(const struct call_loop *home, const char *call_id);

@@ -1,5 +1,6 @@
 #include "call/line_cache.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "audio/codec.h"
@@ -17,6 +18,7 @@ struct encoded_line {
     struct buf packets; /* one behind the other, each with its length in two bytes before it */
     uint32_t *starts;   /* of the packets */
     size_t frames, room;
+    bool is_spoilt;
 };
 
 struct line_cache {
@@ -62,6 +64,11 @@ void encoded_line_add(struct encoded_line *line, const uint8_t *packet, size_t l
     uint16_t length = (uint16_t)len;
     buf_append(&line->packets, &length, sizeof(length));
     buf_append(&line->packets, packet, len);
+}
+
+void encoded_line_spoil(struct encoded_line *line)
+{
+    line->is_spoilt = true;
 }
 
 size_t encoded_line_frames(const struct encoded_line *line)
@@ -126,7 +133,7 @@ struct encoded_line *line_cache_find(struct line_cache *cache, const char *key)
 void line_cache_keep(struct line_cache *cache, struct encoded_line *line)
 {
     if (line->frames == 0 || line->frames > FRAMES_MOST || line->packets.is_full ||
-        list_is_linked(&line->node) || map_get_str(cache->by_key, line->key))
+        line->is_spoilt || list_is_linked(&line->node) || map_get_str(cache->by_key, line->key))
         return;
     cache->bytes += line_bytes(line);
     map_set_str(cache->by_key, line->key, encoded_line_ref(line));

@@ -28,5 +28,7 @@ struct encoded_line *encoded_line_ref(struct encoded_line *line);
 void encoded_line_unref(struct encoded_line *line); /* NULL is fine */
 /* A frame of 20 ms; while it is recorded. */
 void encoded_line_add(struct encoded_line *line, const uint8_t *packet, size_t len);
+/* Something in it is not as others are to hear it: it will not be kept. */
+void encoded_line_spoil(struct encoded_line *line);
 size_t encoded_line_frames(const struct encoded_line *line);
 const uint8_t *encoded_line_frame(const struct encoded_line *line, size_t index, size_t *out_len);

@@ -30,6 +30,7 @@ void media_open(struct media *media, const struct vad_config *vad)
     media->inlet = inlet_new();
     media->vad = vad_new(&config);
     media->is_whole = true;
+    media->encoding = media->profile;
     list_init(&media->chunks);
 }
 
@@ -195,13 +196,16 @@ static void send_packet(struct media *media, const uint8_t *packet, size_t len)
 static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLES])
 {
     if (!media->encoder)
-        media->encoder = codec_encoder_new(media->profile);
+        media->encoder = codec_encoder_new(media->encoding);
     else if (!media->is_in_spurt)
         codec_encoder_reset(media->encoder);
     uint8_t packet[CODEC_PACKET_MAX_BYTES];
     size_t len = codec_encode(media->encoder, frame, packet);
-    if (media->recording)
+    if (media->recording) {
         encoded_line_add(media->recording, packet, len);
+        if (codec_encoder_profile(media->encoder) != media->profile)
+            encoded_line_spoil(media->recording);
+    }
     send_packet(media, packet, len);
 }
 
@@ -348,6 +352,13 @@ void media_drop(struct media *media)
     stop_recording(media);
     media->queued_samples = 0;
     media->is_whole = true;
+}
+
+void media_encode_as(struct media *media, enum codec_profile profile)
+{
+    media->encoding = profile;
+    if (media->encoder)
+        codec_encoder_change(media->encoder, profile);
 }
 
 void media_play(struct media *media, bool may_play)

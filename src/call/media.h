@@ -46,8 +46,8 @@ struct media {
     struct stt *stt;            /* changes when it is opened again; NULL: none */
     void (*on_talk)(void *arg); /* the conversation has heard or played something */
     void *arg;
-    enum codec_profile profile;
-    struct line_cache *lines; /* where whole recordings go */
+    enum codec_profile profile; /* as the settings have it */
+    struct line_cache *lines;   /* where whole recordings go */
 
     /* The caller. */
     struct inlet *inlet;
@@ -66,6 +66,7 @@ struct media {
     int tail;
     uint32_t timestamp;
     struct codec_encoder *encoder;
+    enum codec_profile encoding; /* profile, or a cheaper one while the machine is busy (load.h) */
     struct pacer_seat seat;
 };
 
@@ -87,4 +88,7 @@ void media_replay(struct media *media, struct encoded_line *line); /* a piece ou
 void media_whole(struct media *media);
 void media_drop(struct media *media); /* forgets what is queued */
 void media_play(struct media *media, bool may_play);
+/* What the agent says is encoded in this profile from now on. Lines that are said in another than
+ * the settings' are not kept for others. */
+void media_encode_as(struct media *media, enum codec_profile profile);
 void media_stats(const struct media *media, struct jitter_stats *out);

@@ -15,6 +15,7 @@
 const char *world_passage;
 int64_t world_tool_us;
 struct tool_result world_tool_result;
+const struct calls_machine *world_machine;
 
 int64_t world_ms(void)
 {
@@ -147,6 +148,7 @@ void world_begin(struct world *world, int64_t balance_usd4)
         .config = world->config,
         .registry = world->registry,
         .public_url = "http://test",
+        .machine = world_machine,
     };
     world->calls = calls_new(&config);
     calls_recover(world->calls, answered, NULL);

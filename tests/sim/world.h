@@ -42,6 +42,9 @@ extern const char *world_passage; /* found for every question; NULL: nothing */
 extern int64_t world_tool_us;     /* how long a tool runs */
 extern struct tool_result world_tool_result;
 
+/* Set before world_begin(): what the calls know of the machine; NULL: every call is taken. */
+extern const struct calls_machine *world_machine;
+
 /* The settings are read by world_begin(): change them with config_set() through `settings`. */
 void world_begin(struct world *world, int64_t balance_usd4);
 void world_end(struct world *world);

@@ -79,3 +79,38 @@ TEST(codec_tells_the_length_of_packets)
         CHECK_INT(codec_packet_ticks(packet, sizeof packet), rows[i].ticks_20ths * 48);
     }
 }
+
+TEST(codec_profiles_are_a_ladder)
+{
+    for (int i = 1; i < CODEC_PROFILES; i++)
+        CHECK(codec_frame_cost_ns((enum codec_profile)i) <
+              codec_frame_cost_ns((enum codec_profile)(i - 1)));
+}
+
+TEST(codec_changes_its_profile_where_nobody_hears_it)
+{
+    static int16_t in[AUDIO_OUT_SAMPLES];
+    uint8_t packet[CODEC_PACKET_MAX_BYTES];
+    int16_t out[CODEC_DECODED_MAX_SAMPLES];
+    signal_tone(in, AUDIO_OUT_SAMPLES, AUDIO_OUT_RATE_HZ, 440, 8000);
+    AUTO(codec_encoder) encoder = codec_encoder_new(CODEC_VOIP);
+    AUTO(codec_decoder) decoder = codec_decoder_new();
+    static const struct {
+        enum codec_profile to, at_once, after_reset;
+    } steps[] = {
+        {CODEC_VOIP_PLAIN, CODEC_VOIP_PLAIN, CODEC_VOIP_PLAIN},
+        {CODEC_CELT_PLAIN, CODEC_VOIP_PLAIN, CODEC_CELT_PLAIN},
+        {CODEC_CELT, CODEC_CELT, CODEC_CELT},
+        {CODEC_VOIP, CODEC_CELT, CODEC_VOIP},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        codec_encoder_change(encoder, steps[i].to);
+        CHECK_INT(codec_encoder_profile(encoder), steps[i].at_once);
+        size_t len = codec_encode(encoder, in, packet);
+        CHECK_INT(codec_decode(decoder, packet, len, out), AUDIO_IN_SAMPLES);
+        codec_encoder_reset(encoder);
+        CHECK_INT(codec_encoder_profile(encoder), steps[i].after_reset);
+        len = codec_encode(encoder, in, packet);
+        CHECK_INT(codec_decode(decoder, packet, len, out), AUDIO_IN_SAMPLES);
+    }
+}

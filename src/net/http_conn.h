@@ -1,5 +1,6 @@
 /* What the files of the HTTP server share: http_server.c (connections, timers), http_read.c (heads
- * and bodies), http_write.c (answers). Thread: the server's loop.
+ * and bodies), http_write.c (answers), http_pieces.c (answers made piece by piece).
+ * Thread: the server's loop.
  *
  *   HEAD --whole--> BODY --whole--> HANDLER --http_answer--> ANSWER --all written--> HEAD
  *     |               '-- none -------^
@@ -39,8 +40,17 @@ struct http_exchange {
     struct buf body;
     char *spool_path;
     void *user;
-    bool is_head; /* the method is HEAD */
+    bool is_head;   /* the method is HEAD */
+    bool is_http10; /* knows no chunks */
     bool is_gone;
+    /* of an answer in pieces */
+    struct http_pieces_fns pieces;
+    void *pieces_arg;
+    struct loop *loop;
+    bool is_in_pieces;
+    bool is_owed;    /* on_wanted has come, the piece has not */
+    bool is_telling; /* a deferred call is on its way */
+    bool is_over;    /* freed by that call */
 };
 
 struct http_conn {
@@ -83,3 +93,12 @@ void exchange_free(struct http_exchange *exchange);
 void conn_refuse(struct http_conn *conn, int status, const char *sentence);
 void conn_answer_done(struct http_conn *conn); /* all written: next request, or the end */
 void conn_write_file(struct http_conn *conn);
+/* Bytes of the head of an answer; length -1: it is not known, the body comes in pieces. */
+void conn_append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
+                      struct buf *out);
+bool http_has_no_body(int status);
+
+/* http_pieces.c */
+void conn_piece_left(struct http_conn *conn); /* all written: the next piece is wanted */
+/* A piece has left, or the connection is no more: the exchange's owner is told, later. */
+void exchange_tell(struct http_exchange *exchange);

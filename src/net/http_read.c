@@ -33,6 +33,7 @@ static struct http_exchange *make_exchange(struct http_conn *conn, struct arena 
     exchange->conn = conn;
     exchange->arena = arena;
     exchange->is_head = strcmp(head->method, "HEAD") == 0;
+    exchange->is_http10 = head->is_http10;
     exchange->request = (struct http_request){
         .method = head->method,
         .target = head->target,

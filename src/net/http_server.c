@@ -40,6 +40,8 @@ static void forget_conn(struct http_conn *conn)
     if (exchange) {
         exchange->conn = NULL;
         exchange->is_gone = true;
+        if (exchange->is_in_pieces)
+            exchange_tell(exchange);
     }
 }
 
@@ -144,6 +146,8 @@ static void on_drained(void *arg)
         return;
     if (conn->file_left > 0)
         conn_write_file(conn);
+    else if (conn->exchange)
+        conn_piece_left(conn);
     else
         conn_answer_done(conn);
 }

@@ -121,6 +121,31 @@ struct http_answer {
 };
 /* Answers; the exchange and its request are gone. */
 void http_answer(struct http_exchange *take_exchange, const struct http_answer *answer);
+
+/* ---- an answer whose body is made piece by piece ----
+ *
+ *   http_answer_begin() -> on_wanted -> http_answer_piece() -> on_wanted -> ... http_answer_end()
+ *                              '-> on_gone (instead, at any time): the client has left
+ *
+ * Sent chunked (to HTTP/1.0: until the close). The next piece is wanted when the one before has
+ * left, so no more than one is in memory, however slowly the client reads. Neither function comes
+ * from inside one of ours; each on_wanted is answered by one piece, end or cut. */
+struct http_pieces_fns {
+    void (*on_wanted)(void *arg);
+    void (*on_gone)(void *arg); /* the exchange is gone */
+};
+/* Sends the head; the body of `answer` is the first piece. The exchange lives on, its request's
+ * body does not. False: no body is wanted (HEAD, or the client has left): the exchange is gone,
+ * neither function comes. */
+bool http_answer_begin(struct http_exchange *exchange, const struct http_answer *answer,
+                       const struct http_pieces_fns *fns, void *arg) MUST_USE;
+void http_answer_piece(struct http_exchange *exchange, const char *data, size_t len);
+/* The last piece (len may be 0); the exchange is gone. */
+void http_answer_end(struct http_exchange *take_exchange, const char *data, size_t len);
+/* It cannot be finished: the connection is cut before the end of the body, so that the client knows
+ * that it has not all of it. The exchange is gone. */
+void http_answer_cut(struct http_exchange *take_exchange);
+
 /* `{"error","code","status"}` as the API's errors are. */
 void http_answer_error(struct http_exchange *take_exchange, int status, const char *code,
                        const char *sentence);

@@ -97,19 +97,21 @@ static void append_header(struct buf *out, const char *name, const char *value)
     buf_append(out, "\r\n", 2);
 }
 
-static bool has_no_body(int status)
+bool http_has_no_body(int status)
 {
     return status == 204 || status == 304 || status < 200;
 }
 
-static void append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
-                        struct buf *out)
+void conn_append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
+                      struct buf *out)
 {
     buf_printf(out, "HTTP/1.1 %d %s\r\n", answer->status, http_reason(answer->status));
     append_header(out, "Date", http_date(conn->server));
     append_header(out, "Server", "earshot");
-    if (!has_no_body(answer->status))
+    if (length >= 0 && !http_has_no_body(answer->status))
         buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
+    else if (length < 0 && !conn->exchange->is_http10)
+        append_header(out, "Transfer-Encoding", "chunked");
     if (!conn->keeps_alive)
         append_header(out, "Connection", "close");
     for (size_t i = 0; i < answer->header_count; i++)
@@ -154,10 +156,11 @@ static void write_answer(struct http_conn *conn, const struct http_answer *answe
     const char *body = answer->take_body ? answer->take_body : answer->body;
     bool has_file = answer->file_fd > 0;
     int64_t length = has_file ? answer->file_len : (int64_t)answer->body_len;
-    size_t body_len = has_file || drops_body || has_no_body(answer->status) ? 0 : answer->body_len;
+    size_t body_len =
+        has_file || drops_body || http_has_no_body(answer->status) ? 0 : answer->body_len;
     AUTO_BUF head = BUF_INIT(HEAD_MAX_BYTES + SMALL_BODY_BYTES);
     conn->state = CONN_ANSWER;
-    append_head(conn, answer, length, &head);
+    conn_append_head(conn, answer, length, &head);
     bool is_small = body_len <= SMALL_BODY_BYTES;
     if (is_small)
         buf_append(&head, body, body_len);

@@ -23,6 +23,10 @@ struct site {
     bool is_closed;
     struct http_exchange *held; /* by /hold */
     bool is_held;
+    struct http_exchange *piecewise; /* by /pieces */
+    int pieces_left, pieces_wanted;
+    size_t piece_len;
+    bool cuts, is_gone;
     struct stream_state upgraded;
     bool is_upgraded;
     int requests;
@@ -69,6 +73,39 @@ static void answer_from_file(struct http_exchange *exchange)
     http_answer(exchange, &answer);
 }
 
+/* Pieces of one letter each: a, b, c, ...; the last one is told with the end. */
+static void on_wanted(void *arg)
+{
+    struct site *site = arg;
+    AUTO_MEM char *piece = mem_zalloc(site->piece_len + 1);
+    memset(piece, 'a' + ++site->pieces_wanted, site->piece_len);
+    if (--site->pieces_left > 0)
+        http_answer_piece(site->piecewise, piece, site->piece_len);
+    else if (site->cuts)
+        http_answer_cut(TAKE(site->piecewise));
+    else
+        http_answer_end(TAKE(site->piecewise), piece, site->piece_len);
+}
+
+static void on_gone(void *arg)
+{
+    struct site *site = arg;
+    site->piecewise = NULL;
+    site->is_gone = true;
+}
+
+static void answer_in_pieces(struct site *site, struct http_exchange *exchange)
+{
+    static const struct http_pieces_fns fns = {on_wanted, on_gone};
+    AUTO_MEM char *first = mem_zalloc(site->piece_len + 1);
+    memset(first, 'a', site->piece_len);
+    const struct http_answer answer = {.status = 200, .body = first, .body_len = site->piece_len};
+    site->piecewise = exchange;
+    site->pieces_wanted = 0;
+    if (!http_answer_begin(exchange, &answer, &fns, site))
+        site->piecewise = NULL;
+}
+
 static void on_request(void *arg, struct http_exchange *exchange)
 {
     struct site *site = arg;
@@ -85,6 +122,8 @@ static void on_request(void *arg, struct http_exchange *exchange)
         answer_file_size(exchange);
     } else if (strcmp(path, "/download") == 0) {
         answer_from_file(exchange);
+    } else if (strcmp(path, "/pieces") == 0) {
+        answer_in_pieces(site, exchange);
     } else if (strcmp(path, "/missing") == 0) {
         http_answer_error(exchange, 404, "NOT_FOUND", "no \"such\" thing");
     } else {
@@ -425,4 +464,125 @@ TEST(draining_ends_idle_connections_and_lets_the_others_finish)
     CHECK(turn_until_set(site.loop, &site.is_closed));
     CHECK(strstr(site.got.data, "last words") && strstr(site.got.data, "Connection: close"));
     site_close(&site);
+}
+
+/* ---- answers in pieces ---- */
+
+TEST(an_answer_in_pieces_is_chunked_and_the_connection_goes_on)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 3;
+    site.pieces_left = 3;
+    CHECK(site_says(&site, REQUEST("GET /pieces") "\r\n" REQUEST("GET /missing") "\r\n",
+                    "NOT_FOUND"));
+    CHECK(strstr(site.got.data, "\r\nTransfer-Encoding: chunked\r\n"));
+    CHECK(strstr(site.got.data, "\r\n\r\n3\r\naaa\r\n3\r\nbbb\r\n3\r\nccc\r\n3\r\nddd\r\n0\r\n\r\n"
+                                "HTTP/1.1 404"));
+    CHECK_INT(http_server_connections(site.server), 1);
+    site_close(&site);
+}
+
+TEST(an_answer_in_pieces_to_http_1_0_ends_with_the_connection)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 3;
+    site.pieces_left = 2;
+    CHECK(site_says(&site, "GET /pieces HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+                    "aaabbbccc"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK(!strstr(site.got.data, "Transfer-Encoding"));
+    site_close(&site);
+}
+
+TEST(head_of_an_answer_in_pieces_has_no_body)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 3;
+    site.pieces_left = 2;
+    CHECK(site_says(&site, REQUEST("HEAD /pieces") "\r\n" REQUEST("GET /missing") "\r\n",
+                    "NOT_FOUND"));
+    CHECK(!strstr(site.got.data, "aaa"));
+    CHECK_INT(site.pieces_wanted, 0);
+    site_close(&site);
+}
+
+static bool has_waited(void *arg)
+{
+    int *turns = arg;
+    return ++*turns > 40;
+}
+
+/* However long the answer, a client that does not read has one piece of it made, not all. */
+TEST(a_piece_is_wanted_only_when_the_one_before_has_left)
+{
+    struct site site;
+    int turns = 0;
+    site_open(&site, NULL);
+    site.piece_len = 4 << 20;
+    site.pieces_left = 12;
+    stream_pause(site.client, true);
+    static const char get[] = REQUEST("GET /pieces") "Connection: close\r\n\r\n";
+    CHECK(stream_write(site.client, get, strlen(get)) == OK);
+    CHECK(turn_until(site.loop, has_waited, &turns));
+    CHECK(site.pieces_wanted <= 2); /* what the sockets' buffers take */
+    stream_pause(site.client, false);
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK_INT(site.pieces_wanted, 12);
+    CHECK(site.got.len > 13u * (4 << 20));
+    CHECK(strcmp(site.got.data + site.got.len - 7, "\r\n0\r\n\r\n") == 0);
+    site_close(&site);
+}
+
+TEST(an_answer_that_cannot_be_finished_is_cut_without_its_last_chunk)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 3;
+    site.pieces_left = 2;
+    site.cuts = true;
+    CHECK(site_says(&site, REQUEST("GET /pieces") "\r\n", "bbb"));
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK(!strstr(site.got.data, "0\r\n\r\n"));
+    site_close(&site);
+}
+
+TEST(who_makes_pieces_learns_that_the_client_has_left)
+{
+    struct site site;
+    const struct http_server_config config = {.stall_ms = 50};
+    for (int is_silent = 0; is_silent < 2; is_silent++) {
+        site_open(&site, &config);
+        site.piece_len = 16 << 20;
+        site.pieces_left = 1000;
+        stream_pause(site.client, true);
+        static const char get[] = REQUEST("GET /pieces") "\r\n";
+        CHECK(stream_write(site.client, get, strlen(get)) == OK);
+        if (!is_silent) {
+            int turns = 0;
+            CHECK(turn_until(site.loop, has_waited, &turns));
+            stream_abort(TAKE(site.client));
+        }
+        CHECK(turn_until_set(site.loop, &site.is_gone));
+        CHECK(site.pieces_wanted < 3);
+        CHECK_INT(http_server_connections(site.server), 0);
+        site_close(&site);
+    }
+}
+
+TEST(pieces_end_when_the_server_closes)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 16 << 20;
+    site.pieces_left = 1000;
+    stream_pause(site.client, true);
+    static const char get[] = REQUEST("GET /pieces") "\r\n";
+    int turns = 0;
+    CHECK(stream_write(site.client, get, strlen(get)) == OK);
+    CHECK(turn_until(site.loop, has_waited, &turns));
+    site_close(&site);
+    CHECK(site.is_gone && !site.piecewise);
 }

@@ -146,8 +146,10 @@ static void print_samples(const char *name, struct load_samples *samples)
 static void print_result(struct generator *generator)
 {
     struct load *load = &generator->load;
-    printf("{\"calls\":%u,\"joined\":%u,\"failed\":%u,\"questions\":%u,\"unanswered\":%u,",
-           generator->options.calls, load->joined, load->failed, load->questions, load->unanswered);
+    printf("{\"calls\":%u,\"joined\":%u,\"refused\":%u,\"failed\":%u,\"questions\":%u,"
+           "\"unanswered\":%u,",
+           generator->options.calls, load->joined, load->refused, load->failed, load->questions,
+           load->unanswered);
     print_samples("readyMs", &load->ready);
     print_samples("greetingMs", &load->greeting);
     print_samples("replyMs", &load->reply);

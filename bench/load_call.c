@@ -225,6 +225,11 @@ static void on_started(void *arg, const struct http_fetch_result *result)
     struct load_call *call = arg;
     struct load *load = call->load;
     AUTO(js) started = NULL;
+    if (!result->fault.err && result->status == 503) { /* the node holds no more */
+        load->refused++;
+        enter(call, LOAD_OVER, 0);
+        return;
+    }
     if (result->fault.err || result->status != 201 ||
         js_parse(result->body, result->body_len, 16, &started, NULL)) {
         char why[200];

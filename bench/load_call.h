@@ -50,7 +50,7 @@ struct load {
     struct utterance question, silence;
     bool is_measuring;
     struct load_samples ready, greeting, reply; /* from the POST, the POST, the end of a question */
-    unsigned joined, failed, unanswered, questions;
+    unsigned joined, refused, failed, unanswered, questions;
     unsigned open; /* links that are not closed */
     char last_fault[200];
 };

@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/machine.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "cli/doctor.h"
 #include "cli/local_store.h"
 #include "cli/unix_socket.h"
@@ -119,6 +121,18 @@ void doctor_check_clock(struct doctor *doctor)
         doctor_find(doctor, FINDING_GOOD, "kept by NTP");
 }
 
+/* Asked for, and given back at once. */
+static void check_place(struct doctor *doctor)
+{
+    enum place place = place_ask();
+    place_leave();
+    doctor_find(doctor, place == PLACE_NORMAL ? FINDING_WARNING : FINDING_GOOD,
+                "threads that carry calls get %s%s", place_name(place),
+                place == PLACE_NORMAL ? ": other programs of this machine can make voices stutter; "
+                                        "raise LimitRTPRIO or LimitNICE (systemd)"
+                                      : "");
+}
+
 void doctor_check_limits(struct doctor *doctor)
 {
     struct rlimit files;
@@ -130,5 +144,9 @@ void doctor_check_limits(struct doctor *doctor)
                     ? ", few for many calls: raise LimitNOFILE (systemd) or "
                       "ulimit -n"
                     : "");
-    doctor_find(doctor, FINDING_GOOD, "%ld cores", sysconf(_SC_NPROCESSORS_ONLN));
+    int64_t cores_milli = machine_cores_milli();
+    doctor_find(doctor, FINDING_GOOD, "%" PRId64 ".%" PRId64 " cores", cores_milli / 1000,
+                cores_milli % 1000 / 100);
+    if (config_bool(doctor->config, SET_RTC_PRIORITY))
+        check_place(doctor);
 }

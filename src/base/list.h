@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/armed.h"
 #include "base/attr.h"
 
 struct list_node {
@@ -25,6 +26,7 @@ static inline void list_push_back(struct list_node *head, struct list_node *node
     node->next = head;
     head->prev->next = node;
     head->prev = node;
+    armed_add(node, ARMED_NODE);
 }
 
 static inline void list_push_front(struct list_node *head, struct list_node *node)
@@ -41,6 +43,7 @@ static inline void list_remove(struct list_node *node)
     node->prev->next = node->next;
     node->next->prev = node->prev;
     node->prev = node->next = NULL;
+    armed_remove(node, ARMED_NODE);
 }
 
 static inline bool list_is_linked(const struct list_node *node)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/armed.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -143,14 +144,20 @@ static void queue_push(struct call_queue *queue, loop_fn *fn, void *arg)
         queue->calls = mem_realloc_n(queue->calls, queue->cap, sizeof *queue->calls);
     }
     queue->calls[queue->count++] = (struct call){fn, arg};
+    armed_add(arg, ARMED_FUNCTION);
+}
+
+static void run(struct call call)
+{
+    armed_remove(call.arg, ARMED_FUNCTION);
+    call.fn(call.arg);
 }
 
 /* Runs all, and what they add meanwhile. */
 static void run_deferred(struct loop *loop)
 {
     for (size_t i = 0; i < loop->deferred.count; i++) {
-        struct call call = loop->deferred.calls[i];
-        call.fn(call.arg);
+        run(loop->deferred.calls[i]);
         end_callback(loop);
     }
     loop->deferred.count = 0;
@@ -164,7 +171,7 @@ static void run_posted(struct loop *loop)
     loop->posted = (struct call_queue){0};
     pthread_mutex_unlock(&loop->mutex);
     for (size_t i = 0; i < batch.count; i++) {
-        batch.calls[i].fn(batch.calls[i].arg);
+        run(batch.calls[i]);
         end_callback(loop);
     }
     mem_free(batch.calls);
@@ -236,6 +243,7 @@ void timer_set(struct timer *timer, int64_t due_us)
         loop->heap = mem_realloc_n(loop->heap, loop->timer_cap, sizeof *loop->heap);
     }
     heap_up(loop, loop->timer_count++, timer);
+    armed_add(timer, ARMED_TIMER);
 }
 
 void timer_set_after(struct timer *timer, int64_t delay_us)
@@ -250,6 +258,7 @@ void timer_stop(struct timer *timer)
     struct loop *loop = timer->loop;
     size_t i = timer->slot - 1;
     timer->slot = 0;
+    armed_remove(timer, ARMED_TIMER);
     struct timer *last = loop->heap[--loop->timer_count];
     if (last == timer)
         return;
@@ -320,6 +329,7 @@ struct io *io_open(struct loop *loop, int fd, unsigned events, io_fn *fn, void *
     io->fn = fn;
     io->arg = arg;
     insist(uv_poll_init(&loop->uv, &io->poll, fd), "watch a descriptor");
+    armed_add(arg, ARMED_WATCH);
     io_want(io, events);
     return io;
 }
@@ -345,6 +355,7 @@ void io_close(struct io *io)
     if (!io || io->is_closed)
         return;
     io->is_closed = true;
+    armed_remove(io->arg, ARMED_WATCH);
     io->events = 0;
     uv_close((uv_handle_t *)&io->poll, on_io_closed);
 }
@@ -418,6 +429,8 @@ void loop_free(struct loop *loop)
         run_queues(loop);
     } while (!list_is_empty(&loop->leftovers) || loop->deferred.count > 0 ||
              loop->posted.count > 0);
+    while (loop->timer_count > 0) /* their owners may still look at them */
+        timer_stop(loop->heap[0]);
     uv_walk(&loop->uv, close_left_over, NULL);
     while (uv_loop_close(&loop->uv) == UV_EBUSY)
         uv_run(&loop->uv, UV_RUN_NOWAIT);

@@ -92,7 +92,10 @@ void map_free(struct map *map)
         return;
     struct entry *entry;
     LIST_EACH(entry, &map->all, struct entry, node)
-    mem_free(entry);
+    {
+        list_remove(&entry->node);
+        mem_free(entry);
+    }
     mem_free(map->buckets);
     mem_free(map);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/armed.h"
+
 static void *checked(void *ptr)
 {
     if (!ptr) {
@@ -27,6 +29,7 @@ void *mem_zalloc_n(size_t count, size_t size)
 
 void *mem_realloc_n(void *ptr, size_t count, size_t size)
 {
+    armed_check(ptr);
     return checked(reallocarray(ptr, count ? count : 1, size ? size : 1));
 }
 
@@ -52,5 +55,6 @@ char *mem_printf(const char *format, ...)
 
 void mem_free(void *ptr)
 {
+    armed_check(ptr);
     free(ptr);
 }

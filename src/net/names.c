@@ -49,6 +49,7 @@ static int drop_question(void *arg, const void *key, size_t key_len, void *value
     struct name_wait *wait;
     LIST_EACH(wait, &question->waits, struct name_wait, node)
     {
+        list_remove(&wait->node);
         mem_free(wait);
     }
     resolve_cancel(question->resolve);

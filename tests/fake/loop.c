@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/armed.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/loop.h"
@@ -91,6 +92,7 @@ static bool run_list(struct loop *loop, struct list_node *list)
     for (struct queued *item; (item = LIST_FIRST(list, struct queued, node)); has_run = true) {
         struct queued copy = *item;
         list_remove(&item->node);
+        armed_remove(copy.arg, ARMED_FUNCTION);
         mem_free(item);
         current = loop;
         copy.fn(copy.arg);
@@ -320,12 +322,14 @@ void loop_free(struct loop *loop)
     struct alarm *alarm;
     LIST_EACH(alarm, &loop->timers, struct alarm, node)
     {
-        alarm->timer->slot = 0;
-        mem_free(alarm);
+        timer_stop(alarm->timer);
     }
     struct io *io;
     LIST_EACH(io, &loop->ios, struct io, node)
-    mem_free(io);
+    {
+        io_close(io);
+    }
+    free_closed(loop);
     list_remove(&loop->node);
     mem_free(loop);
 }
@@ -347,6 +351,7 @@ static void push(struct list_node *list, loop_fn *fn, void *arg)
     item->fn = fn;
     item->arg = arg;
     list_push_back(list, &item->node);
+    armed_add(arg, ARMED_FUNCTION);
 }
 
 void loop_post(struct loop *loop, loop_fn *fn, void *arg)
@@ -378,6 +383,7 @@ void timer_set(struct timer *timer, int64_t due_us)
            CONTAINER_OF(before, struct alarm, node)->timer->due_us > timer->due_us)
         before = before->prev;
     list_push_front(before, &alarm->node); /* behind `before` */
+    armed_add(timer, ARMED_TIMER);
 }
 
 void timer_set_after(struct timer *timer, int64_t delay_us)
@@ -390,6 +396,7 @@ void timer_stop(struct timer *timer)
     if (timer->slot == 0)
         return;
     timer->slot = 0;
+    armed_remove(timer, ARMED_TIMER);
     struct alarm *alarm;
     LIST_EACH(alarm, &timer->loop->timers, struct alarm, node)
     {
@@ -410,6 +417,7 @@ struct io *io_open(struct loop *loop, int fd, unsigned events, io_fn *fn, void *
     struct io *io = mem_new(struct io);
     *io = (struct io){.loop = loop, .fd = fd, .events = events, .fn = fn, .arg = arg};
     list_push_back(&loop->ios, &io->node);
+    armed_add(arg, ARMED_WATCH);
     return io;
 }
 
@@ -420,8 +428,10 @@ void io_want(struct io *io, unsigned events)
 
 void io_close(struct io *io)
 {
-    if (io)
-        io->is_closed = true;
+    if (!io || io->is_closed)
+        return;
+    io->is_closed = true;
+    armed_remove(io->arg, ARMED_WATCH);
 }
 
 void loop_stats(const struct loop *loop, struct loop_stats *out)

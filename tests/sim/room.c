@@ -324,6 +324,7 @@ static void caller_free(struct sim_caller *caller)
     LIST_EACH(packet, &caller->packets, struct packet, node)
     {
         timer_stop(&packet->timer);
+        list_remove(&packet->node);
         mem_free(packet);
     }
     codec_encoder_free(caller->encoder);

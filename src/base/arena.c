@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -71,15 +70,11 @@ static struct block *block_for(struct arena *arena, size_t len)
 
 void *arena_alloc(struct arena *arena, size_t len)
 {
-    if (len > arena->max_bytes - arena->bytes) {
-        fputs("earshot: an arena passed its ceiling\n", stderr);
-        abort();
-    }
     size_t rounded = (MAX(len, (size_t)1) + ALIGN - 1) / ALIGN * ALIGN;
     struct block *block = block_for(arena, rounded);
     void *ptr = (char *)block->data + block->used;
     block->used += rounded;
-    arena->bytes = MIN(arena->bytes + rounded, arena->max_bytes);
+    arena->bytes += rounded;
     return ptr;
 }
 
@@ -116,4 +111,9 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 size_t arena_bytes(const struct arena *arena)
 {
     return arena->bytes;
+}
+
+bool arena_is_full(const struct arena *arena)
+{
+    return arena->bytes > arena->max_bytes;
 }

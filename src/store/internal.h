@@ -17,7 +17,7 @@ enum {
     CONNECTIONS_MAX = 64,
     WATCHES_MAX = 16,
     JOBS_WAITING_MAX = 10000,
-    JOB_ARENA_BYTES = 1024 * 1024 * 1024, /* far above a page of the longest calls */
+    JOB_ARENA_BYTES = 128 * 1024 * 1024, /* several times the largest file; then it fails */
 };
 
 struct job {

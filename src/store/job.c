@@ -109,14 +109,15 @@ static enum err run_once(struct store *store, struct job *job)
         job->tx.fault = fault;
         return err;
     }
+    bool is_write = job->mode == STORE_WRITE;
     err = job->fn(&job->tx, job->arg);
-    if (!err && store->is_pg)
+    if (!err && is_write && store->is_pg)
         err = pg_notify(&job->tx);
     if (job->tx.fault.err)
         err = job->tx.fault.err;
-    if (!err)
+    if (!err && is_write)
         err = db->ops->commit(db, &job->tx.fault);
-    if (err)
+    if (err || !is_write)
         db->ops->rollback(db);
     return err;
 }

@@ -48,10 +48,18 @@ struct cursor *tx_query(struct tx *tx, const char *sql, const struct db_value *v
     return cursor;
 }
 
+/* Rows are what tenants size: a job that was given more than its arena should hold ends here. */
 bool cursor_next(struct cursor *cursor)
 {
     struct tx *tx = cursor->tx;
-    return cursor->rows && !tx_has_failed(tx) && tx->db->ops->next(cursor->rows, &tx->fault);
+    if (!cursor->rows || tx_has_failed(tx))
+        return false;
+    if (arena_is_full(tx->arena)) {
+        fault_set(&tx->fault, ERR_LIMIT, "a job would hold more than %zu MB",
+                  arena_bytes(tx->arena) >> 20);
+        return false;
+    }
+    return tx->db->ops->next(cursor->rows, &tx->fault);
 }
 
 void cursor_free(struct cursor *cursor)

@@ -89,7 +89,8 @@ static void keep_passages(struct reply *reply, const struct llm_passage *passage
     reply->memory = arena_new(PASSAGES_MAX_BYTES);
     struct llm_passage *kept = arena_new_n(reply->memory, struct llm_passage, count);
     for (size_t i = 0; i < count; i++) {
-        bytes += strlen(passages[i].text) + 1024;
+        const char *question = passages[i].question;
+        bytes += strlen(passages[i].text) + (question ? strlen(question) : 0) + 1024;
         if (bytes > PASSAGES_MAX_BYTES / 2)
             break;
         kept[i] = (struct llm_passage){

@@ -144,7 +144,7 @@ static enum err make_url(const struct filling *filling, struct tool_request *out
     const char *template = arena_strndup(filling->arena, tool->url, strcspn(tool->url, "#"));
     fill(filling, template, ESCAPE_PERCENT, &url);
     bool has_query = url.data && strchr(url.data, '?');
-    for (size_t i = 0; tool->method == TOOL_GET && i < tool->params.count; i++) {
+    for (size_t i = 0; tool->method == TOOL_GET && i < tool->params.count && !url.is_full; i++) {
         const char *key = tool->params.items[i].key;
         const char *value = value_of(filling, key);
         bool is_open = url.len > 0 && strchr("?&", url.data[url.len - 1]);

@@ -354,3 +354,24 @@ STORE_TEST(concurrent_starts_migrate_once)
     }
     fix->store = fix_open(fix, "node-x", "-fresh");
 }
+
+static enum err holds_too_much(struct tx *tx, void *arg)
+{
+    const char *const *id = arg;
+    struct agent agent;
+    (void)arena_alloc(tx->arena, JOB_ARENA_BYTES + 1);
+    enum err err = store_agent_get(tx, *id, *id, &agent);
+    CHECK_INT(err, ERR_IO);
+    return OK;
+}
+
+/* The size of what tenants store ends a job, never the process. */
+STORE_TEST(a_job_that_holds_too_much_fails_and_the_next_runs)
+{
+    fix_people(fix);
+    struct fault fault = {0};
+    CHECK_INT(store_run(fix->store, STORE_READ, holds_too_much, &fix->agent_id, &fault), ERR_IO);
+    CHECK_TEXT(fault.text, "a job would hold more than 128 MB");
+    struct step step = {.fix = fix};
+    CHECK_INT(store_run(fix->store, STORE_READ, read_workspace, &step, NULL), OK);
+}

@@ -47,10 +47,12 @@ struct event_error {
     enum error_stage stage;
     const char *message;
 };
+enum { EVENT_TRANSCRIPT_MAX_BYTES = 4 * 1024 * 1024 }; /* contract, Long calls */
 struct event_ended {
     enum end_reason reason;
     int64_t duration_s, cost_usd4, user_joined_wall_ms;
-    struct call_turn_list transcript;
+    struct call_turn_list transcript;   /* at most EVENT_TRANSCRIPT_MAX_BYTES as JSON */
+    bool is_transcript_truncated;       /* its oldest turns are left out */
     const struct call_quality *quality; /* NULL: left out */
 };
 struct event_test {

@@ -4,6 +4,7 @@
 
 #include "store/call.h"
 #include "store/call_row.h"
+#include "store/dead_letter.h"
 #include "store/internal.h"
 #include "store/ledger.h"
 
@@ -48,35 +49,108 @@ static void add_stats(struct tx *tx, const struct call_row *row, int64_t seconds
          TEXT(row->agent_id), NUMBER(seconds), NUMBER(cost_usd4));
 }
 
-enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
+/* What the steps of an end share. */
+struct ending {
+    struct call_row *row;
+    const struct call_end *end;
+    int64_t seconds, cost_usd4;
+    enum event_type type;
+    const void *data; /* of the event */
+};
+
+static void write_ended(struct tx *tx, const struct ending *ending)
 {
-    int64_t seconds = billed_seconds(row, end), cost_usd4 = 0;
-    enum err err = settle(tx, row, seconds, &cost_usd4);
-    if (err)
-        return err;
-    if (end->left_identity) {
-        struct event_identity left = {.identity = end->left_identity};
-        err = event_emit(tx, row, EVENT_CALL_USER_LEFT, &left);
-        if (err)
-            return err;
-    }
+    const struct call_end *end = ending->end;
     EXEC(tx,
          "UPDATE calls SET status = 'ended', ended_ms = ?, end_reason = ?, duration_s = ?,"
          " cost_usd4 = ?, quality = ?, owner = '' WHERE id = ?",
-         NUMBER(end->ended_wall_ms), TEXT(end_reason_names[end->reason]), NUMBER(seconds),
-         NUMBER(cost_usd4),
+         NUMBER(end->ended_wall_ms), TEXT(end_reason_names[end->reason]), NUMBER(ending->seconds),
+         NUMBER(ending->cost_usd4),
          TEXT(end->quality
                   ? field_store_text(&call_quality_table, end->quality, tx->master_key, tx->arena)
                   : ""),
-         TEXT(row->id));
-    add_stats(tx, row, seconds, cost_usd4);
-    struct event_ended data = {.reason = end->reason,
-                               .duration_s = seconds,
-                               .cost_usd4 = cost_usd4,
-                               .user_joined_wall_ms = row->user_joined_ms,
-                               .quality = end->quality};
-    err = call_turns_read(tx, row->id, &data.transcript);
-    return err ? err : event_emit(tx, row, EVENT_CALL_ENDED, &data);
+         TEXT(ending->row->id));
+}
+
+static enum err settle_and_write(struct tx *tx, void *arg)
+{
+    struct ending *ending = arg;
+    enum err err = settle(tx, ending->row, ending->seconds, &ending->cost_usd4);
+    if (err)
+        return err;
+    write_ended(tx, ending);
+    add_stats(tx, ending->row, ending->seconds, ending->cost_usd4);
+    return tx_result(tx);
+}
+
+static enum err emit(struct tx *tx, void *arg)
+{
+    struct ending *ending = arg;
+    return event_emit(tx, ending->row, ending->type, ending->data);
+}
+
+static void set_aside(struct tx *tx, const struct ending *ending, enum dead_letter_kind kind,
+                      const struct fault *why)
+{
+    struct dead_letter letter = {.kind = kind,
+                                 .workspace_id = ending->row->workspace_id,
+                                 .subject_id = ending->row->id,
+                                 .reason = why->text,
+                                 .excerpt =
+                                     kind == DEAD_EVENT ? event_type_names[ending->type] : NULL};
+    store_dead_letter_add(tx, &letter);
+}
+
+/* ERR_IO: a transient fault. Anything else: it is set aside. */
+static enum err tell(struct tx *tx, struct ending *ending, enum event_type type, const void *data)
+{
+    struct fault why = {0};
+    ending->type = type;
+    ending->data = data;
+    enum err err = tx_try(tx, emit, ending, &why);
+    if (err && err != ERR_IO)
+        set_aside(tx, ending, DEAD_EVENT, &why);
+    return err;
+}
+
+static enum err tell_ended(struct tx *tx, struct ending *ending)
+{
+    struct event_ended data = {.reason = ending->end->reason,
+                               .duration_s = ending->seconds,
+                               .cost_usd4 = ending->cost_usd4,
+                               .user_joined_wall_ms = ending->row->user_joined_ms,
+                               .quality = ending->end->quality};
+    enum err err = call_turns_read_newest(tx, ending->row, EVENT_TRANSCRIPT_MAX_BYTES,
+                                          &data.transcript, &data.is_transcript_truncated);
+    if (!err)
+        err = tell(tx, ending, EVENT_CALL_ENDED, &data);
+    if (!err || err == ERR_IO)
+        return err;
+    data.transcript = (struct call_turn_list){0}; /* the end is told, whatever was said */
+    data.is_transcript_truncated = true;
+    data.quality = NULL;
+    err = tell(tx, ending, EVENT_CALL_ENDED, &data);
+    return err == ERR_IO ? err : tx_result(tx);
+}
+
+enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
+{
+    struct ending ending = {.row = row, .end = end, .seconds = billed_seconds(row, end)};
+    struct fault why = {0};
+    enum err err = tx_try(tx, settle_and_write, &ending, &why);
+    if (err == ERR_IO)
+        return err;
+    if (err) { /* it ends all the same, at what it had taken */
+        set_aside(tx, &ending, DEAD_CALL_MONEY, &why);
+        ending.cost_usd4 = row->taken_usd4;
+        write_ended(tx, &ending);
+    }
+    if (end->left_identity) {
+        struct event_identity left = {.identity = end->left_identity};
+        if (tell(tx, &ending, EVENT_CALL_USER_LEFT, &left) == ERR_IO)
+            return ERR_IO;
+    }
+    return tell_ended(tx, &ending);
 }
 
 enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end, struct call *out)
@@ -92,16 +166,32 @@ enum err store_call_end(struct tx *tx, const char *id, const struct call_end *en
 
 /* --- recovery --- */
 
-static enum err end_for_dead(struct tx *tx, const char *id)
+static enum err end_for_dead(struct tx *tx, void *arg)
 {
     struct call_row row;
-    enum err err = call_row_lock(tx, id, &row);
+    enum err err = call_row_lock(tx, arg, &row);
     if (err || row.status == CALL_ENDED || row.is_ours)
         return err;
     struct call_end end = {.reason = END_AGENT_SHUTDOWN,
                            .ended_wall_ms = row.durable_ms,
                            .billed_to_wall_ms = row.durable_ms};
     return call_row_end(tx, &row, &end);
+}
+
+/* A call that cannot even be read as one is ended by its bare row: nobody looks for it again. */
+static void recover_one(struct tx *tx, const char *id)
+{
+    struct fault why = {0};
+    enum err err = tx_try(tx, end_for_dead, (void *)id, &why);
+    if (!err || err == ERR_IO)
+        return;
+    struct dead_letter letter = {
+        .kind = DEAD_CALL_END, .workspace_id = "", .subject_id = id, .reason = why.text};
+    store_dead_letter_add(tx, &letter);
+    EXEC(tx,
+         "UPDATE calls SET status = 'ended', ended_ms = durable_ms, end_reason = ?, owner = ''"
+         " WHERE id = ?",
+         TEXT(end_reason_names[END_AGENT_SHUTDOWN]), TEXT(id));
 }
 
 /* SKIP LOCKED: of several nodes that look, each takes other calls. A process without an epoch
@@ -123,10 +213,7 @@ enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
             *GROW(&ids, tx->arena) = cursor_text(row, 0);
     }
     *out_n = (unsigned)ids.count;
-    for (size_t i = 0; i < ids.count; i++) {
-        enum err err = end_for_dead(tx, ids.items[i]);
-        if (err)
-            return err;
-    }
+    for (size_t i = 0; i < ids.count; i++)
+        recover_one(tx, ids.items[i]);
     return tx_result(tx);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/ids.h"
 #include "store/call.h"
 #include "store/call_row.h"
@@ -67,16 +68,19 @@ static void read_turn(struct cursor *row, unsigned first, struct call_turn *out)
     out->at_wall_ms = cursor_number(row, first + 2);
 }
 
-static enum err read_webhook(struct tx *tx, struct cursor *row, unsigned first,
-                             struct call_webhook *out)
+/* One that does not read is left out: neither its call nor a whole page may be lost to it. Its
+ * events are what tells the operator (store/event.c). */
+static void read_webhook(struct tx *tx, struct cursor *row, unsigned first,
+                         struct call_webhook_list *out)
 {
+    struct call_webhook webhook;
     size_t len;
     const char *settings = cursor_peek(row, first, &len);
-    if (field_read(&call_webhook_table, out, settings, len, tx->master_key, tx->arena))
-        return fault_set(&tx->fault, ERR_INTERNAL, "a call's webhook does not read");
-    out->delivered = cursor_number(row, first + 1);
-    out->failed = cursor_number(row, first + 2);
-    return OK;
+    if (field_read(&call_webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
+        return;
+    webhook.delivered = cursor_number(row, first + 1);
+    webhook.failed = cursor_number(row, first + 2);
+    *GROW(out, tx->arena) = webhook;
 }
 
 enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out)
@@ -90,6 +94,52 @@ enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *o
     return tx_result(tx);
 }
 
+static void turn_the_other_way(struct call_turn_list *turns)
+{
+    for (size_t i = 0, j = turns->count; i + 1 < j; i++) {
+        struct call_turn turn = turns->items[--j];
+        turns->items[j] = turns->items[i];
+        turns->items[i] = turn;
+    }
+}
+
+static size_t json_bytes(const struct call_turn *turn, struct buf *scratch)
+{
+    struct json_out out;
+    buf_reset(scratch);
+    out_init(&out, scratch);
+    field_write(&call_turn_table, turn, FIELD_VIEW_API, NULL, &out);
+    return scratch->is_full ? SIZE_MAX / 2 : scratch->len;
+}
+
+/* In pages, so that a day of talk is never in memory at once. */
+enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_t max_bytes,
+                                struct call_turn_list *out, bool *out_is_cut)
+{
+    enum { PAGE = 50 };
+    *out = (struct call_turn_list){0};
+    *out_is_cut = false;
+    AUTO_BUF scratch = BUF_INIT(max_bytes);
+    size_t bytes = sizeof("[]") - 1;
+    for (int64_t before = row->turns; before > 0 && !*out_is_cut; before -= PAGE) {
+        AUTO(cursor)
+        found = QUERY(tx,
+                      "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? AND position < ?"
+                      " AND position >= ? ORDER BY position DESC",
+                      TEXT(row->id), NUMBER(before), NUMBER(before - PAGE));
+        while (!*out_is_cut && cursor_next(found)) {
+            struct call_turn turn;
+            read_turn(found, 0, &turn);
+            bytes += json_bytes(&turn, &scratch) + (out->count > 0);
+            *out_is_cut = bytes > max_bytes;
+            if (!*out_is_cut)
+                *GROW(out, tx->arena) = turn;
+        }
+    }
+    turn_the_other_way(out);
+    return tx_result(tx);
+}
+
 static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook_list *out)
 {
     *out = (struct call_webhook_list){0};
@@ -98,11 +148,8 @@ static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook
                 "SELECT settings, delivered, failed FROM call_webhooks"
                 " WHERE call_id = ? ORDER BY position",
                 TEXT(id));
-    while (cursor_next(row)) {
-        enum err err = read_webhook(tx, row, 0, GROW(out, tx->arena));
-        if (err)
-            return err;
-    }
+    while (cursor_next(row))
+        read_webhook(tx, row, 0, out);
     return tx_result(tx);
 }
 
@@ -207,9 +254,8 @@ static enum err attach(struct tx *tx, const struct condition *condition, struct 
                    ") ORDER BY call_id, position");
     while (cursor_next(webhook)) {
         struct call *call = find(calls, cursor_peek(webhook, 0, NULL));
-        enum err err = call ? read_webhook(tx, webhook, 1, GROW(&call->webhooks, tx->arena)) : OK;
-        if (err)
-            return err;
+        if (call)
+            read_webhook(tx, webhook, 1, &call->webhooks);
     }
     return tx_result(tx);
 }

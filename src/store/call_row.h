@@ -30,8 +30,12 @@ enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_
 void call_row_alive(struct call_row *row, int64_t at_ms);
 
 enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out) MUST_USE;
+/* The newest of the turns, as many as take at most max_bytes as JSON. */
+enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_t max_bytes,
+                                struct call_turn_list *out, bool *out_is_cut) MUST_USE;
 
-/* Ends a running call whoever owns it; `row` is locked. */
+/* Ends a running call whoever owns it; `row` is locked. What of it cannot be written for good
+ * (an event, the cost) is set aside: only a transient fault keeps a call from ending. */
 struct call_end;
 enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end) MUST_USE;
 

@@ -26,7 +26,8 @@ struct db_value {
 };
 
 /* Faults: ERR_AGAIN: run the whole transaction again (deadlock, serialization, lock not had).
- * ERR_CLOSED: the connection is lost. ERR_IO: all else. */
+ * ERR_CLOSED: the connection is lost. ERR_INVALID, ERR_LIMIT: these values are refused, now and
+ * later. ERR_IO: all else (no space, no answer in time). */
 enum { DB_TRANSACTION_SIZE = 64 };
 
 struct db_ops {

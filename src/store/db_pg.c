@@ -49,8 +49,9 @@ static struct pg_db *of(struct db *db)
 }
 
 /* SQLSTATE classes that a new attempt may pass: serialization and deadlock, and a server that goes
- * down or comes up. An error without one is libpq's own, nothing the server said: the connection is
- * lost, although its status is good still when sending failed before the end was read. */
+ * down or comes up; and those that say that these values are refused whenever they come. An error
+ * without one is libpq's own, nothing the server said: the connection is lost, although its status
+ * is good still when sending failed before the end was read. */
 static enum err classify(const struct pg_db *db, const char *state)
 {
     static const struct {
@@ -58,7 +59,8 @@ static enum err classify(const struct pg_db *db, const char *state)
         enum err err;
     } table[] = {
         {"40001", ERR_AGAIN}, {"40P01", ERR_AGAIN},  {"55P03", ERR_AGAIN},  {"08", ERR_CLOSED},
-        {"57P", ERR_CLOSED},  {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED},
+        {"57P", ERR_CLOSED},  {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED}, {"21", ERR_INVALID},
+        {"22", ERR_INVALID},  {"23", ERR_INVALID},   {"42", ERR_INVALID},   {"54", ERR_INVALID},
     };
     if (!state || PQstatus(db->conn) != CONNECTION_OK)
         return ERR_CLOSED;
@@ -295,7 +297,7 @@ static enum err bind_all(struct bound *bound, const struct db_value *values, str
     for (bound->n = 0; values[bound->n].type != DB_END; bound->n++) {
         int i = bound->n;
         if (i == VALUES_MAX || values[i].len > INT32_MAX)
-            return fault_set(fault, ERR_IO, "PostgreSQL: a statement with too much in it");
+            return fault_set(fault, ERR_LIMIT, "PostgreSQL: a statement with too much in it");
         bound->lengths[i] = (int)values[i].len;
         bound->formats[i] = values[i].type == DB_BLOB;
         bound->values[i] = values[i].data;

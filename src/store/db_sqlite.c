@@ -48,12 +48,28 @@ static struct sqlite_db *of(struct db *db)
     return (struct sqlite_db *)db;
 }
 
+/* What the database refuses of these values, whenever they come, is ERR_INVALID. */
+static enum err classify(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ERR_AGAIN;
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE:
+        return ERR_INVALID;
+    default:
+        return ERR_IO;
+    }
+}
+
 static enum err explain(sqlite3 *handle, int code, const char *what, struct fault *fault)
 {
-    int primary = code & 0xff;
-    bool is_held = primary == SQLITE_BUSY || primary == SQLITE_LOCKED;
-    return fault_set(fault, is_held ? ERR_AGAIN : ERR_IO, "SQLite: %s: %s", what,
-                     handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+    return fault_set(fault, classify(code), "SQLite: %s: %s",
+                     handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), what);
 }
 
 static enum err sqlite_script(struct db *db, const char *sql, struct fault *fault)

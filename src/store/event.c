@@ -7,9 +7,10 @@
 #include "base/ids.h"
 #include "model/webhook.h"
 #include "store/call_row.h"
+#include "store/dead_letter.h"
 #include "store/tx.h"
 
-enum { BODY_MAX_BYTES = 32 * 1024 * 1024 }; /* call.ended holds a whole transcript */
+enum { BODY_MAX_BYTES = 32 * 1024 * 1024 }; /* far above a call.ended with its transcript */
 
 struct receiver {
     const char *webhook_id; /* of a subscription; "" */
@@ -32,8 +33,18 @@ static void insert_delivery(struct tx *tx, const struct call_row *row, const str
     tx_touch(tx, STORE_OUTBOX);
 }
 
-static enum err to_subscriptions(struct tx *tx, const struct call_row *row,
-                                 const struct event *event)
+/* A receiver whose settings do not read hears nothing until they are set anew; all others do. */
+static void set_receiver_aside(struct tx *tx, const struct call_row *row, const char *subject_id,
+                               const char *reason)
+{
+    struct dead_letter letter = {.kind = DEAD_WEBHOOK,
+                                 .workspace_id = row->workspace_id,
+                                 .subject_id = subject_id,
+                                 .reason = reason};
+    store_dead_letter_add(tx, &letter);
+}
+
+static void to_subscriptions(struct tx *tx, const struct call_row *row, const struct event *event)
 {
     AUTO(cursor)
     found = QUERY(tx, "SELECT id, settings FROM webhooks WHERE workspace_id = ? AND is_enabled = 1",
@@ -42,17 +53,17 @@ static enum err to_subscriptions(struct tx *tx, const struct call_row *row,
         struct webhook webhook;
         size_t len;
         const char *settings = cursor_peek(found, 1, &len);
-        if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
-            return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
+        if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena)) {
+            set_receiver_aside(tx, row, cursor_text(found, 0), "a subscription does not read");
+            continue;
+        }
         struct receiver receiver = {cursor_text(found, 0), -1, "", ""};
         if (webhook_wants(&webhook.events, event_type_names[event->type]))
             insert_delivery(tx, row, event, &receiver);
     }
-    return OK;
 }
 
-static enum err to_own_webhooks(struct tx *tx, const struct call_row *row,
-                                const struct event *event)
+static void to_own_webhooks(struct tx *tx, const struct call_row *row, const struct event *event)
 {
     AUTO(cursor)
     found = QUERY(
@@ -62,14 +73,15 @@ static enum err to_own_webhooks(struct tx *tx, const struct call_row *row,
         struct call_webhook webhook;
         size_t len;
         const char *settings = cursor_peek(found, 1, &len);
-        if (field_read(&call_webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
-            return fault_set(&tx->fault, ERR_INTERNAL, "a call's webhook does not read");
+        if (field_read(&call_webhook_table, &webhook, settings, len, tx->master_key, tx->arena)) {
+            set_receiver_aside(tx, row, row->id, "a webhook of the call does not read");
+            continue;
+        }
         struct receiver receiver = {"", cursor_number(found, 0), webhook.url,
                                     tx_seal(tx, "delivery.secret", webhook.secret)};
         if (webhook_wants(&webhook.events, event_type_names[event->type]))
             insert_delivery(tx, row, event, &receiver);
     }
-    return OK;
 }
 
 static enum err insert_event(struct tx *tx, const struct call_row *row, const struct event *event)
@@ -101,15 +113,15 @@ enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type, c
                           .metadata = row->metadata_sent,
                           .data = event_data_text(type, data, tx->arena)};
     enum err err = insert_event(tx, row, &event);
-    if (!err)
-        err = to_subscriptions(tx, row, &event);
-    if (!err && *row->webhook_url) {
+    if (err)
+        return err;
+    to_subscriptions(tx, row, &event);
+    if (*row->webhook_url) {
         struct receiver receiver = {"", -1, row->webhook_url, ""};
         insert_delivery(tx, row, &event, &receiver);
     }
-    if (!err)
-        err = to_own_webhooks(tx, row, &event);
-    return err ? err : tx_result(tx);
+    to_own_webhooks(tx, row, &event);
+    return tx_result(tx);
 }
 
 enum err store_event_emit(struct tx *tx, const char *call_id, enum event_type type,

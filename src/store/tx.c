@@ -39,6 +39,38 @@ enum err tx_result(const struct tx *tx)
     return tx_has_failed(tx) ? ERR_IO : OK;
 }
 
+static bool is_transient(enum err err)
+{
+    return err == ERR_IO || err == ERR_AGAIN || err == ERR_CLOSED;
+}
+
+enum err tx_try(struct tx *tx, store_fn *fn, void *arg, struct fault *out_why)
+{
+    const struct db_ops *ops = tx->db->ops;
+    unsigned changed = tx->changed;
+    if (tx_has_failed(tx) || ops->script(tx->db, "SAVEPOINT attempt", &tx->fault))
+        return ERR_IO;
+    enum err err = fn(tx, arg);
+    if (tx_has_failed(tx))
+        err = is_transient(tx->fault.err) ? ERR_IO : tx->fault.err;
+    if (err == ERR_IO)
+        return tx_has_failed(tx) ? ERR_IO : fault_set(&tx->fault, ERR_IO, "a part of a job failed");
+    const char *end = err ? "ROLLBACK TO attempt; RELEASE attempt" : "RELEASE attempt";
+    struct fault fault = {0};
+    if (ops->script(tx->db, end, &fault)) {
+        tx->fault = fault;
+        return ERR_IO;
+    }
+    if (err) {
+        *out_why = tx->fault;
+        if (!out_why->err)
+            fault_set(out_why, err, "%s", err_name(err));
+        tx->fault = (struct fault){0};
+        tx->changed = changed;
+    }
+    return err;
+}
+
 struct cursor *tx_query(struct tx *tx, const char *sql, const struct db_value *values)
 {
     struct cursor *cursor = mem_new(struct cursor);

@@ -65,6 +65,12 @@ bool tx_has_failed(const struct tx *tx);
 enum err tx_missing(const struct tx *tx);
 /* OK, or ERR_IO when a fault came. */
 enum err tx_result(const struct tx *tx);
+/* Runs fn in a savepoint of its own: what fails there for good is undone, and the job goes on.
+ * OK: done. ERR_IO: a transient fault (the database is away, full, busy): it stays the job's, which
+ * fails and is tried again. Anything else: fn's refusal, or a fault of this record alone (over a
+ * ceiling, unreadable, refused by the database): *out_why says which, and nothing of fn is left. */
+enum err tx_try(struct tx *tx, store_fn *fn, void *arg, struct fault *out_why) MUST_USE;
+
 /* Told to watchers after the commit. */
 static inline void tx_touch(struct tx *tx, enum store_topic topic)
 {

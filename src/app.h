@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/crypto.h"
 #include "base/err.h"
+#include "base/list.h"
 #include "base/loop.h"
 #include "call/calls.h"
 #include "model/catalog.h"
@@ -107,6 +108,7 @@ struct app {
     char public_url[APP_URL_SIZE], livekit_url[APP_URL_SIZE];
     char demo_url[APP_URL_SIZE + 128]; /* "": no demonstration */
     struct show_socket *show;
+    struct list_node showings; /* of `earshot show`, that wait for the database (app_show.c) */
 
     bool has_failed;
     struct timer idle_timer; /* while stopping: waits for the last answers */

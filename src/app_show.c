@@ -8,7 +8,13 @@
 #include "cli/show_socket.h"
 #include "net/http_server.h"
 #include "room/directory.h"
+#include "store/dead_letter.h"
 #include "store/store.h"
+
+enum {
+    DEAD_LETTERS_SHOWN = 10,
+    DATABASE_PATIENCE_US = 1000 * 1000,
+};
 
 static const char *state_name(enum app_state state)
 {
@@ -61,38 +67,117 @@ static struct js *loops_tree(const struct app *app)
     return loops;
 }
 
-/* One `earshot show` while the calls' loops are asked. */
+/* One `earshot show`: first the calls' loops are asked, then the store for what was set aside. Who
+ * asks does so when the database is away, too: without its answer in time it goes unsaid. */
 struct showing {
-    const struct app *app;
-    struct show_client *client;
+    struct list_node node;
+    struct app *app;
+    struct show_client *client; /* NULL: answered */
+    struct js *tree, *dead_letters;
+    struct timer patience;
 };
+
+static void showing_free(struct showing *showing)
+{
+    js_free(showing->dead_letters);
+    mem_free(showing);
+}
+
+static void answer(struct showing *showing, struct js *take_dead_letters)
+{
+    timer_stop(&showing->patience);
+    list_remove(&showing->node);
+    js_set(showing->tree, "deadLetters", take_dead_letters);
+    show_answer(TAKE(showing->client), TAKE(showing->tree));
+}
+
+static void answer_without(void *arg)
+{
+    answer(arg, js_null());
+}
+
+static void set_time(struct js *object, const char *key, int64_t wall_ms)
+{
+    char text[CLOCK_ISO_SIZE];
+    clock_iso(wall_ms, text);
+    js_set(object, key, js_string(text));
+}
+
+static struct js *dead_letter_tree(const struct dead_letter *letter)
+{
+    struct js *tree = js_object();
+    js_set(tree, "kind", js_string(dead_letter_kind_names[letter->kind]));
+    js_set(tree, "workspace", js_string(letter->workspace_id));
+    js_set(tree, "subject", js_string(letter->subject_id));
+    js_set(tree, "reason", js_string(letter->reason));
+    js_set(tree, "count", js_integer(letter->count));
+    set_time(tree, "lastAt", letter->last_wall_ms);
+    return tree;
+}
+
+/* Store thread. */
+static enum err read_dead_letters(struct tx *tx, void *arg)
+{
+    struct showing *showing = arg;
+    struct dead_letter_counts counts;
+    struct dead_letter_list newest;
+    enum err err = store_dead_letters(tx, DEAD_LETTERS_SHOWN, &counts, &newest);
+    if (err)
+        return err;
+    js_free(showing->dead_letters);
+    struct js *tree = showing->dead_letters = js_object(), *list = js_array();
+    for (int i = 0; i < DEAD_LETTER_KIND_COUNT; i++)
+        js_set(tree, dead_letter_kind_names[i], js_integer(counts.of_kind[i]));
+    for (size_t i = 0; i < newest.count; i++)
+        js_push(list, dead_letter_tree(&newest.items[i]));
+    js_set(tree, "newest", list);
+    return OK;
+}
+
+static void on_dead_letters(void *arg, enum err err)
+{
+    struct showing *showing = arg;
+    if (showing->client)
+        answer(showing, err ? js_null() : TAKE(showing->dead_letters));
+    showing_free(showing);
+}
 
 static void on_calls(void *arg, struct js *take_tree)
 {
     struct showing *showing = arg;
-    struct js *tree = js_object();
-    js_set(tree, "service", service_tree(showing->app));
-    js_set(tree, "loops", loops_tree(showing->app));
-    js_set(tree, "calls", take_tree);
-    show_answer(showing->client, tree);
-    mem_free(showing);
+    struct app *app = showing->app;
+    showing->tree = js_object();
+    js_set(showing->tree, "service", service_tree(app));
+    js_set(showing->tree, "loops", loops_tree(app));
+    js_set(showing->tree, "calls", take_tree);
+    list_push_back(&app->showings, &showing->node);
+    timer_init(&showing->patience, app->control, answer_without, showing);
+    timer_set_after(&showing->patience, DATABASE_PATIENCE_US);
+    if (store_job(app->store, STORE_READ, read_dead_letters, showing, app->control,
+                  on_dead_letters) != OK)
+        on_dead_letters(showing, ERR_BUSY);
 }
 
 static void on_show(void *arg, struct show_client *client)
 {
     struct app *app = arg;
     struct showing *showing = mem_new(struct showing);
-    *showing = (struct showing){app, client};
+    showing->app = app;
+    showing->client = client;
     calls_show(app->calls, on_calls, showing);
 }
 
 enum err app_show_open(struct app *app, struct fault *fault)
 {
+    list_init(&app->showings);
     return show_socket_open(app->control, config_text(app->config, SET_DATA), on_show, app,
                             &app->show, fault);
 }
 
 void app_show_close(struct app *app)
 {
+    struct showing *showing;
+    while ((showing = LIST_FIRST(&app->showings, struct showing, node)))
+        answer(showing, js_null());
     show_socket_close(app->show);
 }

@@ -17,6 +17,7 @@ static const struct {
     {"running service", doctor_check_running},
     {"master key", doctor_check_master_key},
     {"database", doctor_check_database},
+    {"dead letters", doctor_check_dead_letters},
     {"listen", doctor_check_listen},
     {"certificate", doctor_check_certificate},
     {"public address", doctor_check_public_url},

@@ -10,6 +10,8 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/machine.h"
@@ -18,8 +20,10 @@
 #include "cli/doctor.h"
 #include "cli/local_store.h"
 #include "cli/unix_socket.h"
+#include "store/dead_letter.h"
 
 enum {
+    LETTERS_NAMED = 3,
     LEAST_FREE_MB = 500,
     LEAST_FILES = 4096, /* a call holds a socket and, with network engines, three more */
     DESCRIBED_MAX_BYTES = 200,
@@ -106,6 +110,66 @@ void doctor_check_database(struct doctor *doctor)
         doctor_find(doctor, FINDING_FAULT, "%s", fault.text);
     else
         doctor_find(doctor, FINDING_GOOD, "%s", text.data ? text.data : path);
+}
+
+/* What a job read of the dead letters, kept beyond it. */
+struct letters_found {
+    struct arena *arena;
+    struct dead_letter_counts counts;
+    struct dead_letter_list newest;
+};
+
+static enum err read_letters(struct tx *tx, void *arg)
+{
+    struct letters_found *found = arg;
+    enum err err = store_dead_letters(tx, LETTERS_NAMED, &found->counts, &found->newest);
+    for (size_t i = 0; !err && i < found->newest.count; i++) {
+        struct dead_letter *letter = &found->newest.items[i];
+        letter->workspace_id = arena_strdup(found->arena, letter->workspace_id);
+        letter->subject_id = arena_strdup(found->arena, letter->subject_id);
+        letter->reason = arena_strdup(found->arena, letter->reason);
+    }
+    struct dead_letter *items = arena_new_n(found->arena, struct dead_letter, LETTERS_NAMED);
+    if (!err && found->newest.count)
+        memcpy(items, found->newest.items, found->newest.count * sizeof(*items));
+    found->newest.items = items;
+    return err;
+}
+
+static void name_letters(struct doctor *doctor, const struct letters_found *found)
+{
+    AUTO_BUF text = BUF_INIT(FINDING_TEXT_SIZE);
+    for (int i = 0; i < DEAD_LETTER_KIND_COUNT; i++)
+        if (found->counts.of_kind[i])
+            (void)buf_printf(&text, "%s%s %lld", text.len ? ", " : "", dead_letter_kind_names[i],
+                             (long long)found->counts.of_kind[i]);
+    doctor_find(doctor, FINDING_WARNING, "set aside, as they can never be written or sent: %s",
+                text.data);
+    for (size_t i = 0; i < found->newest.count; i++) {
+        const struct dead_letter *letter = &found->newest.items[i];
+        char at[CLOCK_ISO_SIZE];
+        clock_iso(letter->last_wall_ms, at);
+        doctor_find(doctor, FINDING_WARNING, "%s %s of %s at %s: %s",
+                    dead_letter_kind_names[letter->kind], letter->subject_id,
+                    *letter->workspace_id ? letter->workspace_id : "no workspace", at,
+                    letter->reason);
+    }
+}
+
+void doctor_check_dead_letters(struct doctor *doctor)
+{
+    AUTO_MEM char *path = mem_printf("%s/earshot.db", config_text(doctor->config, SET_DATA));
+    AUTO(arena) arena = arena_new(0);
+    struct letters_found found = {.arena = arena};
+    struct fault fault = {0};
+    if (!*config_text(doctor->config, SET_DATABASE_URL) && !exists(path))
+        return;
+    if (local_store_run(doctor->config, STORE_READ, read_letters, &found, &fault))
+        return; /* the check of the database says why */
+    if (found.counts.all)
+        name_letters(doctor, &found);
+    else
+        doctor_find(doctor, FINDING_GOOD, "nothing was set aside");
 }
 
 void doctor_check_clock(struct doctor *doctor)

@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { binary, client, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { speechFile } from '../harness/browser.mjs';
+import { sql } from '../harness/sql.mjs';
 
 /* Runs a command to its end, whatever that is. */
 function earshot(env, ...args) {
@@ -93,6 +94,26 @@ test('show tells of loops and calls, doctor finds no fault', async () => {
   assert.equal(statSync(join(service.data, 'earshot.sock')).mode & 0o777, 0o600);
   const { findings } = await service.cli('doctor', '--json');
   assert.deepEqual(findings.filter((finding) => finding.level === 'fault'), []);
+});
+
+test('show and doctor name what was set aside', async () => {
+  const { key, workspaceId } = await makeWorkspace(service);
+  const api = client(service, key);
+  const { body: { webhook } } = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/hook' });
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'n', greetingMode: 'none' });
+  sql(service, `UPDATE webhooks SET settings = 'spoilt' WHERE id = '${webhook.id}';`);
+  const { status, body } = await api('POST', '/v1/calls', { agentId: agent.id });
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.equal((await api('POST', `/v1/calls/${body.callId}/end`)).body.call.status, 'ended');
+  const { deadLetters } = await service.cli('show', '--json');
+  assert.ok(deadLetters.webhook >= 2, JSON.stringify(deadLetters));
+  assert.deepEqual([deadLetters.newest[0].kind, deadLetters.newest[0].subject, deadLetters.newest[0].workspace], ['webhook', webhook.id, workspaceId]);
+  const { findings } = await service.cli('doctor', '--json');
+  const told = findings.filter((finding) => finding.subject === 'dead letters').map((finding) => finding.text);
+  assert.match(told[0], /set aside.*webhook \d/);
+  assert.ok(told[1].includes(webhook.id) && told[1].includes('does not read'), told[1]);
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  assert.match(metrics, /earshot_dead_letters_total\{kind="webhook"\} \d/);
 });
 
 test('doctor names what is wrong', async () => {

@@ -7,7 +7,7 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all everything run test check asan tsan bench fuzz golden install clean
+.PHONY: all everything run test test-repeat check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
 all:
@@ -25,6 +25,12 @@ run: all
 test: everything
 	@tools/install check test
 	@tools/run-tests all
+
+# make test-repeat N=20: the whole suite so many times; BUSY=1: with every core otherwise busy.
+N ?= 20
+test-repeat: everything
+	@tools/install check test
+	@tools/test-repeat $(N)
 
 check: everything
 	@tools/install check

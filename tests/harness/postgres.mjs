@@ -5,6 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { adopt } from './faults.mjs';
 
 function binaries() {
   const base = '/usr/lib/postgresql';
@@ -53,6 +54,7 @@ async function launch(server, bin, data) {
     '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB']);
   let log = '';
   server.child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  adopt(server.child);
   await new Promise((ready, failed) => {
     server.child.stderr.on('data', (part) => {
       log += part;

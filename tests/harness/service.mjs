@@ -6,14 +6,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { adopt, exitFault, fail } from './faults.mjs';
 import { startPostgres } from './postgres.mjs';
 
 const run = promisify(execFile);
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const binary = process.env.EARSHOT_BIN ?? join(root, 'build/earshot');
 
-/* Waits until condition() is truthy and answers it; asks again every few milliseconds, and after every event of `emitter`. */
-export async function until(condition, { timeoutMs = 20000, what = 'condition' } = {}) {
+/* Waits until condition() is truthy and answers it; asks again every few milliseconds. The deadline is for what never happens: it is no
+ * measure of speed, and long enough for a sanitizer's build on a busy machine. */
+export async function until(condition, { timeoutMs = 90000, what = 'condition' } = {}) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await condition();
@@ -48,18 +50,20 @@ export async function startService(options = {}) {
 
 async function launch(service, args) {
   const child = spawn(binary, ['serve', ...args], { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  adopt(child);
   service.child = child;
   service.exit = null;
   service.isStopping = false;
   const from = service.output.length;
+  const started = () => service.output.slice(from).match(/listening on (https?:\/\/\S+)/);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { service.output += part; });
-  child.on('exit', (code, signal) => {
-    service.exit = { code, signal };
-    if (!service.isStopping) console.error(`earshot serve ended by itself: ${code ?? signal}\n${service.output.slice(-6000)}`);
+  child.on('exit', (code, signal) => { service.exit = { code, signal }; });
+  child.on('close', (code, signal) => { // after the last of its output
+    const fault = exitFault({ code, signal }, service.output.slice(from), { isAsked: service.isStopping, mayRefuse: !started() });
+    if (fault) fail('earshot serve', fault, service.output);
   });
   child.on('error', (error) => { service.exit = { code: -1, error }; });
-  const started = () => service.output.slice(from).match(/listening on (https?:\/\/\S+)/);
-  await until(() => started() || service.exit, { timeoutMs: 60000, what: 'the service to listen' });
+  await until(() => started() || service.exit, { what: 'the service to listen' });
   if (!started()) throw new Error(`earshot serve ended: ${JSON.stringify(service.exit)}\n${service.output}`);
   service.url = started()[1].replace(/\/$/, '');
 }
@@ -68,7 +72,7 @@ async function stop(service, signal) {
   if (service.exit) return service.exit;
   service.isStopping = true;
   service.child.kill(signal);
-  return until(() => service.exit, { timeoutMs: 60000, what: `the end of the service after ${signal}` });
+  return until(() => service.exit, { what: `the end of the service after ${signal}` });
 }
 
 /* Runs a command of the binary beside the service; answers its standard output, parsed when it is JSON. */

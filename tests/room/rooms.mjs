@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { AccessToken } from 'livekit-server-sdk';
+import { adopt, exitFault, fail } from '../harness/faults.mjs';
 import { binary, until } from '../harness/service.mjs';
 
 export { until };
@@ -14,7 +15,12 @@ export async function startRooms({ tls } = {}) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const server = { child, output: '', exit: null };
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { server.output += part; });
+  adopt(child);
   child.on('exit', (code, signal) => { server.exit = { code, signal }; });
+  child.on('close', (code, signal) => {
+    const fault = exitFault({ code, signal }, server.output, { isAsked: child.stdin.writableEnded });
+    if (fault) fail('room_server', fault, server.output);
+  });
   const started = () => server.output.match(/listening on (\S+) udp (\d+)/);
   await until(() => started() || server.exit, { what: 'room_server' });
   if (!started()) throw new Error(`room_server ended: ${server.output}`);
@@ -27,7 +33,6 @@ export async function startRooms({ tls } = {}) {
   server.stop = async () => {
     child.stdin.end();
     await until(() => server.exit, { what: 'the end of room_server' });
-    if (server.exit.code !== 0) throw new Error(`room_server: ${JSON.stringify(server.exit)}\n${server.output}`);
   };
   return server;
 }

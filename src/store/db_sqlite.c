@@ -17,6 +17,7 @@
 
 enum {
     BUSY_WAIT_MS = 10000, /* for a command-line program's transaction beside us */
+    WAL_ASKED_MOST = 20,  /* each time after another's turn */
     CACHE_KB = 1024,      /* a connection; the system's page cache does the rest */
 };
 
@@ -79,12 +80,31 @@ static enum err sqlite_script(struct db *db, const char *sql, struct fault *faul
     return code == SQLITE_OK ? OK : explain(handle, code, sql, fault);
 }
 
+/* Several processes that open a new file at once stand in each other's way: two that hold it shared
+ * both want it alone, and SQLite refuses one at once, whatever the busy timeout says. That one lets
+ * go, waits its turn by a transaction (for which the timeout holds), and asks again. */
+static enum err use_wal(struct db *db, struct fault *fault)
+{
+    struct fault refused = {0};
+    for (int i = 0; i < WAL_ASKED_MOST; i++) {
+        if (!sqlite_script(db, "PRAGMA journal_mode = WAL", &refused))
+            return OK;
+        enum err err = sqlite_script(db, "BEGIN EXCLUSIVE; COMMIT", fault);
+        if (err)
+            return err;
+    }
+    return fault_set(fault, refused.err, "%s", refused.text);
+}
+
 static enum err configure(struct sqlite_db *db, unsigned flags, struct fault *fault)
 {
     sqlite3_busy_timeout(db->handle, BUSY_WAIT_MS);
+    enum err err = use_wal(&db->db, fault);
+    if (err)
+        return err;
     char pragmas[200];
     snprintf(pragmas, sizeof(pragmas),
-             "PRAGMA journal_mode = WAL; PRAGMA synchronous = %s; PRAGMA cache_size = -%d;"
+             "PRAGMA synchronous = %s; PRAGMA cache_size = -%d;"
              "PRAGMA temp_store = MEMORY; PRAGMA query_only = %s",
              flags & DB_FAST ? "NORMAL" : "FULL", CACHE_KB, flags & DB_READ_ONLY ? "ON" : "OFF");
     return sqlite_script(&db->db, pragmas, fault);

@@ -16,6 +16,7 @@
 #include "net/internal.h"
 #include "net/names.h"
 #include "net/resolver.h"
+#include "net/tls.h"
 #include "net/url.h"
 
 enum {
@@ -426,6 +427,8 @@ static void set_rules(struct http_fetch *fetch)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "Earshot/" EARSHOT_VERSION);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)fetch->limits.connect_ms);
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, TLS_CIPHERS);
     if (fetch->pinned)
         curl_easy_setopt(easy, CURLOPT_RESOLVE, fetch->pinned);
     if (fetch->client->ca_path) /* beside the system's directory */

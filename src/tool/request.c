@@ -7,8 +7,10 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/js.h"
+#include "model/header.h"
 #include "model/tool.h"
 #include "net/url.h"
+#include "tool/segment.h"
 
 enum {
     BODY_MAX_BYTES = 1024 * 1024,
@@ -136,13 +138,78 @@ static enum err fill(const struct filling *filling, const char *text, enum escap
     return out->is_full ? ERR_LIMIT : OK;
 }
 
+static bool is_param(const struct filling *filling, const char *name)
+{
+    const struct tool *tool = filling->input->tool;
+    for (size_t i = 0; i < tool->params.count; i++)
+        if (strcmp(tool->params.items[i].key, name) == 0)
+            return true;
+    return false;
+}
+
+/* A segment of the path that is being written. */
+struct open_segment {
+    size_t start;
+    bool has_value; /* something was filled in */
+    bool is_given;  /* by an argument or a variable, so that nothing in it is no accident of ours */
+};
+
+static enum err close_segment(struct open_segment *segment, const struct buf *url,
+                              struct fault *fault)
+{
+    size_t len = url->len - segment->start;
+    const struct open_segment closed = *segment;
+    *segment = (struct open_segment){.start = url->len + 1};
+    if (!closed.has_value || (len == 0 && !closed.is_given) ||
+        segment_is_one(url->data + closed.start, len))
+        return OK;
+    return fault_set(fault, ERR_INVALID, "an argument would lead to another path of the URL");
+}
+
+static const char *path_of(const char *url)
+{
+    const char *host = strstr(url, "://");
+    return host ? host + 3 + strcspn(host + 3, "/?") : url + strlen(url);
+}
+
+/* As fill(), but the path keeps the segments that the template gives it. */
+static enum err fill_url(const struct filling *filling, const char *template, struct buf *url,
+                         struct fault *fault)
+{
+    const char *path = path_of(template);
+    struct open_segment segment = {0};
+    bool has_ended = false; /* the path has */
+    for (const char *at = template; *at && !url->is_full;) {
+        size_t len = 1;
+        const char *name = read_placeholder(filling->arena, at, &len);
+        bool in_path = at >= path && !has_ended;
+        if (name) {
+            append_value(value_of(filling, name), ESCAPE_PERCENT, url);
+            segment.has_value |= in_path;
+            segment.is_given |= is_param(filling, name) || find_variable(filling->input, name);
+        } else if (in_path && (*at == '/' || *at == '?')) {
+            enum err err = at == path ? OK : close_segment(&segment, url, fault);
+            if (err)
+                return err;
+            segment.start = url->len + 1;
+            has_ended = *at == '?';
+        }
+        if (!name)
+            buf_append_char(url, *at);
+        at += len;
+    }
+    return has_ended || url->is_full ? OK : close_segment(&segment, url, fault);
+}
+
 static enum err make_url(const struct filling *filling, struct tool_request *out,
                          struct fault *fault)
 {
     const struct tool *tool = filling->input->tool;
     AUTO_BUF url = BUF_INIT(URL_MAX);
     const char *template = arena_strndup(filling->arena, tool->url, strcspn(tool->url, "#"));
-    fill(filling, template, ESCAPE_PERCENT, &url);
+    enum err err = fill_url(filling, template, &url, fault);
+    if (err)
+        return err;
     bool has_query = url.data && strchr(url.data, '?');
     for (size_t i = 0; tool->method == TOOL_GET && i < tool->params.count && !url.is_full; i++) {
         const char *key = tool->params.items[i].key;
@@ -161,30 +228,20 @@ static enum err make_url(const struct filling *filling, struct tool_request *out
     return OK;
 }
 
-/* Headers that are the connection's, ours, or the client's own business. */
-static bool is_reserved(const char *name)
+/* Saving refuses reserved names as well; here stand those that were saved before it did. */
+static enum err check_name(const char *name, struct fault *fault)
 {
-    static const char *const names[] = {
-        "Host",    "Connection", "Content-Length", "Transfer-Encoding", "TE", "Trailer",
-        "Upgrade", "Keep-Alive", "Expect",         test_header};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (strcasecmp(name, names[i]) == 0)
-            return true;
-    return strncasecmp(name, "Proxy-", 6) == 0;
-}
-
-static bool is_header_name(const char *name)
-{
-    return name[0] &&
-           strspn(name, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP"
-                        "QRSTUVWXYZ") == strlen(name);
+    if (header_name_is_reserved(name))
+        return fault_set(fault, ERR_INVALID,
+                         "the header %.60s belongs to the connection or to the service", name);
+    return OK;
 }
 
 /* The last one of a name wins: credentials are added after the user's headers. */
 static enum err add_header(struct tool_request *request, const char *name, const char *value,
                            struct fault *fault)
 {
-    if (!is_header_name(name))
+    if (!header_name_is_token(name))
         return fault_set(fault, ERR_INVALID, "a header's name is no header name");
     if (strpbrk(value, "\r\n"))
         return fault_set(fault, ERR_INVALID, "the value of the header %.60s holds a line break",
@@ -204,13 +261,14 @@ static enum err add_own_headers(const struct filling *filling, struct tool_reque
     const struct tool *tool = filling->input->tool;
     for (size_t i = 0; i < tool->headers.count; i++) {
         AUTO_BUF value = BUF_INIT(HEADER_MAX_BYTES);
-        if (is_reserved(tool->headers.items[i].key))
-            continue;
+        enum err err = check_name(tool->headers.items[i].key, fault);
+        if (err)
+            return err;
         if (fill(filling, tool->headers.items[i].value, ESCAPE_NONE, &value) != OK)
             return fault_set(fault, ERR_LIMIT, "a header is longer than %d bytes",
                              HEADER_MAX_BYTES);
         const char *text = arena_strndup(filling->arena, value.data ? value.data : "", value.len);
-        enum err err = add_header(out, tool->headers.items[i].key, text, fault);
+        err = add_header(out, tool->headers.items[i].key, text, fault);
         if (err)
             return err;
     }
@@ -230,15 +288,16 @@ static enum err add_credentials(const struct filling *filling, struct tool_reque
                                 struct fault *fault)
 {
     const struct tool *tool = filling->input->tool;
-    const char *key_header = tool->auth_key_header;
+    const char *given = tool->auth_key_header;
+    const char *key_header = given && given[0] ? given : "X-API-Key";
     const char *token = tool->auth_token ? tool->auth_token : "";
     switch (tool->auth) {
     case TOOL_AUTH_BEARER:
         return add_header(out, "Authorization", arena_printf(filling->arena, "Bearer %s", token),
                           fault);
     case TOOL_AUTH_API_KEY:
-        return add_header(out, key_header && key_header[0] ? key_header : "X-API-Key", token,
-                          fault);
+        return check_name(key_header, fault) ? ERR_INVALID
+                                             : add_header(out, key_header, token, fault);
     case TOOL_AUTH_BASIC:
         return add_header(out, "Authorization",
                           basic_credentials(filling->arena, tool->auth_username, token), fault);

@@ -21,7 +21,8 @@ struct tool_request {
     size_t body_len;
 };
 
-/* ERR_INVALID: a header's value holds CR or LF, or its name is none. ERR_LIMIT: the URL or the body
+/* ERR_INVALID: a header's value holds CR or LF, its name is none or reserved, or an argument would
+ * change the segments of the URL's path. ERR_LIMIT: the URL or the body
  * is too long. The fault's sentence holds no secret. */
 enum err tool_request_make(struct arena *arena, const struct tool_run_input *input,
                            struct tool_request *out, struct fault *fault) MUST_USE;

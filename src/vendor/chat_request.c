@@ -2,10 +2,11 @@
 #include "vendor/chat_request.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/arena.h"
 #include "base/js.h"
+#include "vendor/chat_lesson.h"
+#include "vendor/chat_name.h"
 
 enum { DEPTH_MOST = 64 };
 
@@ -15,29 +16,6 @@ static const char *const role_names[] = {
     [LLM_ASSISTANT] = "assistant",
     [LLM_TOOL] = "tool",
 };
-
-/* What servers say when they refuse a parameter; the first row that fits and is not known holds. */
-static const struct {
-    const char *words;
-    unsigned quirk;
-} complaints[] = {
-    {"max_completion_tokens", CHAT_COMPLETION_CAP},
-    {"max_tokens", CHAT_NO_CAP},
-    {"temperature", CHAT_NO_TEMPERATURE},
-    {"stream_options", CHAT_NO_STREAM_OPTIONS},
-    {"reasoning", CHAT_NO_REASONING},
-    {"system", CHAT_ONE_SYSTEM},
-    {"roles must alternate", CHAT_ONE_SYSTEM},
-    {"tool", CHAT_NO_TOOLS},
-};
-
-unsigned chat_quirk_of(const char *message, unsigned known)
-{
-    for (size_t i = 0; i < ARRAY_LEN(complaints); i++)
-        if (strcasestr(message, complaints[i].words) && !(known & complaints[i].quirk))
-            return complaints[i].quirk;
-    return 0;
-}
 
 static struct js *parsed(const char *text)
 {
@@ -49,6 +27,7 @@ static struct js *parsed(const char *text)
 
 static void write_calls(struct json_out *out, const struct llm_message *message)
 {
+    char name[CHAT_NAME_SIZE];
     out_key(out, "tool_calls");
     out_array(out);
     for (size_t i = 0; i < message->call_count; i++) {
@@ -62,7 +41,7 @@ static void write_calls(struct json_out *out, const struct llm_message *message)
         out_key(out, "function");
         out_object(out);
         out_key(out, "name");
-        out_text(out, call->name);
+        out_text(out, chat_name(call->name, name));
         out_key(out, "arguments");
         out_text(out, call->arguments && *call->arguments ? call->arguments : "{}");
         out_object_end(out);
@@ -118,6 +97,7 @@ static void write_messages(struct json_out *out, const struct llm_request *reque
 
 static void write_tools(struct json_out *out, const struct llm_request *request)
 {
+    char name[CHAT_NAME_SIZE];
     if (request->tool_count == 0)
         return;
     out_key(out, "tools");
@@ -131,7 +111,7 @@ static void write_tools(struct json_out *out, const struct llm_request *request)
         out_key(out, "function");
         out_object(out);
         out_key(out, "name");
-        out_text(out, tool->name);
+        out_text(out, chat_name(tool->name, name));
         out_key(out, "description");
         out_text(out, tool->description ? tool->description : "");
         out_key(out, "parameters");

@@ -5,9 +5,8 @@
  *               |                                             transient, nothing told yet: after a
  *               '-> failed -> again, or LLM_ERROR             pause, twice at most
  *
- * What a server refuses by a 400 is left out from then on, for all calls (chat_request.h). Wire
- * facts: docs/engines.md, Chat. Thread: the call's loop. */
-#include <stdatomic.h>
+ * What a server refuses by a 400 is left out from then on (chat_lesson.h). Wire facts:
+ * docs/engines.md, Chat. Thread: the call's loop. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,12 @@
 #include "base/arena.h"
 #include "base/config.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/http_client.h"
+#include "vendor/chat_lesson.h"
+#include "vendor/chat_name.h"
 #include "vendor/chat_request.h"
 #include "vendor/chat_stream.h"
 #include "vendor/internal.h"
@@ -42,13 +44,16 @@ struct openai { /* state of the engine */
     char *url;           /* of the completions */
     char *authorization; /* "Bearer ...", or NULL */
     char *reasoning;
-    atomic_uint quirks; /* read and set by sessions of all loops */
+    struct chat_lessons *lessons; /* one for each model of the catalog */
 };
 
 struct openai_llm {
     struct llm base;
     struct openai *openai;
+    const char *engine; /* its id, for the log */
     char *model;
+    struct chat_lessons *lessons; /* of the model; NULL: it is not in the catalog */
+    unsigned quirks;              /* of this call alone */
     struct loop *loop;
     struct http_client *http;
     llm_event_fn *on_event;
@@ -71,10 +76,12 @@ static void send_request(struct openai_llm *llm);
 /* ---- configuration ---- */
 
 /* OpenAI's own and Groq's servers want the newer name of the cap; others know the older one. */
-static unsigned first_quirks(const char *url)
+static void know_beforehand(struct openai *openai, size_t models)
 {
-    bool is_new = strstr(url, "api.openai.com") || strstr(url, "api.groq.com");
-    return is_new ? CHAT_COMPLETION_CAP : 0;
+    bool is_new = strstr(openai->url, "api.openai.com") || strstr(openai->url, "api.groq.com");
+    openai->lessons = mem_new_n(struct chat_lessons, models);
+    for (size_t i = 0; i < models && is_new; i++)
+        chat_lessons_keep(&openai->lessons[i], CHAT_COMPLETION_CAP, INT64_MAX);
 }
 
 bool openai_configure(void *env, const struct config *config, const struct engine_info *info,
@@ -94,7 +101,7 @@ bool openai_configure(void *env, const struct config *config, const struct engin
     openai->url = mem_printf("%.*s/chat/completions", (int)len, url);
     openai->authorization = key && *key ? mem_printf("Bearer %s", key) : NULL;
     openai->reasoning = mem_strdup(reasoning ? reasoning : "");
-    atomic_init(&openai->quirks, first_quirks(openai->url));
+    know_beforehand(openai, info->model_count);
     *out_state = openai;
     return true;
 }
@@ -105,6 +112,7 @@ void openai_unconfigure(void *state)
     mem_free(openai->url);
     mem_free(openai->authorization);
     mem_free(openai->reasoning);
+    mem_free(openai->lessons);
     mem_free(openai);
 }
 
@@ -134,10 +142,10 @@ static void tell_end(struct openai_llm *llm)
         if (!call->name)
             continue;
         snprintf(id, sizeof id, "call_%u_%zu", llm->gen, i);
-        struct llm_event event = {.kind = LLM_TOOL_CALL,
-                                  .call = {call->id ? call->id : id, call->name,
-                                           call->arguments.len ? call->arguments.data : "{}",
-                                           call->extra}};
+        struct llm_event event = {
+            .kind = LLM_TOOL_CALL,
+            .call = {call->id ? call->id : id, chat_name_back(call->name, llm->request),
+                     call->arguments.len ? call->arguments.data : "{}", call->extra}};
         if (!tell(llm, &event))
             return;
     }
@@ -185,16 +193,26 @@ static bool may_try_again(const struct openai_llm *llm, enum engine_error error,
            pause_us(llm, result) <= PAUSE_MOST_US;
 }
 
+static unsigned quirks_of(const struct openai_llm *llm)
+{
+    int64_t now_us = loop_now_us(llm->loop);
+    return llm->quirks | (llm->lessons ? chat_lessons_now(llm->lessons, now_us) : 0);
+}
+
 /* A 400 that names what it does not take is asked again at once, without it. */
 static bool learn(struct openai_llm *llm, const struct http_fetch_result *result)
 {
-    unsigned known = atomic_load(&llm->openai->quirks);
     if ((result->status != 400 && result->status != 422) || llm->learned == QUIRKS_MOST)
         return false;
-    unsigned quirk = chat_quirk_of(result->body ? result->body : "", known);
-    if (!quirk)
+    struct chat_lesson lesson = chat_lesson_read(result->body ? result->body : "", result->body_len,
+                                                 llm->request, quirks_of(llm));
+    if (!lesson.quirk)
         return false;
-    atomic_fetch_or(&llm->openai->quirks, quirk);
+    llm->quirks |= lesson.quirk;
+    if (lesson.is_for_all && llm->lessons)
+        chat_lessons_keep(llm->lessons, lesson.quirk, loop_now_us(llm->loop) + CHAT_LESSON_US);
+    log_warn("engine.refuses", LOG_S("engine", llm->engine), LOG_S("model", llm->model),
+             LOG_S("what", chat_quirk_name(lesson.quirk)), LOG_I("for_all", lesson.is_for_all));
     llm->learned++;
     return true;
 }
@@ -280,7 +298,7 @@ static void send_request(struct openai_llm *llm)
 {
     static const struct http_fetch_fns fns = {on_data, on_done};
     struct openai *openai = llm->openai;
-    struct chat_settings settings = {llm->model, openai->reasoning, atomic_load(&openai->quirks)};
+    struct chat_settings settings = {llm->model, openai->reasoning, quirks_of(llm)};
     buf_reset(&llm->body);
     if (chat_request_write(llm->request, &settings, &llm->body) != OK) {
         tell_error(llm, ENGINE_BAD_REQUEST, "the request is too long");
@@ -329,6 +347,15 @@ static void forget(struct openai_llm *llm)
     llm->is_over = true;
 }
 
+static struct chat_lessons *lessons_of(const struct llm_engine *engine, const char *model)
+{
+    const struct openai *openai = engine->state;
+    for (size_t i = 0; i < engine->info.model_count; i++)
+        if (strcmp(engine->info.models[i], model) == 0)
+            return &openai->lessons[i];
+    return NULL;
+}
+
 static struct llm *openai_open(const struct llm_engine *engine, const char *model,
                                struct loop *loop, llm_event_fn *on_event, void *arg)
 {
@@ -339,6 +366,8 @@ static struct llm *openai_open(const struct llm_engine *engine, const char *mode
     llm->http = here ? here->http : NULL;
     llm->loop = loop;
     llm->model = mem_strdup(model && *model ? model : engine->info.models[0]);
+    llm->engine = engine->info.id;
+    llm->lessons = lessons_of(engine, llm->model);
     llm->on_event = on_event;
     llm->arg = arg;
     llm->is_over = true;

@@ -20,9 +20,10 @@ struct llm_rig {
     struct chat_server *server;
     struct vendor *vendor;
     struct registry *registry;
+    const struct llm_engine *engine;
     struct llm *llm;
     struct buf text;
-    char tool[64], arguments[256], extra[128];
+    char tool[160], arguments[256], extra[128];
     unsigned events, tools;
     bool is_done, is_cut;
     enum engine_error error;
@@ -33,5 +34,6 @@ struct llm_rig *llm_rig_new(const char *engine);
 /* The engine openai against a stand-in; further settings may be given. */
 struct llm_rig *llm_rig_chat(const char *const *settings, size_t count);
 void llm_rig_free(struct llm_rig *rig);
+void llm_rig_next_call(struct llm_rig *rig); /* closes the session, opens another of the engine */
 /* Asks and waits for the end; the text. */
 const char *llm_rig_ask(struct llm_rig *rig, const struct llm_request *request);

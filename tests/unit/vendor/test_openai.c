@@ -171,9 +171,69 @@ TEST(openai_learns_what_a_server_does_not_take)
         AUTO(js) body = sent(rig);
         CHECK(js_get(body, rows[i].absent) == NULL);
         CHECK(!rows[i].present || js_get(body, rows[i].present));
+        llm_rig_next_call(rig);
         CHECK_TEXT(ask(rig, &good, 1), "Good day.");
         CHECK_INT(chat_server_requests(rig->server), 1); /* it was remembered */
     }
+    llm_rig_free(rig);
+}
+
+TEST(openai_tools_of_others_stay_when_one_calls_are_refused)
+{
+    static const struct chat_script scripts[] = {
+        REFUSE("400 Bad", "", "Invalid 'tools[0].function.name': string too long"),
+        REFUSE("400 Bad", "", "this model does not support tools"),
+        {.pieces = {EVENT("Ok"), STOP}}};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_tool tool = {"look", "Looks it up.", "{}"};
+    struct llm_request request = request_of(hello, 2);
+    request.tools = &tool;
+    request.tool_count = 1;
+    chat_server_play(rig->server, scripts + 1, 2);
+    CHECK_TEXT(llm_rig_ask(rig, &request), "Ok");
+    AUTO(js) without = sent(rig);
+    CHECK(js_get(without, "tools") == NULL);
+    llm_rig_next_call(rig);
+    chat_server_play(rig->server, scripts, 1);
+    llm_rig_ask(rig, &request);
+    CHECK_INT(rig->error, ENGINE_BAD_REQUEST);
+    AUTO(js) with = sent(rig);
+    CHECK(js_get(with, "tools") != NULL);
+    llm_rig_free(rig);
+}
+
+TEST(openai_sends_long_names_short_and_gives_them_back)
+{
+    static const struct chat_script scripts[] = {{.pieces = {EVENT("Ok"), STOP}}};
+    char name[129], call[400];
+    memset(name, 'n', 128);
+    name[128] = 0;
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_tool tool = {name, "Looks it up.", "{}"};
+    struct llm_tool_call called = {"c1", name, "{}", NULL};
+    struct llm_message messages[] = {hello[0],
+                                     hello[1],
+                                     {.role = LLM_ASSISTANT, .calls = &called, .call_count = 1},
+                                     {.role = LLM_TOOL, .text = "open", .tool_call_id = "c1"}};
+    struct llm_request request = request_of(messages, 4);
+    request.tools = &tool;
+    request.tool_count = 1;
+    chat_server_play(rig->server, scripts, 1);
+    llm_rig_ask(rig, &request);
+    AUTO(js) body = sent(rig);
+    const struct js *function = js_get(js_at(js_get(body, "tools"), 0), "function");
+    const char *alias = js_text_or(js_get(function, "name"), "");
+    CHECK_INT(strlen(alias), 64);
+    const struct js *back = js_at(js_get(js_at(js_get(body, "messages"), 2), "tool_calls"), 0);
+    CHECK_TEXT(js_text(js_get(js_get(back, "function"), "name")), alias);
+    snprintf(call, sizeof call,
+             "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"c2\",\"function\":{"
+             "\"name\":\"%s\",\"arguments\":\"{}\"}}]}}]}\n\n",
+             alias);
+    struct chat_script calls = {.pieces = {call, STOP}};
+    chat_server_play(rig->server, &calls, 1);
+    llm_rig_ask(rig, &request);
+    CHECK_TEXT(rig->tool, name);
     llm_rig_free(rig);
 }
 

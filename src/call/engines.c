@@ -18,31 +18,43 @@ static const char *heard_as(const char *iso)
     return iso;
 }
 
-static void add_hint(struct engines *engines, const char *iso)
+/* The language listened for first; those before it stay, behind it. */
+static void hear_first(struct engines *engines, const char *iso)
+{
+    size_t at = 0;
+    iso = heard_as(iso);
+    while (at < engines->heard_count && strcmp(engines->heard[at], iso) != 0)
+        at++;
+    if (at == engines->heard_count && engines->heard_count < ENGINES_HEARD_MOST)
+        engines->heard_count++;
+    at = MIN(at, (size_t)ENGINES_HEARD_MOST - 1);
+    char first[ENGINES_ISO_SIZE];
+    snprintf(first, sizeof(first), "%s", iso);
+    memmove(engines->heard[1], engines->heard[0], at * sizeof(engines->heard[0]));
+    memcpy(engines->heard[0], first, sizeof(first));
+}
+
+static void set_languages(struct engines *engines)
 {
     struct stt_config *config = &engines->stt_config;
-    iso = heard_as(iso);
-    if (strcmp(iso, config->language) == 0 || config->hint_count == ENGINES_HINTS_MOST)
-        return;
+    config->language = engines->heard[0];
+    config->hints = engines->hints;
+    config->hint_count = engines->heard_count - 1;
     for (size_t i = 0; i < config->hint_count; i++)
-        if (strcmp(iso, engines->hints[i]) == 0)
-            return;
-    engines->hints[config->hint_count++] = iso;
+        engines->hints[i] = engines->heard[i + 1];
 }
 
 /* Languages rule 2: a call in another language hears that, the agent's own, and English. */
 static void listen_for(struct engines *engines, const struct call_plan *plan)
 {
     const struct agent *agent = plan->agent;
-    struct stt_config *config = &engines->stt_config;
-    const char *own = *agent->stt.language ? agent->stt.language : engines->iso;
-    config->language = heard_as(plan->is_language_sent ? engines->iso : own);
-    config->detect_language = agent->stt.detect_language;
-    config->hints = engines->hints;
-    config->hint_count = 0;
+    engines->heard_count = 0;
+    hear_first(engines, "en");
+    hear_first(engines, *agent->stt.language ? agent->stt.language : engines->iso);
     if (plan->is_language_sent)
-        add_hint(engines, own);
-    add_hint(engines, "en");
+        hear_first(engines, engines->iso);
+    engines->stt_config.detect_language = agent->stt.detect_language;
+    set_languages(engines);
 }
 
 static const struct engine_info *info_of(const struct registry *registry, enum engine_kind kind,
@@ -220,9 +232,8 @@ bool engines_can_change_language(const struct engines *engines)
 void engines_change_language(struct engines *engines, const char *iso)
 {
     snprintf(engines->iso, sizeof(engines->iso), "%s", iso);
-    engines->hints[0] = engines->stt_config.language;
-    engines->stt_config.language = engines->iso;
-    engines->stt_config.hint_count = 1;
+    hear_first(engines, iso);
+    set_languages(engines);
     for (int i = 0; i < 2; i++) {
         enum engine_kind kind = i == 0 ? ENGINE_STT : ENGINE_TTS;
         bool is_fit = engine_speaks(engines->choice[kind].info, iso);

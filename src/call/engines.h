@@ -12,7 +12,11 @@
 struct call_plan;
 struct loop;
 
-enum { ENGINES_TRIED_MOST = 4, ENGINES_HINTS_MOST = 2 };
+enum {
+    ENGINES_TRIED_MOST = 4,
+    ENGINES_HEARD_MOST = 4, /* the call's language, the agent's, English, the one changed to */
+    ENGINES_ISO_SIZE = 8,
+};
 
 struct engine_choice {
     const struct engine_info *info;        /* in use */
@@ -24,13 +28,15 @@ struct engine_choice {
 struct engines {
     const struct registry *registry;
     struct loop *loop;
-    char iso[8]; /* of the call */
+    char iso[ENGINES_ISO_SIZE];                       /* of the call */
+    char heard[ENGINES_HEARD_MOST][ENGINES_ISO_SIZE]; /* listened for; first the one spoken */
+    size_t heard_count;
     struct engine_choice choice[ENGINE_KIND_COUNT];
     struct stt *stt;
     struct llm *llm;
     struct tts *tts;
     struct stt_config stt_config;
-    const char *hints[ENGINES_HINTS_MOST];
+    const char *hints[ENGINES_HEARD_MOST];
     struct tts_config tts_config;
     const char *model; /* of the LLM that the agent names */
     stt_event_fn *on_stt;
@@ -48,6 +54,7 @@ void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallba
 bool engines_has_more(const struct engines *engines, enum engine_kind kind);
 /* Is there a voice and a recogniser for both languages of changeLanguage? */
 bool engines_can_change_language(const struct engines *engines);
-/* From now on another language (changeLanguage); voice and recognition are opened again. */
+/* From now on another language (changeLanguage); voice and recognition are opened again. Those
+ * listened for so far stay among the hints. */
 void engines_change_language(struct engines *engines, const char *iso);
 void engines_close(struct engines *engines);

@@ -110,6 +110,10 @@ static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
                             const struct stt_config *config, stt_event_fn *on_event, void *arg)
 {
     snprintf(sim_engines.stt_language, sizeof(sim_engines.stt_language), "%s", config->language);
+    sim_engines.stt_hints[0] = 0;
+    for (size_t i = 0, len = 0; i < config->hint_count; i++)
+        len += (size_t)snprintf(sim_engines.stt_hints + len, sizeof(sim_engines.stt_hints) - len,
+                                "%s%s", i ? " " : "", config->hints[i]);
     struct sim_stt *stt = mem_new(struct sim_stt);
     stt->stt.ops = &stt_ops;
     stt->is_first = strcmp(engine->info.id, "first-stt") == 0;

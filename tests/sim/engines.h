@@ -24,6 +24,7 @@ struct sim_engines {
     int llm_starts, llm_cancels, tts_speaks, stt_opens;
     size_t stt_samples;
     char stt_language[8], tts_language[8]; /* of the last one opened */
+    char stt_hints[64];                    /* a space between */
     char last_request[8000];               /* a line a message */
 };
 extern struct sim_engines sim_engines;

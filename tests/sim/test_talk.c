@@ -419,6 +419,36 @@ TEST(the_language_changes_with_the_caller)
     CHECK(!sim_told("call.error"));
 }
 
+TEST(all_languages_of_the_call_are_heard_after_a_change)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    call.agent.system_tools.change_language = true;
+    call.agent.stt.language = "mr";
+    call.language = "ta";
+    call.is_language_sent = true;
+    sim_engines.utterances[0] = "hindi please";
+    sim_engines.tool = "changeLanguage";
+    sim_engines.tool_arguments = "{\"language\":\"hi\"}";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    CHECK_TEXT(sim_engines.stt_language, "ta");
+    CHECK_TEXT(sim_engines.stt_hints, "mr en");
+    sim_speak(caller, 1000);
+    world_run(6000);
+    CHECK_TEXT(sim_engines.stt_language, "hi");
+    CHECK_TEXT(sim_engines.stt_hints, "ta mr en");
+    sim_engines.utterances[sim_engines.next_utterance] = "english please";
+    sim_engines.tool = "changeLanguage";
+    sim_engines.tool_arguments = "{\"language\":\"en\"}";
+    sim_speak(caller, 1000);
+    world_run(6000);
+    CHECK_TEXT(sim_engines.stt_language, "en");
+    CHECK_TEXT(sim_engines.stt_hints, "hi ta mr");
+}
+
 TEST(a_before_call_tool_is_in_the_instructions)
 {
     WORLD world;

@@ -5,6 +5,7 @@
 
 #include "vendor/vendor.h"
 
+struct buf;
 struct voice_pool;
 
 struct vendor_loop {
@@ -16,6 +17,10 @@ struct vendor_loop {
 /* What belongs to the loop; NULL: it was never added. Thread: the loop's. */
 struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loop);
 bool vendor_has_voice(const struct vendor *vendor); /* earshot-voice is there */
+
+/* Writes asterisks over a secret wherever the text holds it, for logs. secret: NULL, or of less
+ * than four characters, is none. */
+void vendor_mask(struct buf *text, const char *secret);
 
 extern const struct stt_ops pocketsphinx_ops, standin_stt_ops;
 extern const struct tts_ops flite_ops, espeak_ops, standin_tts_ops;

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "net/http_client.h"
 #include "vendor/chat_lesson.h"
 #include "vendor/chat_name.h"
@@ -27,22 +28,25 @@
 
 enum {
     CONNECT_MS = 5000,
-    STALL_MS = 8000, /* no byte for so long; reasoning models are silent for a while */
-    TOTAL_MS = 60000,
+    STALL_MS = 8000,  /* no byte for so long; reasoning models are silent for a while */
+    TOTAL_MS = 75000, /* the conversation takes what has come after 60 s */
     ATTEMPTS_MOST = 3,
     QUIRKS_MOST = 4,         /* requests spent on learning, in one generation */
     PAUSE_FIRST_US = 250000, /* doubled each time; a caller is waiting */
     PAUSE_MOST_US = 1500000, /* a server that asks for longer is taken as failed */
     BODY_MAX_BYTES = 2 * 1024 * 1024,
     ANSWER_MAX_BYTES = 8 * 1024 * 1024, /* 250 bytes of stream for a token */
+    MESSAGE_MAX_BYTES = 1024,
+    OPENAI_SECRETS = 3,
 };
 
 static const char standard_url[] = "https://api.openai.com/v1";
 
 struct openai { /* state of the engine */
     struct vendor *vendor;
-    char *url;           /* of the completions */
-    char *authorization; /* "Bearer ...", or NULL */
+    char *url;                     /* of the completions */
+    char *authorization;           /* "Bearer ...", or NULL */
+    char *secrets[OPENAI_SECRETS]; /* that a server may quote: key, user and query of the address */
     char *reasoning;
     struct chat_lessons *lessons; /* one for each model of the catalog */
 };
@@ -84,6 +88,17 @@ static void know_beforehand(struct openai *openai, size_t models)
         chat_lessons_keep(&openai->lessons[i], CHAT_COMPLETION_CAP, INT64_MAX);
 }
 
+static void note_secrets(struct openai *openai, const char *url, const char *key)
+{
+    const char *host = strstr(url, "://"), *query = strchr(url, '?');
+    host = host ? host + 3 : url;
+    size_t authority = strcspn(host, "/?#");
+    const char *at = memrchr(host, '@', authority);
+    openai->secrets[0] = key && *key ? mem_strdup(key) : NULL;
+    openai->secrets[1] = at ? mem_strndup(host, (size_t)(at - host)) : NULL;
+    openai->secrets[2] = query ? mem_strdup(query + 1) : NULL;
+}
+
 bool openai_configure(void *env, const struct config *config, const struct engine_info *info,
                       void **out_state)
 {
@@ -100,6 +115,7 @@ bool openai_configure(void *env, const struct config *config, const struct engin
     openai->vendor = env;
     openai->url = mem_printf("%.*s/chat/completions", (int)len, url);
     openai->authorization = key && *key ? mem_printf("Bearer %s", key) : NULL;
+    note_secrets(openai, url, key);
     openai->reasoning = mem_strdup(reasoning ? reasoning : "");
     know_beforehand(openai, info->model_count);
     *out_state = openai;
@@ -113,6 +129,8 @@ void openai_unconfigure(void *state)
     mem_free(openai->authorization);
     mem_free(openai->reasoning);
     mem_free(openai->lessons);
+    for (size_t i = 0; i < OPENAI_SECRETS; i++)
+        mem_free(openai->secrets[i]);
     mem_free(openai);
 }
 
@@ -155,8 +173,13 @@ static void tell_end(struct openai_llm *llm)
 
 static void tell_error(struct openai_llm *llm, enum engine_error error, const char *message)
 {
+    AUTO_BUF text = BUF_INIT(MESSAGE_MAX_BYTES);
+    (void)utf8_append_clean(&text, message, strlen(message));
+    for (size_t i = 0; i < OPENAI_SECRETS; i++)
+        vendor_mask(&text, llm->openai->secrets[i]);
     llm->is_over = true;
-    (void)tell(llm, &(struct llm_event){.kind = LLM_ERROR, .error = error, .message = message});
+    (void)tell(llm, &(struct llm_event){
+                        .kind = LLM_ERROR, .error = error, .message = text.data ? text.data : ""});
 }
 
 /* ---- failing ---- */

@@ -1,13 +1,18 @@
 /* A table of loops, filled before they run and only read after: no lock is needed. */
 #include "vendor/vendor.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "vendor/internal.h"
 #include "vendor/voice_pool.h"
 
-enum { LOOPS_MOST = 130 /* 64 media loops, the others, and room */ };
+enum {
+    LOOPS_MOST = 130, /* 64 media loops, the others, and room */
+    MASKED_LEAST = 4, /* characters */
+};
 
 struct vendor {
     char *voice_path;
@@ -52,6 +57,20 @@ struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loo
         if (vendor->loops[i].loop == loop)
             return &vendor->loops[i];
     return NULL;
+}
+
+void vendor_mask(struct buf *text, const char *secret)
+{
+    size_t len = secret ? strlen(secret) : 0;
+    if (len < MASKED_LEAST || text->len == 0)
+        return;
+    for (char *at = text->data; (at = strstr(at, secret)); at += len)
+        memset(at, '*', len);
+    for (size_t kept = MIN(len - 1, text->len); kept >= MASKED_LEAST; kept--) {
+        char *end = text->data + text->len - kept;
+        if (memcmp(end, secret, kept) == 0)
+            memset(end, '*', kept); /* where the text was cut in the middle of it */
+    }
 }
 
 bool vendor_has_voice(const struct vendor *vendor)

@@ -143,6 +143,17 @@ TEST(openai_gives_up_with_the_reason)
     llm_rig_free(rig);
 }
 
+TEST(openai_masks_its_key_where_a_server_quotes_it)
+{
+    static const struct chat_script quoting =
+        REFUSE("401 No", "", "bad key sk-very-secret for app:hunter2, sk-very-secret");
+    struct llm_rig *rig = llm_rig_chat((const char *[]){"engine.openai.key=sk-very-secret"}, 1);
+    ask(rig, &quoting, 1);
+    CHECK_INT(rig->error, ENGINE_AUTH);
+    CHECK_TEXT(rig->message, "HTTP 401: bad key ************** for app:hunter2, **************");
+    llm_rig_free(rig);
+}
+
 TEST(openai_learns_what_a_server_does_not_take)
 {
     static const struct {

@@ -275,7 +275,9 @@ static void write_turn(struct live_call *call, const struct talk_action *action)
                                });
 }
 
-static void write_error(struct live_call *call, enum talk_stage stage, const char *message)
+/* text: what the tenant is told; detail: the operator's, NULL: none. */
+static void write_error(struct live_call *call, enum talk_stage stage, const char *text,
+                        const char *detail)
 {
     static const enum error_stage stages[] = {
         [TALK_STAGE_STT] = STAGE_STT,       [TALK_STAGE_LLM] = STAGE_LLM,
@@ -283,11 +285,11 @@ static void write_error(struct live_call *call, enum talk_stage stage, const cha
         [TALK_STAGE_SPEECH] = STAGE_SPEECH,
     };
     log_warn("call.error", LOG_S("call", call->id), LOG_S("stage", talk_stage_name(stage)),
-             LOG_S("message", message));
+             LOG_S("message", text), LOG_S("detail", detail ? detail : ""));
     metric_add_label(METRIC_CALL_ERRORS, talk_stage_name(stage), 1);
-    journal_add(call->journal, &(struct journal_record){.kind = JOURNAL_ERROR,
-                                                        .a = (char *)message,
-                                                        .stage = stages[stage]});
+    journal_add(
+        call->journal,
+        &(struct journal_record){.kind = JOURNAL_ERROR, .a = (char *)text, .stage = stages[stage]});
 }
 
 /* ---- engines ---- */
@@ -371,7 +373,7 @@ static void act(struct live_call *call, const struct talk_action *action)
         metric_observe_us(METRIC_TURN_SECONDS, now_us(call) - action->at_us);
         break;
     case TALK_DO_ERROR:
-        write_error(call, action->stage, action->text);
+        write_error(call, action->stage, action->text, action->detail);
         break;
     case TALK_DO_HANG_UP:
         live_call_end(call, END_API);
@@ -459,7 +461,7 @@ static void tell_replaced(struct live_call *call)
             continue;
         AUTO_MEM char *message = mem_printf("%s is not available for this call; %s is used instead",
                                             choice->tried[0], choice->info->id);
-        write_error(call, stages[i], message);
+        write_error(call, stages[i], message, NULL);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "engine/stt.h"
+#include "text/words.h"
 
 void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso)
 {
@@ -25,6 +26,7 @@ void endpoint_reset(struct endpoint *endpoint, bool is_taken)
 {
     buf_reset(&endpoint->final);
     buf_reset(&endpoint->text);
+    endpoint->final_chars = 0;
     endpoint->is_stale = is_taken && !endpoint->is_voiced;
     endpoint->is_open = endpoint->is_voiced;
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
@@ -55,15 +57,30 @@ uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us
 }
 
 /* A piece of text behind what is there, one space between unless it brings its own. */
-static void add_piece(struct buf *buf, const char *piece)
+static void add_piece(struct buf *buf, const char *piece, size_t most_chars)
 {
     while (*piece == ' ')
         piece++;
-    if (!*piece)
+    size_t bytes = text_bytes(piece, most_chars);
+    if (bytes == 0)
         return;
     if (buf->len > 0)
         buf_append_char(buf, ' ');
-    buf_append_str(buf, piece);
+    buf_append(buf, piece, bytes);
+}
+
+size_t endpoint_room_chars(const struct endpoint *endpoint)
+{
+    size_t used = endpoint->final_chars + (endpoint->final_chars > 0); /* and a space */
+    return used < ENDPOINT_MOST_CHARS ? ENDPOINT_MOST_CHARS - used : 0;
+}
+
+void endpoint_go_on(struct endpoint *endpoint, int64_t now_us)
+{
+    buf_reset(&endpoint->final);
+    buf_reset(&endpoint->text);
+    endpoint->final_chars = 0;
+    endpoint->began_us = now_us;
 }
 
 static bool ends_sentence(const char *text)
@@ -90,10 +107,12 @@ static bool take_text(struct endpoint *endpoint, const struct stt_event *event, 
         open_at(endpoint, now_us);
     buf_reset(&endpoint->text);
     buf_append_str(&endpoint->text, endpoint->final.data ? endpoint->final.data : "");
-    add_piece(&endpoint->text, piece);
+    size_t room = endpoint_room_chars(endpoint);
+    add_piece(&endpoint->text, piece, room);
     endpoint->is_stable = event->is_stable;
     if (event->kind == STT_FINAL) {
-        add_piece(&endpoint->final, piece);
+        add_piece(&endpoint->final, piece, room);
+        endpoint->final_chars = endpoint->final.data ? text_length(endpoint->final.data) : 0;
         endpoint->is_stable = true;
         endpoint->punctuates = endpoint->punctuates || ends_sentence(piece);
         if (!was_open) /* words that the detector took for noise: nothing more is owed */

@@ -20,7 +20,8 @@ enum {
     ENDPOINT_UNFINISHED_US = 600 * 1000, /* more for text that looks unfinished */
     ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
     ENDPOINT_FALSE_US = 2000 * 1000,     /* voice without words is a false alarm after this */
-    ENDPOINT_TEXT_MAX_BYTES = 16 * 1024,
+    ENDPOINT_MOST_CHARS = 16000,         /* of one turn (contract, Long calls) */
+    ENDPOINT_TEXT_MAX_BYTES = 4 * ENDPOINT_MOST_CHARS + 8,
 };
 
 enum endpoint_verdict { ENDPOINT_OPEN, ENDPOINT_COMMIT, ENDPOINT_VOID };
@@ -37,6 +38,7 @@ struct endpoint {
     uint32_t flush_gen;
     int64_t began_us, last_voice_us;
     struct buf final, text; /* finished pieces; those and the partial one */
+    size_t final_chars;
     char iso[8];
 };
 
@@ -49,8 +51,12 @@ void endpoint_reset(struct endpoint *endpoint, bool is_taken);
 void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us);
 /* Returns the generation to flush the recogniser with; 0: nothing is open. */
 uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us);
-/* True: the text has changed. */
+/* True: the text has changed. A partial result is cut to the room there is. */
 bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us);
+/* How many more characters of finished words the turn can hold. */
+size_t endpoint_room_chars(const struct endpoint *endpoint);
+/* What was heard so far is a turn; the caller goes on. */
+void endpoint_go_on(struct endpoint *endpoint, int64_t now_us);
 /* The recogniser was lost: it will not answer the flush. */
 void endpoint_deaf(struct endpoint *endpoint);
 

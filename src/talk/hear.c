@@ -1,11 +1,12 @@
 /* The caller's side: voice and words in, turns out; the barge-in in its two steps. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "talk/internal.h"
 #include "text/phrase.h"
 #include "text/words.h"
 
-static bool may_interrupt(const struct talk *talk)
+bool hear_may_interrupt(const struct talk *talk)
 {
     const struct speech_line *line = speech_front(&talk->speech);
     return !line || line->is_interruptible;
@@ -28,7 +29,7 @@ static void show_caller(struct talk *talk, bool is_last)
 }
 
 /* The second step of a barge-in: the caller says something, and has the floor. */
-static void interrupt(struct talk *talk)
+void hear_interrupt(struct talk *talk)
 {
     if (talk->floor == TURN_SPEAKING || (talk->floor == TURN_PAUSED && !talk->was_thinking))
         talk->quality.interruptions++;
@@ -38,9 +39,12 @@ static void interrupt(struct talk *talk)
     talk_move(talk, TURN_WORDS);
 }
 
-static bool is_acknowledgement(const char *text)
+/* Words that want no answer: they neither cut the agent nor keep a call that ends. */
+static bool is_passing(const struct talk *talk, const char *text)
 {
-    return phrase_intent(text) == INTENT_ACKNOWLEDGE;
+    enum caller_intent intent = phrase_intent(text);
+    return intent == INTENT_ACKNOWLEDGE ||
+           (talk->is_ending && (intent == INTENT_THANKS || intent == INTENT_GOODBYE));
 }
 
 static void consider_words(struct talk *talk)
@@ -55,8 +59,8 @@ static void consider_words(struct talk *talk)
     case TURN_SPEAKING:
     case TURN_PAUSED:
     case TURN_THINKING:
-        if (may_interrupt(talk) && !is_acknowledgement(text))
-            interrupt(talk);
+        if (hear_may_interrupt(talk) && !is_passing(talk, text))
+            hear_interrupt(talk);
         return;
     case TURN_CALLER:
         /* A reply that was made early for other words is of no use any more. */
@@ -78,7 +82,7 @@ void talk_voice_started(struct talk *talk, int64_t now_us)
     endpoint_voice_started(&talk->endpoint, now_us);
     talk->reminders = 0;
     bool was_thinking = talk->floor == TURN_THINKING;
-    if (may_interrupt(talk) && talk_move(talk, TURN_VOICE) && talk->floor == TURN_PAUSED) {
+    if (hear_may_interrupt(talk) && talk_move(talk, TURN_VOICE) && talk->floor == TURN_PAUSED) {
         talk->paused_us = now_us;
         talk->was_thinking = was_thinking;
     }
@@ -94,6 +98,37 @@ void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us
     else if (gen)
         talk_do(talk, (struct talk_action){.what = TALK_DO_FLUSH, .gen = gen});
     talk_settle(talk, now_us);
+}
+
+/* A turn holds so much: what goes on is a further turn. The caller still has the floor, so only
+ * the last one is answered. */
+static void begin_further_turn(struct talk *talk, int64_t now_us)
+{
+    show_caller(talk, true);
+    typed_tell(talk);
+    hear_turn(talk, endpoint_text(&talk->endpoint), talk->endpoint.began_us);
+    endpoint_go_on(&talk->endpoint, now_us);
+}
+
+static bool take_words(struct talk *talk, const struct stt_event *event, int64_t now_us)
+{
+    struct stt_event part = *event;
+    bool has_changed = false;
+    while (part.kind == STT_FINAL && part.text) {
+        size_t room = endpoint_room_chars(&talk->endpoint);
+        size_t bytes = text_bytes(part.text, room);
+        if (!part.text[bytes])
+            break;
+        AUTO_MEM char *front = mem_strndup(part.text, bytes);
+        struct stt_event first = part;
+        first.text = front;
+        if (bytes > 0 && !endpoint_heard(&talk->endpoint, &first, now_us))
+            return has_changed; /* of a turn that was taken */
+        begin_further_turn(talk, now_us);
+        part.text += bytes;
+        has_changed = true;
+    }
+    return endpoint_heard(&talk->endpoint, &part, now_us) || has_changed;
 }
 
 void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us)
@@ -114,23 +149,24 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
         talk_worked(talk, TALK_STT);
     if (talk->floor == TURN_ABSENT)
         return;
-    if (endpoint_heard(&talk->endpoint, event, now_us)) {
+    if (take_words(talk, event, now_us)) {
         show_caller(talk, false);
         consider_words(talk);
     }
     talk_settle(talk, now_us);
 }
 
-static void tell_turn(struct talk *talk, const char *text, int64_t at_us)
+void hear_turn(struct talk *talk, const char *text, int64_t at_us)
 {
+    history_add(&talk->history, LLM_USER, text);
     talk_do(talk, (struct talk_action){
                       .what = TALK_DO_TURN, .role = TALK_CALLER, .text = text, .at_us = at_us});
 }
 
-static void answer(struct talk *talk, const char *text, int64_t now_us)
+void hear_answer(struct talk *talk, const char *text, int64_t now_us)
 {
     talk->quality.turns++;
-    history_add(&talk->history, LLM_USER, text);
+    talk->is_ending = false; /* who speaks before the hang-up keeps the call */
     reply_commit(talk, text, now_us);
     talk_move(talk, TURN_COMMIT);
 }
@@ -147,23 +183,49 @@ static void resume(struct talk *talk)
     talk->was_thinking = false;
 }
 
+/* What is typed and not answered yet belongs before the spoken words, and into their answer. */
+static void join_typed(struct talk *talk)
+{
+    if (talk->typed.text.len == 0)
+        return;
+    if (!talk->reply.is_committed)
+        reply_cancel(talk);
+    typed_tell(talk);
+}
+
 static void commit(struct talk *talk, int64_t now_us)
 {
     struct endpoint *endpoint = &talk->endpoint;
     const char *text = endpoint_text(endpoint);
-    bool is_passing =
-        (talk->floor == TURN_PAUSED || talk->floor == TURN_THINKING) && is_acknowledgement(text);
+    bool is_undecided = talk->floor == TURN_PAUSED || talk->floor == TURN_THINKING;
+    bool passes = (is_undecided || talk->is_ending) && is_passing(talk, text);
     show_caller(talk, true);
-    tell_turn(talk, text, endpoint->began_us);
-    if (is_passing) {
+    join_typed(talk);
+    hear_turn(talk, text, endpoint->began_us);
+    if (passes) {
         resume(talk);
+        talk_move(talk, TURN_VOID);
     } else {
         quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
         talk->voice_end_us = endpoint->last_voice_us;
-        answer(talk, text, now_us);
+        hear_answer(talk, text, now_us);
     }
     talk->early_count = 0;
     endpoint_reset(endpoint, true);
+}
+
+void hear_last_words(struct talk *talk)
+{
+    struct endpoint *endpoint = &talk->endpoint;
+    const char *text = endpoint_text(endpoint);
+    bool is_typed_first = talk->typed.at_us <= endpoint->began_us;
+    if (is_typed_first)
+        typed_tell(talk);
+    show_caller(talk, true);
+    if (*text && talk->floor != TURN_OVER)
+        hear_turn(talk, text, endpoint->began_us);
+    if (!is_typed_first)
+        typed_tell(talk);
 }
 
 static void void_turn(struct talk *talk)
@@ -177,7 +239,7 @@ static void make_early(struct talk *talk, int64_t now_us)
 {
     const char *text = endpoint_text(&talk->endpoint);
     if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->endpoint) ||
-        talk->early_count >= TALK_EARLY_MOST)
+        talk->early_count >= TALK_EARLY_MOST || (talk->is_ending && is_passing(talk, text)))
         return;
     if (talk->reply.stage != REPLY_NONE && talk->reply.caller &&
         words_equal(talk->reply.caller, text))
@@ -225,19 +287,4 @@ int64_t hear_deadline_us(const struct talk *talk)
     if (talk->floor == TURN_PAUSED && endpoint->is_voiced && !*endpoint_text(endpoint))
         due_us = MIN(due_us, talk->paused_us + TALK_NOISE_US);
     return due_us;
-}
-
-void talk_chat(struct talk *talk, const char *text, int64_t now_us)
-{
-    if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
-        return;
-    if (may_interrupt(talk))
-        interrupt(talk);
-    else
-        reply_cancel(talk);
-    tell_turn(talk, text, now_us);
-    talk->voice_end_us = 0;
-    talk->reminders = 0;
-    answer(talk, text, now_us);
-    talk_settle(talk, now_us);
 }

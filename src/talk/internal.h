@@ -1,5 +1,6 @@
 /* What the parts of the conversation share; for talk/ only. talk.c holds the whole and its times,
- * hear.c the caller's side, reply.c the making of a reply, voice.c its being said. */
+ * hear.c the caller's voice, typed.c what is typed, reply.c the making of a reply, tools.c what it
+ * asks to be run, voice.c its being said, health.c the engines' failures. */
 #pragma once
 
 #include "base/arena.h"
@@ -20,6 +21,7 @@ enum {
     TALK_NOISE_US = 3000 * 1000,      /* sound without words pauses the agent no longer */
     TALK_LOOK_UP_US = 1000 * 1000,    /* then the reply is made without passages */
     TALK_MODEL_US = 8000 * 1000,      /* to its first and between its words */
+    TALK_ANSWER_US = 60000 * 1000,    /* for all words of one answer: what was said by then is it */
     TALK_TOOL_US = 31000 * 1000,      /* a run is cut off at 30 s by itself */
     TALK_VOICE_US = 5000 * 1000,      /* to the first and between samples */
     TALK_HOLD_US = 400 * 1000,        /* contract, Holding line */
@@ -33,6 +35,15 @@ enum {
     TALK_TRIES_MOST = 3, /* asks of a model for one answer, and of a voice for one line */
     TALK_STEPS_MOST = 5, /* answers with tools before one without */
     TALK_CALLS_MOST = 8, /* tools in one answer */
+    TALK_ARGUMENTS_MAX_BYTES = 16 * 1024, /* of one call */
+    TALK_ARGUMENTS_DEPTH = 16,
+    TALK_CALL_NAME_MAX_BYTES = 256,
+    TALK_EXTRA_MAX_BYTES = 32 * 1024, /* signatures of a model's thoughts have some kilobytes */
+    TALK_REPLY_MOST_CHARS = 16000,    /* as long as the longest turn of a caller: 18 minutes */
+    TALK_TURN_MOST_CHARS = ENDPOINT_MOST_CHARS,
+    TALK_TYPED_MOST_CHARS = 2000, /* contract, Typed messages */
+    TALK_TYPED_AT_ONCE = 5,
+    TALK_TYPED_EVERY_US = 1000 * 1000,
 };
 
 enum reply_stage { REPLY_NONE, REPLY_LOOK_UP, REPLY_ASKED, REPLY_READY, REPLY_TOOLS };
@@ -55,10 +66,11 @@ struct reply {
     struct splitter splitter;
     struct think_filter think;
     struct reply_call calls[TALK_CALLS_MOST];
-    size_t call_count;
+    size_t call_count, call_excess; /* asked for; beyond those that are run */
     int steps, tries;
+    size_t chars;                      /* of this answer */
     size_t spoken_chars, silent_chars; /* silent: in a script that the call does not speak */
-    int64_t asked_us, due_us, hold_us;
+    int64_t asked_us, due_us, until_us, hold_us;
     bool has_token;
     struct speech_line *line; /* NULL: nothing was said yet */
 };
@@ -78,12 +90,22 @@ struct late_tool { /* its reply was cut, its result is still of use */
     char *name;
 };
 
+/* What was typed and is no turn yet: a line each. */
+struct typed {
+    struct buf text;
+    size_t chars;
+    int64_t at_us;
+    int64_t paid_us; /* the allowance is used up to then; one that is TALK_TYPED_AT_ONCE ahead of
+                        now is used up */
+};
+
 struct talk {
     const struct talk_config *config;
     const char *language;
     char iso[8];
     enum turn_state floor;
     struct endpoint endpoint;
+    struct typed typed;
     struct speech speech;
     struct reply reply;
     struct history history;
@@ -115,20 +137,38 @@ void talk_do(struct talk *talk, struct talk_action action); /* texts are copied 
 /* After each input: what follows from it. */
 void talk_settle(struct talk *talk, int64_t now_us);
 bool talk_move(struct talk *talk, enum turn_event event);
+
+/* ---- health.c ---- */
+void health_init(struct talk *talk);
+void health_settle(struct talk *talk, int64_t now_us);
+int64_t health_deadline_us(const struct talk *talk);
 struct talk_failure {
     enum talk_engine engine;
     enum talk_stage stage;
     enum engine_error error;
-    const char *message; /* NULL: the error's name */
-    bool is_fatal;       /* the session is of no more use */
+    const char *detail; /* for the operator; it may name addresses, and never reaches a tenant */
+    bool is_fatal;      /* the session is of no more use */
 };
 /* A failure of an engine; the one way to call.error, fallback and retry. */
 void talk_failed(struct talk *talk, const struct talk_failure *failure, int64_t now_us);
 void talk_worked(struct talk *talk, enum talk_engine engine);
 
 /* ---- hear.c ---- */
+bool hear_may_interrupt(const struct talk *talk);
+void hear_interrupt(struct talk *talk);
+/* A turn of the caller, told and kept; hear_answer() also replies to it. */
+void hear_turn(struct talk *talk, const char *text, int64_t at_us);
+void hear_answer(struct talk *talk, const char *text, int64_t now_us);
+/* The caller is gone: what was heard of an open turn is one. */
+void hear_last_words(struct talk *talk);
 void hear_settle(struct talk *talk, int64_t now_us);
 int64_t hear_deadline_us(const struct talk *talk);
+
+/* ---- typed.c ---- */
+void typed_init(struct typed *typed);
+void typed_clear(struct typed *typed);
+void typed_tell(struct talk *talk); /* what waits becomes a turn that nothing answers */
+bool typed_settle(struct talk *talk, int64_t now_us); /* true: a turn was taken */
 
 /* ---- reply.c ---- */
 void reply_init(struct reply *reply);
@@ -144,17 +184,21 @@ int64_t reply_deadline_us(const struct talk *talk);
 void reply_request(struct talk *talk, struct llm_request *out);
 
 /* ---- tools.c: what the model asked to be run ---- */
+void tools_take(struct reply *reply, const struct llm_tool_call *call);
+bool tools_are_offered(const struct talk *talk); /* to the answer that is asked for */
 void tools_start(struct talk *talk, int64_t now_us);
-void tools_abandon(struct talk *talk); /* of a reply that is cut */
+void tools_overdue(struct talk *talk, int64_t now_us); /* what has not answered has failed */
+void tools_abandon(struct talk *talk);                 /* of a reply that is cut */
 void tools_clear(struct reply *reply);
 
 /* ---- voice.c ---- */
 /* A piece of a line, made speakable; false: nothing is left of it, or the call cannot speak it. */
 bool voice_add(struct talk *talk, struct speech_line *line, const char *text, bool is_fixed);
 void voice_say(struct talk *talk, enum speech_kind kind, const char *text, bool is_interruptible);
-/* Cuts all that may be cut (unheard lines too, or only what is being said); what was heard is kept.
- */
-void voice_cut(struct talk *talk, bool cuts_unheard);
+/* Cuts what is being said; what was heard is kept. The caller cuts all that was to follow as well,
+ * but for the lines of Speak into a call that nobody has heard yet; another such line does not cut
+ * one that is being said. */
+void voice_cut(struct talk *talk, bool is_by_caller);
 void voice_settle(struct talk *talk, int64_t now_us);
 void voice_reopened(struct talk *talk);
 void voice_end(struct talk *talk);

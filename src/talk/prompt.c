@@ -87,15 +87,17 @@ static const char *passages_text(const struct prompt_turn *turn, struct arena *a
 {
     if (turn->passage_count == 0)
         return "Nothing in the documents fits what the caller says now.";
-    const char *text = "Passages of the documents that may fit what the caller says now:";
+    AUTO_BUF text = BUF_INIT(PROMPT_PASSAGES_MAX_BYTES);
+    buf_append_str(&text, "Passages of the documents that may fit what the caller says now:");
     for (size_t i = 0; i < turn->passage_count; i++) {
         const struct llm_passage *passage = &turn->passages[i];
-        text = passage->question
-                   ? arena_printf(arena, "%s\n\n[%s] Q: %s\nA: %s", text, passage->document,
-                                  passage->question, passage->text)
-                   : arena_printf(arena, "%s\n\n[%s] %s", text, passage->document, passage->text);
+        if (passage->question)
+            buf_printf(&text, "\n\n[%s] Q: %s\nA: %s", passage->document, passage->question,
+                       passage->text);
+        else
+            buf_printf(&text, "\n\n[%s] %s", passage->document, passage->text);
     }
-    return text;
+    return arena_strdup(arena, text.data);
 }
 
 void prompt_messages(const struct prompt_turn *turn, struct arena *arena, struct llm_request *out)

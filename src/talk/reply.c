@@ -13,11 +13,11 @@
 #include "text/script.h"
 #include "text/words.h"
 
-enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MOST = 20, DELTA_MAX_BYTES = 64 * 1024 };
+enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MOST = 20, SLICE_BYTES = 16 * 1024 };
 
 void reply_init(struct reply *reply)
 {
-    *reply = (struct reply){.due_us = INT64_MAX, .hold_us = INT64_MAX};
+    *reply = (struct reply){.due_us = INT64_MAX, .until_us = INT64_MAX, .hold_us = INT64_MAX};
     splitter_init(&reply->splitter, true);
     think_filter_init(&reply->think);
 }
@@ -56,7 +56,9 @@ static void ask(struct talk *talk, int64_t now_us)
     reply->stage = REPLY_ASKED;
     reply->asked_us = now_us;
     reply->due_us = now_us + TALK_MODEL_US;
+    reply->until_us = now_us + TALK_ANSWER_US;
     reply->has_token = reply->has_text = false;
+    reply->chars = 0;
     splitter_reset(&reply->splitter);
     think_filter_init(&reply->think);
     if (!talk->engines[TALK_LLM].is_closed) /* else reply_reopened() asks */
@@ -114,13 +116,29 @@ void talk_found(struct talk *talk, uint32_t gen, const struct llm_passage *passa
     talk_settle(talk, now_us);
 }
 
+/* One more line for this answer. */
+static const char *instruction_of(const struct talk *talk)
+{
+    const struct reply *reply = &talk->reply;
+    const char *wish = talk->config->greeting_instruction;
+    if (reply->steps >= TALK_STEPS_MOST)
+        return "Answer the caller now, in words, with what you know: no further tool can be used "
+               "for this answer.";
+    if (!reply->is_greeting)
+        return NULL;
+    return arena_printf(talk->request, "The caller has just joined. Say only the opening line: %s",
+                        wish && *wish ? wish
+                                      : "Greet the caller and offer your help, in one or two "
+                                        "sentences.");
+}
+
 void reply_request(struct talk *talk, struct llm_request *out)
 {
     const struct talk_config *config = talk->config;
     const struct reply *reply = &talk->reply;
     size_t most = config->tool_count + 2, count = 0;
     struct llm_tool *tools = arena_new_n(talk->request, struct llm_tool, most);
-    if (!reply->is_greeting && reply->steps < TALK_STEPS_MOST) {
+    if (tools_are_offered(talk)) {
         for (size_t i = 0; i < config->tool_count; i++)
             tools[count++] = config->tools[i];
         if (config->has_end_call)
@@ -128,18 +146,11 @@ void reply_request(struct talk *talk, struct llm_request *out)
         if (config->has_change_language)
             tools[count++] = prompt_change_language;
     }
-    const char *wish = config->greeting_instruction && *config->greeting_instruction
-                           ? config->greeting_instruction
-                           : "Greet the caller and offer your help, in one or two sentences.";
     struct prompt_turn turn = {
         .system = config->system,
         .history = &talk->history,
         .caller = reply->is_committed ? NULL : reply->caller,
-        .instruction =
-            reply->is_greeting
-                ? arena_printf(talk->request,
-                               "The caller has just joined. Say only the opening line: %s", wish)
-                : NULL,
+        .instruction = instruction_of(talk),
         .has_documents = config->has_documents && !reply->is_greeting,
         .passages = reply->passages,
         .passage_count = reply->passage_count,
@@ -199,10 +210,10 @@ static void finish(struct talk *talk)
 {
     struct reply *reply = &talk->reply;
     tell_silent(talk);
-    bool is_mute = !reply->line || (!reply->line->is_heard && list_is_empty(&reply->line->pieces));
+    bool is_mute = reply->spoken_chars == 0; /* a holding line is no answer */
     if (reply->line) {
         speech_close(reply->line);
-        if (is_mute)
+        if (!reply->line->is_heard && list_is_empty(&reply->line->pieces))
             speech_drop(reply->line);
         reply->line = NULL;
     }
@@ -217,7 +228,7 @@ static void finish(struct talk *talk)
 static void give_up(struct talk *talk)
 {
     bool is_greeting = talk->reply.is_greeting;
-    bool is_partly_said = talk->reply.line != NULL;
+    bool is_partly_said = talk->reply.has_text;
     if (talk->reply.line)
         speech_close(talk->reply.line);
     talk->reply.line = NULL;
@@ -237,6 +248,7 @@ static void model_failed(struct talk *talk, enum engine_error error, const char 
     enum talk_stage stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_LLM;
     talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
     talk_failed(talk, &(struct talk_failure){TALK_LLM, stage, error, message, false}, now_us);
+    reply->until_us = INT64_MAX;
     if (!reply->is_committed && !talk->engines[TALK_LLM].is_closed) {
         reply_clear(talk);
         return;
@@ -250,51 +262,82 @@ static void model_failed(struct talk *talk, enum engine_error error, const char 
     ask(talk, now_us);
 }
 
+/* A model that calls tools which it was not offered: what it said counts, or else the apology. */
+static void finish_without_tools(struct talk *talk)
+{
+    tools_clear(&talk->reply);
+    if (talk->reply.has_text || talk->reply.is_greeting)
+        finish(talk);
+    else
+        give_up(talk);
+}
+
 /* The model has said all of this answer, and the turn is committed. */
 static void conclude(struct talk *talk, int64_t now_us)
 {
-    if (talk->reply.call_count > 0)
+    if (talk->reply.call_count == 0)
+        finish(talk);
+    else if (tools_are_offered(talk))
         tools_start(talk, now_us);
     else
-        finish(talk);
+        finish_without_tools(talk);
 }
 
-static void take_call(struct reply *reply, const struct llm_tool_call *call)
-{
-    if (reply->call_count == TALK_CALLS_MOST)
-        return;
-    reply->calls[reply->call_count++].call = (struct llm_tool_call){
-        .id = mem_strdup(call->id),
-        .name = mem_strdup(call->name),
-        .arguments = mem_strdup(call->arguments ? call->arguments : "{}"),
-        .extra = mem_strdup(call->extra),
-    };
-}
-
-static void take_text(struct talk *talk, const char *delta)
+/* As much of a delta as the answer may still hold; false: it is full. */
+static bool take_slice(struct talk *talk, const char *slice)
 {
     struct reply *reply = &talk->reply;
-    AUTO_BUF text = BUF_INIT(DELTA_MAX_BYTES);
-    think_filter_push(&reply->think, delta, &text);
-    if (text.len > 0 && splitter_push(&reply->splitter, text.data, text.len) == OK)
-        speak_pieces(talk);
+    AUTO_BUF text = BUF_INIT(SLICE_BYTES + sizeof(reply->think.held));
+    think_filter_push(&reply->think, slice, &text);
+    if (text.len == 0)
+        return true;
+    size_t room = TALK_REPLY_MOST_CHARS - reply->chars;
+    size_t bytes = text_bytes(text.data, room);
+    bool fits = bytes == text.len && splitter_push(&reply->splitter, text.data, bytes) == OK;
+    reply->chars += fits ? text_length(text.data) : room;
+    if (!fits && bytes < text.len && splitter_push(&reply->splitter, text.data, bytes) != OK)
+        reply->chars = TALK_REPLY_MOST_CHARS;
+    speak_pieces(talk);
+    return fits;
+}
+
+static bool take_text(struct talk *talk, const char *delta)
+{
+    size_t left = strlen(delta);
+    while (left > 0) {
+        size_t len = MIN(left, (size_t)SLICE_BYTES);
+        AUTO_MEM char *slice = mem_strndup(delta, len);
+        if (!take_slice(talk, slice))
+            return false;
+        delta += len;
+        left -= len;
+    }
+    return true;
 }
 
 static void model_done(struct talk *talk, int64_t now_us)
 {
     struct reply *reply = &talk->reply;
-    AUTO_BUF text = BUF_INIT(DELTA_MAX_BYTES);
+    AUTO_BUF text = BUF_INIT(SLICE_BYTES);
     think_filter_finish(&reply->think, &text);
-    if (text.len > 0 && splitter_push(&reply->splitter, text.data, text.len) != OK)
+    if (text.len > 0 && reply->chars < TALK_REPLY_MOST_CHARS &&
+        splitter_push(&reply->splitter, text.data, text.len) != OK)
         reply->tries++;
     splitter_finish(&reply->splitter);
     talk_worked(talk, TALK_LLM);
-    reply->due_us = INT64_MAX;
+    reply->due_us = reply->until_us = INT64_MAX;
     reply->stage = REPLY_READY;
     if (!reply->is_committed)
         return;
     speak_pieces(talk);
     conclude(talk, now_us);
+}
+
+/* A model that does not come to an end is stopped: what it has said is the answer. */
+static void cut_short(struct talk *talk, int64_t now_us)
+{
+    talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
+    model_done(talk, now_us);
 }
 
 void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us)
@@ -309,10 +352,11 @@ void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us
     reply->due_us = now_us + TALK_MODEL_US;
     switch (event->kind) {
     case LLM_TEXT:
-        take_text(talk, event->text);
+        if (!take_text(talk, event->text))
+            cut_short(talk, now_us);
         break;
     case LLM_TOOL_CALL:
-        take_call(reply, &event->call);
+        tools_take(reply, &event->call);
         break;
     case LLM_DONE:
         model_done(talk, now_us);
@@ -358,13 +402,18 @@ void reply_settle(struct talk *talk, int64_t now_us)
                 speech_open(&talk->speech, SPEECH_REPLY, talk->config->is_interruptible, false);
         voice_add(talk, reply->line, phrase_line(PHRASE_HOLD, talk->iso), true);
     }
-    if (now_us < reply->due_us)
+    if (now_us < MIN(reply->due_us, reply->until_us))
         return;
-    reply->due_us = INT64_MAX;
+    bool is_endless = now_us < reply->due_us && (reply->chars > 0 || reply->call_count > 0);
+    reply->due_us = reply->until_us = INT64_MAX;
     if (reply->stage == REPLY_LOOK_UP)
         ask(talk, now_us);
+    else if (reply->stage == REPLY_ASKED && is_endless)
+        cut_short(talk, now_us);
     else if (reply->stage == REPLY_ASKED)
-        model_failed(talk, ENGINE_TIMEOUT, "the language model did not answer in time", now_us);
+        model_failed(talk, ENGINE_TIMEOUT, NULL, now_us);
+    else if (reply->stage == REPLY_TOOLS)
+        tools_overdue(talk, now_us);
 }
 
 int64_t reply_deadline_us(const struct talk *talk)
@@ -373,5 +422,5 @@ int64_t reply_deadline_us(const struct talk *talk)
     if (reply->stage == REPLY_NONE)
         return INT64_MAX;
     int64_t hold_us = talk->floor == TURN_THINKING ? reply->hold_us : INT64_MAX;
-    return MIN(reply->due_us, hold_us);
+    return MIN(MIN(reply->due_us, reply->until_us), hold_us);
 }

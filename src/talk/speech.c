@@ -168,6 +168,13 @@ bool speech_has(const struct speech *speech, uint32_t gen)
     return piece_of(speech, gen) != NULL;
 }
 
+bool speech_is_endless(const struct speech *speech, uint32_t gen, size_t samples)
+{
+    const struct speech_piece *piece = piece_of(speech, gen);
+    return piece && piece->samples + samples > text_length(piece->text) * SPEECH_CHAR_MOST_SAMPLES +
+                                                   SPEECH_PIECE_MORE_SAMPLES;
+}
+
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples)
 {
     struct speech_piece *piece = piece_of(speech, gen);

@@ -22,6 +22,9 @@ enum {
     SPEECH_AHEAD_PIECES = 2,          /* asked and not yet complete */
     SPEECH_LINE_MAX_BYTES = 64 * 1024,
     SPEECH_CHAR_SAMPLES = 48000 / 15, /* of a piece whose length is not known yet */
+    /* What a voice may make of a piece: ten times as slow as people speak, and a pause. */
+    SPEECH_CHAR_MOST_SAMPLES = 10 * SPEECH_CHAR_SAMPLES,
+    SPEECH_PIECE_MORE_SAMPLES = 10 * 48000,
 };
 
 struct speech_piece {
@@ -71,6 +74,8 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last);
 void speech_unask(struct speech *speech);
 /* Samples of a generation: true when they belong to a piece. */
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples);
+/* Would so many more be more than any voice makes of the text? */
+bool speech_is_endless(const struct speech *speech, uint32_t gen, size_t samples);
 bool speech_has(const struct speech *speech, uint32_t gen); /* is it asked and wanted? */
 void speech_done(struct speech *speech, uint32_t gen);      /* all of its audio has come */
 size_t speech_ready_samples(const struct speech *speech);   /* of the front line, to be played */

@@ -14,7 +14,7 @@ enum { REQUEST_MAX_BYTES = 2 * 1024 * 1024 }; /* history, passages and tools at 
 struct talk_step { /* an action that waits */
     struct list_node node;
     struct talk_action action;
-    char *text, *name;
+    char *text, *name, *detail;
 };
 
 const char *talk_stage_name(enum talk_stage stage)
@@ -43,8 +43,8 @@ struct talk *talk_new(const struct talk_config *config)
     history_init(&talk->history);
     list_init(&talk->actions);
     reply_init(&talk->reply);
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++)
-        talk->engines[i].retry_us = INT64_MAX;
+    typed_init(&talk->typed);
+    health_init(talk);
     talk->speak_due_us = talk->hang_up_us = INT64_MAX;
     return talk;
 }
@@ -56,6 +56,7 @@ static void step_free(struct talk_step *step)
     list_remove(&step->node);
     mem_free(step->text);
     mem_free(step->name);
+    mem_free(step->detail);
     mem_free(step);
 }
 
@@ -72,6 +73,7 @@ void talk_free(struct talk *talk)
     for (size_t i = 0; i < ARRAY_LEN(talk->late); i++)
         mem_free(talk->late[i].name);
     endpoint_clear(&talk->endpoint);
+    typed_clear(&talk->typed);
     speech_clear(&talk->speech);
     history_clear(&talk->history);
     mem_free(talk);
@@ -87,6 +89,7 @@ void talk_do(struct talk *talk, struct talk_action action)
     step->action = action;
     step->action.text = step->text = mem_strdup(action.text);
     step->action.name = step->name = mem_strdup(action.name);
+    step->action.detail = step->detail = mem_strdup(action.detail);
     list_push_back(&talk->actions, &step->node);
 }
 
@@ -165,14 +168,24 @@ static bool mind_silence(struct talk *talk, int64_t now_us)
                       talk->reminders >= talk->config->caller_silence_count;
     talk->reminders++;
     voice_say(talk, SPEECH_NOTICE,
-              phrase_line(talk->is_ending ? PHRASE_GOODBYE : PHRASE_STILL_THERE, talk->iso), true);
+              phrase_line(talk->is_ending ? PHRASE_GOODBYE : PHRASE_STILL_THERE, talk->iso),
+              talk->config->is_interruptible);
     return true;
+}
+
+/* A caller who speaks again keeps the call (hear_answer); noise does not. */
+static int64_t noise_until_us(const struct talk *talk)
+{
+    bool is_noise = talk->is_ending && talk->floor == TURN_CALLER && talk->endpoint.is_voiced &&
+                    !*endpoint_text(&talk->endpoint);
+    return is_noise ? talk->endpoint.began_us + TALK_NOISE_US : INT64_MAX;
 }
 
 static void mind_hang_up(struct talk *talk, int64_t now_us)
 {
-    bool is_said = talk->is_ending && talk->floor == TURN_LISTENING &&
-                   !speech_front(&talk->speech) && !reply_is_active(talk);
+    bool is_free = talk->floor == TURN_LISTENING || now_us >= noise_until_us(talk);
+    bool is_said =
+        talk->is_ending && is_free && !speech_front(&talk->speech) && !reply_is_active(talk);
     if (!is_said) {
         talk->hang_up_us = INT64_MAX;
         return;
@@ -185,28 +198,15 @@ static void mind_hang_up(struct talk *talk, int64_t now_us)
     talk_do(talk, (struct talk_action){.what = TALK_DO_HANG_UP});
 }
 
-static void mind_engines(struct talk *talk, int64_t now_us)
-{
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++) {
-        struct engine_health *health = &talk->engines[i];
-        if (now_us < health->retry_us)
-            continue;
-        health->retry_us = INT64_MAX;
-        talk_do(talk, (struct talk_action){.what = TALK_DO_REOPEN,
-                                           .engine = (enum talk_engine)i,
-                                           .is_fallback = health->wants_fallback});
-    }
-}
-
 void talk_settle(struct talk *talk, int64_t now_us)
 {
     if (talk->floor == TURN_OVER)
         return;
-    mind_engines(talk, now_us);
+    health_settle(talk, now_us);
     hear_settle(talk, now_us);
     reply_settle(talk, now_us);
     voice_settle(talk, now_us);
-    if (mind_silence(talk, now_us))
+    if (typed_settle(talk, now_us) || mind_silence(talk, now_us))
         voice_settle(talk, now_us);
     mind_hang_up(talk, now_us);
     show(talk);
@@ -224,68 +224,11 @@ int64_t talk_deadline_us(const struct talk *talk)
     int64_t due_us = MIN(hear_deadline_us(talk), reply_deadline_us(talk));
     due_us = MIN(due_us, voice_deadline_us(talk));
     due_us = MIN(due_us, talk->hang_up_us);
+    if (talk->hang_up_us == INT64_MAX)
+        due_us = MIN(due_us, noise_until_us(talk));
     if (talk->quiet_us > 0)
         due_us = MIN(due_us, talk->quiet_us + talk->config->caller_silence_us);
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++)
-        due_us = MIN(due_us, talk->engines[i].retry_us);
-    return due_us;
-}
-
-/* ---- engines ---- */
-
-void talk_worked(struct talk *talk, enum talk_engine engine)
-{
-    talk->engines[engine].failures = 0;
-    talk->engines[engine].is_told = false;
-}
-
-/* Errors after which the same engine is not tried a second time while there is another. */
-static bool is_hopeless(enum engine_error error)
-{
-    return error == ENGINE_AUTH || error == ENGINE_BAD_REQUEST || error == ENGINE_QUOTA ||
-           error == ENGINE_TIMEOUT;
-}
-
-void talk_failed(struct talk *talk, const struct talk_failure *failure, int64_t now_us)
-{
-    struct engine_health *health = &talk->engines[failure->engine];
-    const char *text = failure->message ? failure->message : engine_error_name(failure->error);
-    if (!health->is_told)
-        talk_do(talk,
-                (struct talk_action){.what = TALK_DO_ERROR, .stage = failure->stage, .text = text});
-    health->is_told = true;
-    if (health->is_closed)
-        return;
-    if (now_us - health->failed_us > TALK_FAILURES_US)
-        health->failures = 0;
-    health->failures++;
-    health->failed_us = now_us;
-    bool wants_fallback =
-        health->has_more && (health->failures >= 2 || is_hopeless(failure->error));
-    if (!failure->is_fatal && !wants_fallback)
-        return;
-    health->is_closed = true;
-    health->wants_fallback = wants_fallback;
-    int64_t wait_us = health->failures == 1 || wants_fallback
-                          ? 0
-                          : (int64_t)TALK_RETRY_LEAST_US << MIN(health->failures, 6);
-    health->retry_us = now_us + MIN(wait_us, (int64_t)TALK_RETRY_MOST_US);
-}
-
-void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_more, int64_t now_us)
-{
-    struct engine_health *health = &talk->engines[engine];
-    if (health->wants_fallback)
-        health->failures = 0;
-    health->is_closed = health->wants_fallback = false;
-    health->has_more = has_more;
-    if (!talk->is_begun)
-        return;
-    if (engine == TALK_LLM)
-        reply_reopened(talk, now_us);
-    if (engine == TALK_TTS)
-        voice_reopened(talk);
-    talk_settle(talk, now_us);
+    return MIN(due_us, health_deadline_us(talk));
 }
 
 /* ---- comings and goings ---- */
@@ -312,6 +255,7 @@ void talk_joined(struct talk *talk, int64_t now_us)
 
 void talk_left(struct talk *talk, int64_t now_us)
 {
+    hear_last_words(talk);
     talk->endpoint.is_voiced = false;
     endpoint_reset(&talk->endpoint, true);
     talk->is_noise = talk->was_thinking = false;
@@ -331,7 +275,7 @@ enum err talk_say(struct talk *talk, const char *text, int64_t now_us)
         return ERR_LIMIT;
     if (talk->floor != TURN_ABSENT)
         voice_cut(talk, false);
-    voice_say(talk, SPEECH_SAY, text, false);
+    voice_say(talk, SPEECH_SAY, text, talk->config->is_interruptible);
     talk_settle(talk, now_us);
     return OK;
 }
@@ -340,6 +284,7 @@ void talk_end(struct talk *talk, int64_t now_us)
 {
     (void)now_us;
     voice_end(talk);
+    hear_last_words(talk);
     reply_cancel(talk);
     talk_move(talk, TURN_END);
 }

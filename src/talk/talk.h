@@ -78,7 +78,9 @@ void talk_left(struct talk *talk, int64_t now_us);   /* the agent falls silent, 
 void talk_voice_started(struct talk *talk, int64_t now_us);
 void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us);
 void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us);
-void talk_chat(struct talk *talk, const char *text, int64_t now_us); /* typed by the caller */
+/* Typed by the caller: cut at 2,000 characters, 5 at once and then one a second; the others are
+ * dropped and counted. Those that come while a reply is being made become one turn. */
+void talk_chat(struct talk *talk, const char *text, int64_t now_us);
 void talk_found(struct talk *talk, uint32_t gen, const struct llm_passage *passages, size_t count,
                 int64_t now_us);
 void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us);
@@ -89,7 +91,8 @@ bool talk_voice(struct talk *talk, const struct tts_event *event, int64_t now_us
 void talk_played(struct talk *talk, size_t samples, int64_t now_us); /* of kept samples, 48 kHz */
 /* ERR_CONFLICT: the conversation is over. ERR_LIMIT: TALK_SAY_MAX_WAITING lines are waiting. */
 enum err talk_say(struct talk *talk, const char *text, int64_t now_us) MUST_USE;
-/* The call is over: what was played of an open turn is told (TALK_DO_TURN), then nothing more. */
+/* The call is over: what was played of an open turn and what the caller was heard to say is told
+ * (TALK_DO_TURN), then nothing more. */
 void talk_end(struct talk *talk, int64_t now_us);
 /* An engine was opened, before talk_begin() and as TALK_DO_REOPEN asks; has_more: there is (yet)
  * another to fall back on. */
@@ -115,7 +118,7 @@ enum talk_do {
     TALK_DO_TRANSCRIPT, /* a live line: role, segment, text, is_last */
     TALK_DO_TURN,       /* a finished turn: role, text, at_us */
     TALK_DO_ANSWERED,   /* a reply is heard, to a voice that ended at at_us: for the metrics */
-    TALK_DO_ERROR,      /* call.error: stage, text */
+    TALK_DO_ERROR,      /* call.error: stage, text (a sentence of ours), detail */
     TALK_DO_HANG_UP,    /* the conversation is over: end the call (api) */
 };
 
@@ -124,9 +127,10 @@ struct talk_action {
     enum talk_do what;
     uint32_t gen;
     const char *text, *name;
-    bool is_last;     /* SPEAK: no more text of this reply; TRANSCRIPT: the segment's end */
-    bool is_fixed;    /* SPEAK: words of the configuration or the service, said again and again */
-    bool is_fallback; /* REOPEN */
+    const char *detail; /* ERROR: for the operator's log alone; may be NULL */
+    bool is_last;       /* SPEAK: no more text of this reply; TRANSCRIPT: the segment's end */
+    bool is_fixed;      /* SPEAK: words of the configuration or the service, said again and again */
+    bool is_fallback;   /* REOPEN */
     enum talk_role role;
     enum talk_engine engine;
     enum talk_stage stage;

@@ -1,5 +1,6 @@
 /* What the model asked to be run: the built-in tools at once, the agent's through the call; then
- * the model is asked again with the results. */
+ * the model is asked again with the results, TALK_STEPS_MOST times at most. What it asks for is
+ * somebody else's text: what is too long or cannot be read is not run, and the model is told. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,58 @@ void tools_clear(struct reply *reply)
         mem_free(call->result);
         *call = (struct reply_call){0};
     }
-    reply->call_count = 0;
+    reply->call_count = reply->call_excess = 0;
 }
+
+bool tools_are_offered(const struct talk *talk)
+{
+    return !talk->reply.is_greeting && talk->reply.steps < TALK_STEPS_MOST;
+}
+
+/* ---- what is asked for ---- */
+
+/* Why a call cannot be run with these arguments; NULL: it can. */
+static const char *fault_of(const char *arguments)
+{
+    size_t len = strlen(arguments);
+    AUTO(js) tree = NULL;
+    if (len > TALK_ARGUMENTS_MAX_BYTES)
+        return "Failed: the arguments are too long.";
+    if (js_parse(arguments, len, TALK_ARGUMENTS_DEPTH, &tree, NULL) != OK)
+        return "Failed: the arguments are not JSON, or too deep.";
+    return js_type(tree) == JS_OBJECT || js_type(tree) == JS_NULL
+               ? NULL
+               : "Failed: the arguments are not a JSON object.";
+}
+
+static char *copy_bounded(const char *text, size_t max_bytes)
+{
+    return text && strlen(text) <= max_bytes ? mem_strdup(text) : NULL;
+}
+
+void tools_take(struct reply *reply, const struct llm_tool_call *call)
+{
+    if (reply->call_count == TALK_CALLS_MOST) {
+        reply->call_excess++;
+        return;
+    }
+    const char *arguments = call->arguments && *call->arguments ? call->arguments : "{}";
+    const char *fault = fault_of(arguments);
+    struct reply_call *kept = &reply->calls[reply->call_count++];
+    kept->result = mem_strdup(fault);
+    kept->call = (struct llm_tool_call){
+        .id = copy_bounded(call->id, TALK_CALL_NAME_MAX_BYTES),
+        .name = copy_bounded(call->name, TALK_CALL_NAME_MAX_BYTES),
+        .arguments = mem_strdup(fault ? "{}" : arguments),
+        .extra = copy_bounded(call->extra, TALK_EXTRA_MAX_BYTES),
+    };
+    if (!kept->call.id)
+        kept->call.id = mem_printf("call_%zu", reply->call_count);
+    if (!kept->call.name)
+        kept->call.name = mem_strdup("unknown");
+}
+
+/* ---- what comes of it ---- */
 
 static void note(struct talk *talk)
 {
@@ -34,6 +85,11 @@ static void note(struct talk *talk)
                                             : "Still running: the caller spoke meanwhile.";
     }
     history_add_calls(&talk->history, calls, results, reply->call_count);
+    if (reply->call_excess == 0)
+        return;
+    AUTO_MEM char *text = mem_printf("%zu more tool calls were not run: at most %d at once.",
+                                     reply->call_excess, TALK_CALLS_MOST);
+    history_add(&talk->history, LLM_SYSTEM, text);
 }
 
 void tools_abandon(struct talk *talk)
@@ -88,6 +144,8 @@ static bool is_offered(const struct talk *talk, const char *name)
 
 static void start(struct talk *talk, struct reply_call *call)
 {
+    if (call->result)
+        return; /* refused as it came */
     if (is_named(call, &prompt_end_call) && talk->config->has_end_call) {
         talk->is_ending = true;
         call->result = mem_strdup("The call ends when your last words have been heard.");
@@ -126,7 +184,8 @@ static void conclude(struct talk *talk, int64_t now_us)
         reply->line = NULL;
         reply_clear(talk);
         if (!has_text)
-            voice_say(talk, SPEECH_REPLY, phrase_line(PHRASE_GOODBYE, talk->iso), true);
+            voice_say(talk, SPEECH_REPLY, phrase_line(PHRASE_GOODBYE, talk->iso),
+                      talk->config->is_interruptible);
         return;
     }
     reply->steps++;
@@ -145,6 +204,15 @@ void tools_start(struct talk *talk, int64_t now_us)
         start(talk, &reply->calls[i]);
     if (is_all_done(reply))
         conclude(talk, now_us);
+}
+
+void tools_overdue(struct talk *talk, int64_t now_us)
+{
+    struct reply *reply = &talk->reply;
+    for (size_t i = 0; i < reply->call_count; i++)
+        if (!reply->calls[i].result)
+            reply->calls[i].result = mem_strdup("Failed: it did not answer in time.");
+    conclude(talk, now_us);
 }
 
 static void note_late(struct talk *talk, uint32_t id, const char *result)

@@ -76,15 +76,15 @@ static void end_line(struct talk *talk, struct speech_line *line)
     speech_drop(line);
 }
 
-void voice_cut(struct talk *talk, bool cuts_unheard)
+void voice_cut(struct talk *talk, bool is_by_caller)
 {
     bool has_cut = false;
     struct speech_line *line = speech_front(&talk->speech);
-    if (line && line->kind == SPEECH_SAY && line->is_heard)
+    if (!is_by_caller && line && line->kind == SPEECH_SAY && line->is_heard)
         return;
     LIST_EACH(line, &talk->speech.lines, struct speech_line, node)
     {
-        if (line->kind == SPEECH_SAY || (!cuts_unheard && !line->is_heard))
+        if (!line->is_heard && (line->kind == SPEECH_SAY || !is_by_caller))
             continue;
         bool is_reply = talk->reply.line == line;
         end_line(talk, line);
@@ -155,14 +155,14 @@ static void finish_words(struct talk *talk, uint32_t gen)
 
 /* ---- the voice's answers ---- */
 
-static void voice_failed(struct talk *talk, enum engine_error error, const char *message,
+static void voice_failed(struct talk *talk, enum engine_error error, const char *detail,
                          bool is_fatal, int64_t now_us)
 {
     const struct speech_line *front = speech_front(&talk->speech);
     bool is_greeting = front && front->kind == SPEECH_GREETING;
     talk_failed(talk,
                 &(struct talk_failure){TALK_TTS, is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS,
-                                       error, message, is_fatal},
+                                       error, detail, is_fatal},
                 now_us);
     talk_do(talk, (struct talk_action){.what = TALK_DO_UNSPEAK});
     speech_unask(&talk->speech);
@@ -182,6 +182,10 @@ bool talk_voice(struct talk *talk, const struct tts_event *event, int64_t now_us
     bool is_kept = false;
     switch (event->kind) {
     case TTS_AUDIO:
+        if (speech_is_endless(&talk->speech, event->gen, event->count)) {
+            voice_failed(talk, ENGINE_PROTOCOL, "its sound does not end", true, now_us);
+            break;
+        }
         is_kept = speech_audio(&talk->speech, event->gen, event->count);
         if (!is_kept)
             return false;
@@ -271,7 +275,7 @@ static void ask_voice(struct talk *talk, int64_t now_us)
 void voice_settle(struct talk *talk, int64_t now_us)
 {
     if (now_us >= talk->speak_due_us)
-        voice_failed(talk, ENGINE_TIMEOUT, "the voice did not answer in time", true, now_us);
+        voice_failed(talk, ENGINE_TIMEOUT, NULL, true, now_us);
     ask_voice(talk, now_us);
     end_lines(talk);
     const struct speech_line *line = speech_front(&talk->speech);

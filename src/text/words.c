@@ -234,3 +234,13 @@ size_t text_length(const char *text)
 {
     return utf8_count(text);
 }
+
+size_t text_bytes(const char *text, size_t most_chars)
+{
+    size_t at = 0, len = strlen(text);
+    while (at < len && most_chars-- > 0) {
+        size_t step = utf8_decode(text + at, len - at, NULL);
+        at += step ? step : 1; /* a stray byte counts as one, as in text_length() */
+    }
+    return at;
+}

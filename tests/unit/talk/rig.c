@@ -60,7 +60,8 @@ static void model_answers(void *arg, struct rig_event *event)
     if (rig->tool) {
         answer.kind = LLM_TOOL_CALL;
         answer.call = (struct llm_tool_call){.id = "t1", .name = rig->tool, .arguments = "{}"};
-        rig->tool = NULL;
+        if (!rig->is_tool_mad)
+            rig->tool = NULL;
         talk_model(rig->talk, &answer, rig->now_us);
     } else if (*event->text) {
         answer.kind = LLM_TEXT;
@@ -159,6 +160,7 @@ static void act_model(struct rig *rig, const struct talk_action *action)
     case TALK_DO_ASK:
         rig->asks++;
         note_request(rig, action->request);
+        rig->offered = action->request->tool_count;
         note(rig, "ask", "");
         if (!rig->is_model_mute)
             later(rig, rig->model_us, model_answers, action->gen, rig->model_epoch, rig->reply);
@@ -192,6 +194,8 @@ static void act_told(struct rig *rig, const struct talk_action *action)
         break;
     case TALK_DO_ERROR:
         note(rig, "error", talk_stage_name(action->stage));
+        snprintf(rig->error, sizeof(rig->error), "%s", action->text);
+        snprintf(rig->detail, sizeof(rig->detail), "%s", action->detail ? action->detail : "");
         break;
     case TALK_DO_REOPEN:
         note(rig, action->is_fallback ? "fall back" : "reopen", engines[action->engine]);

@@ -28,6 +28,7 @@ struct rig {
     /* The script. */
     const char *reply;   /* of the model */
     const char *tool;    /* called with the first answer; NULL: none */
+    bool is_tool_mad;    /* ... and with each further one */
     const char *words;   /* of the recogniser, at its next flush; NULL: none */
     const char *passage; /* of the documents; NULL: none */
     int64_t model_us, voice_us, stt_us;
@@ -40,6 +41,9 @@ struct rig {
     size_t queued, played; /* samples */
     int64_t first_sound_us, last_sound_us;
     int asks, reopened;
+    size_t offered;  /* tools of the last ask */
+    char error[200]; /* text of the last call.error, and what the operator reads */
+    char detail[200];
     bool has_hung_up;
     char live[1000];    /* the agent's live words, of all lines */
     char request[4000]; /* the last one's messages, a line each */

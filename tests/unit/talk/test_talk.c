@@ -267,10 +267,11 @@ TEST(without_interruption_the_agent_finishes_and_then_answers)
     CHECK(rig_has(&rig, "agent turn Of course."));
 }
 
-TEST(say_cuts_the_agent_and_is_not_cut)
+TEST(say_cuts_the_agent_and_another_say_waits_for_it)
 {
     RIG rig;
     rig_init(&rig);
+    rig.config.is_interruptible = false;
     start_long_reply(&rig);
     CHECK_INT(talk_say(rig.talk, "The line closes in one minute.", rig.now_us), OK);
     rig_run(&rig, 5200);
@@ -284,6 +285,30 @@ TEST(say_cuts_the_agent_and_is_not_cut)
     CHECK(rig_has(&rig, "agent turn The line closes in one minute."));
     CHECK(rig_has(&rig, "agent turn Please hurry."));
     CHECK(rig_when(&rig, "agent turn The line") < rig_when(&rig, "agent turn Please"));
+}
+
+TEST(the_caller_may_interrupt_a_say_and_the_next_one_waits)
+{
+    RIG rig;
+    rig_init(&rig);
+    start_long_reply(&rig);
+    CHECK_INT(talk_say(rig.talk, "The line closes in one minute from now.", rig.now_us), OK);
+    rig_run(&rig, 5900);
+    CHECK(rig.is_playing);
+    CHECK_INT(talk_say(rig.talk, "Please hurry.", rig.now_us), OK);
+    rig.reply = "Of course.";
+    rig.words = "no wait";
+    talk_voice_started(rig.talk, rig.now_us);
+    rig_partial(&rig, "no wait");
+    rig_run(&rig, 6300);
+    CHECK(!rig.is_playing);
+    talk_voice_stopped(rig.talk, 6100000, rig.now_us);
+    rig_run(&rig, 14000);
+    CHECK(rig_has(&rig, "agent turn The line"));
+    CHECK(!rig_has(&rig, "agent turn The line closes in one minute from now."));
+    CHECK(rig_has(&rig, "caller turn no wait"));
+    CHECK(rig_has(&rig, "agent turn Please hurry."));
+    CHECK(rig_has(&rig, "agent turn Of course."));
 }
 
 TEST(say_has_a_ceiling_and_waits_for_the_caller)

@@ -1,0 +1,80 @@
+/* What the caller types. Messages are let through by an allowance, and gathered while a reply is
+ * being made (or said, where it may not be cut): one answer at a time, however fast they come. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "talk/internal.h"
+#include "text/words.h"
+
+enum { TYPED_MAX_BYTES = 4 * TALK_TURN_MOST_CHARS };
+
+void typed_init(struct typed *typed)
+{
+    *typed = (struct typed){0};
+    buf_init(&typed->text, TYPED_MAX_BYTES);
+}
+
+void typed_clear(struct typed *typed)
+{
+    buf_clear(&typed->text);
+}
+
+static bool may_type(struct typed *typed, int64_t now_us)
+{
+    int64_t most_us = (int64_t)TALK_TYPED_AT_ONCE * TALK_TYPED_EVERY_US;
+    int64_t paid_us = MAX(typed->paid_us, now_us) + TALK_TYPED_EVERY_US;
+    if (paid_us > now_us + most_us)
+        return false;
+    typed->paid_us = paid_us;
+    return true;
+}
+
+void typed_tell(struct talk *talk)
+{
+    struct typed *typed = &talk->typed;
+    if (typed->text.len == 0)
+        return;
+    hear_turn(talk, typed->text.data, typed->at_us);
+    buf_reset(&typed->text);
+    typed->chars = 0;
+}
+
+bool typed_settle(struct talk *talk, int64_t now_us)
+{
+    struct typed *typed = &talk->typed;
+    bool is_insisting = speech_front(&talk->speech) && !hear_may_interrupt(talk);
+    if (typed->text.len == 0 || reply_is_active(talk) || is_insisting)
+        return false;
+    AUTO_MEM char *text = buf_take(&typed->text, NULL);
+    typed->chars = 0;
+    hear_interrupt(talk);
+    hear_turn(talk, text, typed->at_us);
+    talk->voice_end_us = 0;
+    hear_answer(talk, text, now_us);
+    return true;
+}
+
+void talk_chat(struct talk *talk, const char *text, int64_t now_us)
+{
+    struct typed *typed = &talk->typed;
+    if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
+        return;
+    if (!may_type(typed, now_us)) {
+        metric_add(METRIC_TYPED_DROPPED, 1);
+        return;
+    }
+    size_t bytes = text_bytes(text, TALK_TYPED_MOST_CHARS);
+    AUTO_MEM char *cut = mem_strndup(text, bytes);
+    size_t chars = text_length(cut) + 1;
+    if (typed->chars + chars > TALK_TURN_MOST_CHARS)
+        typed_tell(talk);
+    if (typed->text.len == 0)
+        typed->at_us = now_us;
+    else
+        buf_append_char(&typed->text, '\n');
+    buf_append_str(&typed->text, cut);
+    typed->chars += chars;
+    talk->reminders = 0;
+    talk_settle(talk, now_us);
+}

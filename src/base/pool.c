@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/mem.h"
 
 enum { WAITING_MAX = 10000, WAITING_PER_KEY = 1000, NAME_SIZE = 16 };
 
 struct job {
     struct fair_item item;
+    struct list_node node; /* in pool->waiting; then, refused, in a list of those */
     loop_fn *work, *done;
     struct loop *loop;
     void *arg;
@@ -24,10 +26,13 @@ struct pool {
     int nice;
     pthread_t *threads;
     unsigned thread_count;
+    pool_between_fn *between;
+    void *between_arg;
 
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t has_work;
-    struct fair *jobs; /* struct job */
+    struct fair *jobs;        /* struct job */
+    struct list_node waiting; /* the same, of those that do not run yet */
     bool is_closing;
 };
 
@@ -40,7 +45,26 @@ static struct job *next_job(struct pool *pool)
         pthread_cond_wait(&pool->has_work, &pool->mutex);
     if (pool->is_closing && !fair_waiting(pool->jobs))
         pthread_cond_broadcast(&pool->has_work);
-    return item ? CONTAINER_OF(item, struct job, item) : NULL;
+    if (!item)
+        return NULL;
+    struct job *job = CONTAINER_OF(item, struct job, item);
+    list_remove(&job->node);
+    return job;
+}
+
+static void run_job(struct pool *pool, struct job *job)
+{
+    int64_t began_us = clock_now_us();
+    job->work(job->arg);
+    if (job->done)
+        loop_post(job->loop, job->done, job->arg);
+    pthread_mutex_lock(&pool->mutex);
+    fair_done(pool->jobs, &job->item, clock_now_us() - began_us);
+    bool has_more = fair_waiting(pool->jobs) > 0;
+    pthread_mutex_unlock(&pool->mutex);
+    mem_free(job);
+    if (pool->between)
+        pool->between(pool->between_arg, has_more);
 }
 
 static void *worker_main(void *arg)
@@ -52,13 +76,8 @@ static void *worker_main(void *arg)
     pthread_mutex_lock(&pool->mutex);
     for (struct job *job; (job = next_job(pool));) {
         pthread_mutex_unlock(&pool->mutex);
-        int64_t began_us = clock_now_us();
-        job->work(job->arg);
-        if (job->done)
-            loop_post(job->loop, job->done, job->arg);
+        run_job(pool, job);
         pthread_mutex_lock(&pool->mutex);
-        fair_done(pool->jobs, &job->item, clock_now_us() - began_us);
-        mem_free(job);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -73,6 +92,7 @@ struct pool *pool_new_limited(const char *name, unsigned threads, int nice,
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->has_work, NULL);
     pool->jobs = fair_new(limits);
+    list_init(&pool->waiting);
     pool->threads = mem_new_n(pthread_t, threads);
     for (; pool->thread_count < threads; pool->thread_count++) {
         if (pthread_create(&pool->threads[pool->thread_count], NULL, worker_main, pool))
@@ -89,6 +109,12 @@ struct pool *pool_new(const char *name, unsigned threads, int nice)
                                        .running_per_key = MAX(threads / 2, 1),
                                        .running = threads > 1 ? threads - 1 : 1};
     return pool_new_limited(name, threads, nice, &limits);
+}
+
+void pool_set_between(struct pool *pool, pool_between_fn *fn, void *arg)
+{
+    pool->between_arg = arg;
+    pool->between = fn;
 }
 
 void pool_free(struct pool *pool)
@@ -117,8 +143,10 @@ enum err pool_run_fair(struct pool *pool, const char *key, loop_fn *work, struct
     *job = (struct job){.work = work, .done = done, .loop = loop, .arg = arg};
     pthread_mutex_lock(&pool->mutex);
     enum err err = fair_push(pool->jobs, key, &job->item);
-    if (!err)
+    if (!err) {
+        list_push_back(&pool->waiting, &job->node);
         pthread_cond_signal(&pool->has_work);
+    }
     pthread_mutex_unlock(&pool->mutex);
     if (err)
         mem_free(job);
@@ -128,4 +156,29 @@ enum err pool_run_fair(struct pool *pool, const char *key, loop_fn *work, struct
 enum err pool_run(struct pool *pool, loop_fn *work, struct loop *loop, loop_fn *done, void *arg)
 {
     return pool_run_fair(pool, FAIR_OPERATOR, work, loop, done, arg);
+}
+
+void pool_sweep(struct pool *pool, loop_fn *work, bool (*is_over)(void *arg), loop_fn *refuse)
+{
+    struct list_node refused;
+    list_init(&refused);
+    struct job *job;
+    pthread_mutex_lock(&pool->mutex);
+    LIST_EACH(job, &pool->waiting, struct job, node)
+    {
+        if (job->work != work || !is_over(job->arg))
+            continue;
+        list_remove(&job->node);
+        fair_remove(pool->jobs, &job->item);
+        list_push_back(&refused, &job->node);
+    }
+    if (pool->is_closing)
+        pthread_cond_broadcast(&pool->has_work);
+    pthread_mutex_unlock(&pool->mutex);
+    LIST_EACH(job, &refused, struct job, node)
+    {
+        list_remove(&job->node);
+        refuse(job->arg);
+        mem_free(job);
+    }
 }

@@ -145,3 +145,70 @@ TEST(pool_refuses_only_the_key_that_has_too_much)
     pthread_mutex_unlock(&work.gate);
     pool_free(pool);
 }
+
+static bool is_over(void *arg)
+{
+    return *(char *)arg == 'x';
+}
+
+static void count_refused(void *arg)
+{
+    *(char *)arg = 'r';
+}
+
+static void cross_out(void *arg)
+{
+    *(char *)arg = 'w';
+}
+
+TEST(pool_sweeps_what_has_waited_enough)
+{
+    struct pool *pool = pool_new("workers", 1, 0);
+    struct work work = {0};
+    char over[] = "xx", stays[] = "ss", other[] = "x";
+    pthread_mutex_init(&work.gate, NULL);
+    pthread_mutex_lock(&work.gate);
+    CHECK_INT(pool_run(pool, wait_at_gate, NULL, NULL, &work), OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(pool_run_fair(pool, "a", cross_out, NULL, NULL, &over[i]), OK);
+        CHECK_INT(pool_run_fair(pool, "a", cross_out, NULL, NULL, &stays[i]), OK);
+    }
+    CHECK_INT(pool_run_fair(pool, "a", count_refused, NULL, NULL, other), OK);
+    pool_sweep(pool, cross_out, is_over, count_refused);
+    CHECK_TEXT(over, "rr");
+    CHECK_TEXT(stays, "ss");
+    CHECK_TEXT(other, "x");
+    pthread_mutex_unlock(&work.gate);
+    pool_free(pool);
+    CHECK_TEXT(over, "rr");
+    CHECK_TEXT(stays, "ww");
+}
+
+/* What a group of jobs shares is settled when nobody waits. */
+static void note_between(void *arg, bool has_more)
+{
+    char *text = arg;
+    text[strlen(text)] = has_more ? ',' : '.';
+}
+
+static void note_run(void *arg)
+{
+    char *text = arg;
+    text[strlen(text)] = 'j';
+}
+
+TEST(pool_tells_between_jobs_whether_more_wait)
+{
+    struct pool *pool = pool_new("workers", 1, 0);
+    struct work work = {0};
+    char text[32] = "";
+    pool_set_between(pool, note_between, text);
+    pthread_mutex_init(&work.gate, NULL);
+    pthread_mutex_lock(&work.gate);
+    CHECK_INT(pool_run(pool, wait_at_gate, NULL, NULL, &work), OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(pool_run_fair(pool, "a", note_run, NULL, NULL, text), OK);
+    pthread_mutex_unlock(&work.gate);
+    pool_free(pool);
+    CHECK_TEXT(text, ",j,j,j.");
+}

@@ -220,7 +220,7 @@ static void check_key(struct request *request)
     const char *key = header + sizeof scheme - 1;
     key += strspn(key, " ");
     if (key_is_valid(key)) /* typing errors need no look-up */
-        keys_find(request->api->keys, key, on_key, request);
+        keys_find(request->api->keys, key, request->address, on_key, request);
     else
         refuse_key(request);
 }

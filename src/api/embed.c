@@ -131,8 +131,9 @@ void embed_send(struct request *request)
 {
     struct origin_job *job = arena_new_of(request->arena, struct origin_job);
     job->request = request;
-    if (store_job(request->deps->store, STORE_READ, find_origin, job, request->deps->control,
-                  origin_found) == OK)
+    struct store_line line = {.key = request->principal.workspace_id, .mode = STORE_READ};
+    if (store_job_for(request->deps->store, line, find_origin, job, request->deps->control,
+                      origin_found) == OK)
         return;
     request->is_origin_known = true;
     request_send(request);

@@ -91,7 +91,8 @@ static void touch(struct keys *keys, struct entry *entry)
         return;
     entry->touched_us = now_us;
     char *id = mem_strdup(entry->principal.key_id);
-    if (store_job(keys->store, STORE_WRITE, touch_job, id, keys->loop, touch_done) != OK)
+    struct store_line line = {.key = entry->principal.workspace_id, .mode = STORE_WRITE};
+    if (store_job_for(keys->store, line, touch_job, id, keys->loop, touch_done) != OK)
         mem_free(id);
 }
 
@@ -137,7 +138,8 @@ static void lookup_done(void *arg, enum err err)
     mem_free(lookup);
 }
 
-void keys_find(struct keys *keys, const char *key, keys_found_fn *fn, void *arg)
+void keys_find(struct keys *keys, const char *key, const char *address, keys_found_fn *fn,
+               void *arg)
 {
     uint8_t hash[SHA256_BYTES];
     crypto_sha256(key, strlen(key), hash);
@@ -153,7 +155,9 @@ void keys_find(struct keys *keys, const char *key, keys_found_fn *fn, void *arg)
     memcpy(lookup->hash, hash, sizeof hash);
     lookup->fn = fn;
     lookup->arg = arg;
-    enum err err = store_job(keys->store, STORE_READ, lookup_job, lookup, keys->loop, lookup_done);
+    struct store_line line = {.key = entry ? entry->principal.workspace_id : address,
+                              .mode = STORE_READ};
+    enum err err = store_job_for(keys->store, line, lookup_job, lookup, keys->loop, lookup_done);
     if (err != OK) {
         mem_free(lookup->key);
         mem_free(lookup);

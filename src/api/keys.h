@@ -17,5 +17,7 @@ DEFINE_AUTO(keys)
 
 /* principal NULL: no such key (err OK), or the store did not answer (err). */
 typedef void keys_found_fn(void *arg, enum err err, const struct principal *principal);
-/* fn may come inside the call. */
-void keys_find(struct keys *keys, const char *key, keys_found_fn *fn, void *arg);
+/* fn may come inside the call. address: whose line of the store a key that is not known yet stands
+ * in. */
+void keys_find(struct keys *keys, const char *key, const char *address, keys_found_fn *fn,
+               void *arg);

@@ -277,8 +277,8 @@ static void job_done(void *arg, enum err err)
 {
     struct request *request = arg;
     if (err != OK && !(request->is_undone && (err == ERR_CONFLICT || err == ERR_AGAIN))) {
-        request_error(request,
-                      err == ERR_BUSY || err == ERR_IO ? API_UNAVAILABLE : API_INTERNAL_ERROR);
+        bool may_try_again = store_is_transient(err) || err == ERR_TIMEOUT;
+        request_error(request, may_try_again ? API_UNAVAILABLE : API_INTERNAL_ERROR);
         request->after = NULL;
         request->is_settled = false;
         request_finish(request);
@@ -298,9 +298,17 @@ static void job_done(void *arg, enum err err)
         request_finish(request);
 }
 
+/* The store's line: its workspace's, or where there is no key its address's. */
+static const char *request_line(const struct request *request)
+{
+    return request->has_principal ? request->principal.workspace_id : request->address;
+}
+
 static void start_job(struct request *request, enum store_mode mode)
 {
-    if (store_job(request->deps->store, mode, job, request, request->deps->control, job_done) == OK)
+    struct store_line line = {.key = request_line(request), .mode = mode};
+    if (store_job_for(request->deps->store, line, job, request, request->deps->control, job_done) ==
+        OK)
         return;
     request_error(request, API_UNAVAILABLE);
     request_send(request);
@@ -376,8 +384,9 @@ void request_finish(struct request *request)
 {
     if (request->is_reserved && !request->is_settled) {
         request->is_settled = true;
-        if (store_job(request->deps->store, STORE_WRITE, settle_job, request,
-                      request->deps->control, settle_done) == OK)
+        struct store_line line = {.key = request_line(request), .mode = STORE_WRITE};
+        if (store_job_for(request->deps->store, line, settle_job, request, request->deps->control,
+                          settle_done) == OK)
             return;
     }
     request_send(request);

@@ -421,7 +421,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->begun_us = loop_now_us(loop);
     call->media.encoding = home->first;
     call->exhausted_wall_ms = MONEY_NEVER_MS;
-    call->journal = journal_new(home->config->store, loop, call->id, written, call);
+    call->journal = journal_new(home->config->store, loop, take_plan->row, written, call);
     call->money = (struct money_seat){
         .call_id = call->id, .billed_to_wall_ms = billed_to, .told = money_told, .arg = call};
     list_init(&call->asks);

@@ -193,8 +193,10 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     ask->call = call;
     ask->gen = action->gen;
     list_push_back(&call->asks, &ask->node);
-    if (know_ask(call->home->config->know, &call->plan->agent->document_ids, action->text,
-                 call->home->media.loop, found, ask) == OK)
+    const struct know_question question = {.workspace_id = call->plan->row->user_id,
+                                           .document_ids = &call->plan->agent->document_ids,
+                                           .query = action->text};
+    if (know_ask(call->home->config->know, &question, call->home->media.loop, found, ask) == OK)
         return;
     list_remove(&ask->node);
     mem_free(ask);

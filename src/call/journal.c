@@ -12,7 +12,7 @@ enum { RETRY_US = 250 * 1000 }; /* when the database is away */
 struct journal {
     struct store *store;
     struct loop *loop;
-    char call_id[ID_SIZE];
+    char call_id[ID_SIZE], workspace_id[ID_SIZE];
     journal_fn *on_written;
     void *arg;
     struct list_node waiting, writing;
@@ -23,13 +23,14 @@ struct journal {
 
 static void write_all(void *arg);
 
-struct journal *journal_new(struct store *store, struct loop *loop, const char *call_id,
+struct journal *journal_new(struct store *store, struct loop *loop, const struct call *row,
                             journal_fn *on_written, void *arg)
 {
     struct journal *journal = mem_new(struct journal);
     journal->store = store;
     journal->loop = loop;
-    memcpy(journal->call_id, call_id, strnlen(call_id, ID_SIZE - 1));
+    memcpy(journal->call_id, row->id, strnlen(row->id, ID_SIZE - 1));
+    memcpy(journal->workspace_id, row->user_id, strnlen(row->user_id, ID_SIZE - 1));
     journal->on_written = on_written;
     journal->arg = arg;
     list_init(&journal->waiting);
@@ -174,7 +175,8 @@ static void write_all(void *arg)
     if (list_is_empty(&journal->writing))
         return;
     journal->is_busy = true;
-    if (store_job(journal->store, STORE_WRITE, job, journal, journal->loop, written) != OK) {
+    struct store_line line = {.key = journal->workspace_id, .mode = STORE_WRITE, .lane = STORE_OWN};
+    if (store_job_for(journal->store, line, job, journal, journal->loop, written) != OK) {
         journal->is_busy = false;
         timer_set_after(&journal->retry, RETRY_US);
     }

@@ -46,7 +46,8 @@ struct journal_record {
  * nor will anything else be. */
 typedef void journal_fn(void *arg, const struct journal_record *record, bool is_fenced);
 
-struct journal *journal_new(struct store *store, struct loop *loop, const char *call_id,
+/* row: id and user_id. */
+struct journal *journal_new(struct store *store, struct loop *loop, const struct call *row,
                             journal_fn *on_written, void *arg);
 /* Not while something is being written: wait until journal_is_idle(). */
 void journal_free(struct journal *journal);

@@ -23,7 +23,7 @@ struct node {
     struct store_watch *watch;
     struct timer timer;
     bool is_shared; /* other nodes use the same database: leases and commands matter */
-    bool is_started, is_busy, is_taking;
+    bool is_started, is_busy, is_taking, is_recovering;
     bool is_lost;           /* the lease could not be kept: no call may go on */
     int64_t lease_until_us; /* half of it: without a renewal by then the calls are let go */
 };
@@ -64,10 +64,16 @@ static void work_free(struct work *work)
     mem_free(work);
 }
 
+static void run_in(enum store_lane lane, struct work *work, store_fn *fn, store_done_fn *done)
+{
+    struct store_line line = {.mode = STORE_WRITE, .lane = lane};
+    if (store_job_for(work->node->store, line, fn, work, work->node->control, done) != OK)
+        done(work, ERR_BUSY);
+}
+
 static void run(struct work *work, store_fn *fn, store_done_fn *done)
 {
-    if (store_job(work->node->store, STORE_WRITE, fn, work, work->node->control, done) != OK)
-        done(work, ERR_BUSY);
+    run_in(STORE_OWN, work, fn, done);
 }
 
 /* ---- commands of others for our calls ---- */
@@ -150,9 +156,23 @@ static enum err renew_job(struct tx *tx, void *arg)
     struct work *work = arg;
     enum err err = store_node_renew(tx, &work->lease_until_ms);
     work->lease_until_ms -= tx->now_ms; /* how long it lasts from now on */
-    if (err)
-        return err;
+    return err;
+}
+
+/* Calls of nodes that have died. Apart from the renewal, which waits for nobody's rows. */
+static enum err recover_job(struct tx *tx, void *arg)
+{
+    struct work *work = arg;
     return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
+}
+
+static void recovered(void *arg, enum err err)
+{
+    struct work *work = arg;
+    work->node->is_recovering = false;
+    if (!err && work->recovered > 0)
+        log_warn("node.calls_of_a_dead_node_ended", LOG_I("calls", work->recovered));
+    work_free(work);
 }
 
 static void lose(struct node *node, enum err err)
@@ -177,6 +197,10 @@ static void renewed(void *arg, enum err err)
     if (err == OK) {
         node->lease_until_us = loop_now_us(node->control) + work->lease_until_ms * 1000 / 2;
         node->is_lost = false;
+        if (!node->is_recovering) {
+            node->is_recovering = true;
+            run(work_new(node, NULL, NULL), recover_job, recovered);
+        }
     } else if (err == ERR_DENIED) {
         lose(node, err);
         struct work *again = work_new(node, NULL, NULL);
@@ -184,8 +208,6 @@ static void renewed(void *arg, enum err err)
         node->is_busy = true;
         run(again, start_job, started);
     }
-    if (work->recovered > 0)
-        log_warn("node.calls_of_a_dead_node_ended", LOG_I("calls", work->recovered));
     work_free(work);
 }
 
@@ -200,7 +222,7 @@ static void tick(void *arg)
     if (node->is_busy)
         return;
     node->is_busy = true;
-    run(work_new(node, NULL, NULL), renew_job, renewed);
+    run_in(STORE_LEASE, work_new(node, NULL, NULL), renew_job, renewed);
 }
 
 /* ---- start and stop ---- */

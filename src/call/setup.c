@@ -107,8 +107,9 @@ static void gather_vocabulary(struct setup *setup)
         job->ids.items[i] = mem_strdup(ids->items[i]);
     buf_init(&job->text, SETUP_VOCABULARY_MAX_BYTES);
     setup->vocabulary_job = job;
-    if (store_job(setup->config.store, STORE_READ, read_passages, job, setup->config.loop,
-                  passages_read) != OK) {
+    struct store_line line = {.key = setup->config.plan->row->user_id, .mode = STORE_READ};
+    if (store_job_for(setup->config.store, line, read_passages, job, setup->config.loop,
+                      passages_read) != OK) {
         setup->vocabulary_job = NULL;
         job_free(job);
     }

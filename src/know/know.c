@@ -35,7 +35,7 @@ struct know {
 struct reading {
     struct know *know;
     struct arena *arena;
-    char id[ID_SIZE];
+    char id[ID_SIZE], workspace_id[ID_SIZE];
     enum document_kind kind;
     const char *source;
     size_t source_len;
@@ -115,16 +115,19 @@ static void ask_done(void *arg, enum err err)
     release(know);
 }
 
-enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  struct loop *loop, know_found_fn *fn, void *arg)
+enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,
+                  know_found_fn *fn, void *arg)
 {
+    const struct text_list *document_ids = asked->document_ids;
     struct question *question = mem_new(struct question);
-    *question = (struct question){.know = know, .query = mem_strdup(query), .fn = fn, .arg = arg};
+    *question =
+        (struct question){.know = know, .query = mem_strdup(asked->query), .fn = fn, .arg = arg};
     question->ids.items = mem_new_n(const char *, document_ids->count + 1);
     for (size_t i = 0; i < document_ids->count; i++)
         question->ids.items[question->ids.count++] = mem_strdup(document_ids->items[i]);
     atomic_fetch_add(&know->users, 1);
-    enum err err = store_job(know->store, STORE_READ, ask_job, question, loop, ask_done);
+    struct store_line line = {.key = asked->workspace_id, .mode = STORE_READ};
+    enum err err = store_job_for(know->store, line, ask_job, question, loop, ask_done);
     if (err) {
         question_free(question);
         release(know);
@@ -161,6 +164,7 @@ static enum err take_job(struct tx *tx, void *arg)
     if (err)
         return err;
     snprintf(reading->id, sizeof(reading->id), "%s", document.id);
+    snprintf(reading->workspace_id, sizeof(reading->workspace_id), "%s", document.user_id);
     reading->kind = document.kind;
     char *copy = arena_alloc(reading->arena, reading->source_len + 1);
     memcpy(copy, source, reading->source_len);
@@ -212,16 +216,18 @@ static void stored(void *arg, enum err err)
 static void cut(void *arg, enum err err)
 {
     struct reading *reading = arg;
-    if (err || store_job(reading->know->store, STORE_WRITE, store_job_fn, reading,
-                         reading->know->loop, stored))
+    struct store_line line = {.key = reading->workspace_id, .mode = STORE_WRITE};
+    if (err || store_job_for(reading->know->store, line, store_job_fn, reading, reading->know->loop,
+                             stored))
         reading_over(reading);
 }
 
 static void taken(void *arg, enum err err)
 {
     struct reading *reading = arg;
+    struct store_line line = {.key = reading->workspace_id, .mode = STORE_READ};
     if (err ||
-        store_job(reading->know->store, STORE_READ, cut_job, reading, reading->know->loop, cut))
+        store_job_for(reading->know->store, line, cut_job, reading, reading->know->loop, cut))
         reading_over(reading);
 }
 

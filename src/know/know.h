@@ -34,8 +34,13 @@ enum err know_search(struct know *know, struct tx *tx, const struct text_list *d
                      const char *query, unsigned limit, struct hit_list *out) MUST_USE;
 
 /* The same for a call, KNOW_HITS_DEFAULT at most: any thread; fn comes on `loop` with hits that are
- * borrowed until it returns (none when it failed, err says why). Ids and query are copied.
- * ERR_BUSY: the store's queue is full, fn does not come. */
+ * borrowed until it returns (none when it failed, err says why). The question is copied.
+ * ERR_BUSY: the workspace's line of the store is full, fn does not come. */
 typedef void know_found_fn(void *arg, enum err err, const struct hit_list *hits);
-enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  struct loop *loop, know_found_fn *fn, void *arg) MUST_USE;
+struct know_question {
+    const char *workspace_id; /* whose documents they are */
+    const struct text_list *document_ids;
+    const char *query;
+};
+enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,
+                  know_found_fn *fn, void *arg) MUST_USE;

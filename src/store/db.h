@@ -25,9 +25,10 @@ struct db_value {
     size_t len;
 };
 
-/* Faults: ERR_AGAIN: run the whole transaction again (deadlock, serialization, lock not had).
- * ERR_CLOSED: the connection is lost. ERR_INVALID, ERR_LIMIT: these values are refused, now and
- * later. ERR_IO: all else (no space, no answer in time). */
+/* Faults: ERR_AGAIN: run the whole transaction again at once (deadlock, serialization). ERR_BUSY:
+ * later; a lock was not had, or a statement was cut for its time. ERR_CLOSED: the connection is
+ * lost. ERR_INVALID, ERR_LIMIT: these values are refused, now and later. ERR_IO: all else (the disk
+ * or memory of the database is full or fails). */
 enum { DB_TRANSACTION_SIZE = 64 };
 
 struct db_ops {

@@ -48,19 +48,20 @@ static struct pg_db *of(struct db *db)
     return (struct pg_db *)db;
 }
 
-/* SQLSTATE classes that a new attempt may pass: serialization and deadlock, and a server that goes
- * down or comes up; and those that say that these values are refused whenever they come. An error
- * without one is libpq's own, nothing the server said: the connection is lost, although its status
- * is good still when sending failed before the end was read. */
+/* SQLSTATE classes that a new attempt may pass: serialization and deadlock; locks and time; a
+ * server that goes down or comes up; and those that say that these values are refused whenever they
+ * come. An error without one is libpq's own, nothing the server said: the connection is lost,
+ * although its status is good still when sending failed before the end was read. */
 static enum err classify(const struct pg_db *db, const char *state)
 {
     static const struct {
         const char *prefix;
         enum err err;
     } table[] = {
-        {"40001", ERR_AGAIN}, {"40P01", ERR_AGAIN},  {"55P03", ERR_AGAIN},  {"08", ERR_CLOSED},
-        {"57P", ERR_CLOSED},  {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED}, {"21", ERR_INVALID},
-        {"22", ERR_INVALID},  {"23", ERR_INVALID},   {"42", ERR_INVALID},   {"54", ERR_INVALID},
+        {"40", ERR_AGAIN},   {"55P03", ERR_BUSY},   {"57014", ERR_BUSY},   {"08", ERR_CLOSED},
+        {"57P", ERR_CLOSED}, {"25P03", ERR_CLOSED}, {"53300", ERR_CLOSED}, {"25006", ERR_CLOSED},
+        {"21", ERR_INVALID}, {"22", ERR_INVALID},   {"23", ERR_INVALID},   {"42", ERR_INVALID},
+        {"54", ERR_INVALID},
     };
     if (!state || PQstatus(db->conn) != CONNECTION_OK)
         return ERR_CLOSED;

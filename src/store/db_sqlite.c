@@ -55,7 +55,9 @@ static enum err classify(int code)
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return ERR_AGAIN;
+    case SQLITE_PROTOCOL:
+    case SQLITE_INTERRUPT:
+        return ERR_BUSY;
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:
     case SQLITE_CONSTRAINT:
@@ -187,7 +189,7 @@ static const char *sqlite_transaction(struct db *db)
 static enum err sqlite_outcome(struct db *db, const char *transaction, struct fault *fault)
 {
     (void)db, (void)transaction;
-    return fault_set(fault, ERR_UNSUPPORTED, "SQLite: a commit is never in doubt");
+    return fault_set(fault, ERR_INTERNAL, "SQLite: a commit is never in doubt");
 }
 
 /* Row locks mean nothing where one writer runs: they are blanked out. */

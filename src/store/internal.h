@@ -14,23 +14,26 @@
 #include "store/tx.h"
 
 enum {
-    CONNECTIONS_MAX = 64,
+    CONNECTIONS_MAX = 80,
     WATCHES_MAX = 16,
-    JOBS_WAITING_MAX = 10000,
+    WAITING_MAX = 10000,                 /* jobs of all, of the service's own, */
+    WAITING_PER_KEY = 1000,              /* and of one line */
     JOB_ARENA_BYTES = 128 * 1024 * 1024, /* several times the largest file; then it fails */
 };
 
 struct job {
     struct store *store;
     enum store_mode mode;
+    enum store_lane lane;
+    char *key; /* NULL: FAIR_OPERATOR */
     store_fn *fn;
     void *arg;
     struct loop *done_loop;
     store_done_fn *done;
     struct tx tx;
     enum err result;
-    struct list_node link; /* SQLite: in the group; PostgreSQL: waits for its retry */
-    int64_t queued_us;
+    struct list_node link;     /* SQLite: in the group; PostgreSQL: waits for its retry */
+    int64_t queued_us, due_us; /* due: given up then, unless it runs */
     /* PostgreSQL */
     unsigned attempts;
     struct timer retry;
@@ -52,13 +55,15 @@ struct store {
     char node[ID_SIZE * 2];
     uint8_t master_key[MASTER_KEY_BYTES];
     bool is_pg;
-    struct loop *loop; /* SQLite: the writer's; PostgreSQL: retries and LISTEN */
-    struct pool *pool; /* SQLite: readers; PostgreSQL: all jobs */
+    int64_t patience_us[STORE_LANES];
+    struct loop *loop; /* what is due; PostgreSQL: retries and LISTEN */
+    /* Where jobs run. SQLite: by enum store_mode, the readers and the writer; PostgreSQL: by enum
+     * store_lane. */
+    struct pool *pools[STORE_LANES];
 
     /* any thread */
     _Atomic int64_t epoch; /* of this process among those of its name (store/node.c); 0: none */
-    _Atomic bool is_up;
-    _Atomic unsigned waiting;
+    _Atomic bool is_up, is_closing;
     struct db *_Atomic idle[CONNECTIONS_MAX];
     _Atomic unsigned watch_count;
     struct store_watch watches[WATCHES_MAX];
@@ -66,17 +71,20 @@ struct store {
     /* the caller of store_run() */
     struct db *direct;
 
-    /* the store's loop */
-    struct db *own; /* SQLite: the writer's connection; PostgreSQL: the one that listens */
-    struct timer tick;
-    struct io *listen_io;
+    struct db *own; /* SQLite: the writer's connection; PostgreSQL: the one that listens, loop's */
+
+    /* SQLite: the writer's thread */
     int64_t data_version;
     struct list_node group; /* jobs that wait for the commit */
     unsigned group_count;
     int64_t group_began_us;
     bool is_group_open;
+
+    /* the store's loop */
+    struct timer tick, sweep;
+    struct io *listen_io;
     struct list_node retrying;
-    bool is_closing;
+    struct map *retrying_of; /* key -> how many of it */
 };
 
 /* --- identity.c --- */
@@ -95,12 +103,22 @@ enum err connection_open(struct store *store, unsigned flags, struct db **out,
                          struct fault *fault) MUST_USE;
 struct db *connection_take(struct store *store);
 void connection_give(struct store *store, struct db *db);
+/* How long a job's answer is waited for. */
+extern const int64_t jobs_patience_us[STORE_LANES];
 void job_tx_init(struct job *job, struct db *db, int64_t now_ms); /* a fresh arena for an attempt */
 void job_finish(struct job *job, enum err result);                /* logs, answers, frees */
+bool job_is_over(void *job);                                      /* is its time up? */
+void job_refuse(void *job);                                       /* finishes it with ERR_BUSY */
+void jobs_sweep(void *store);                                     /* the store's loop */
 
 /* --- job_sqlite.c, job_pg.c: how a job runs --- */
 enum err sqlite_submit(struct job *job) MUST_USE;
 enum err pg_submit(struct job *job) MUST_USE;
+void sqlite_open_pools(struct store *store, unsigned readers);
+void pg_open_pools(struct store *store, unsigned connections);
+/* Refuses what waits and is over. The store's loop. */
+void sqlite_sweep(struct store *store);
+void pg_sweep(struct store *store);
 void sqlite_start(struct store *store);     /* the store's loop */
 void sqlite_stop(struct store *store);      /* the same */
 void pg_start(struct store *store);         /* the same */

@@ -1,10 +1,25 @@
 /* Jobs: what is common to both databases. How they run: job_sqlite.c, job_pg.c.
+ *
+ *   store_job() --> the line of its key in a pool (base/pool.h) --> run --> job_finish() --> done
+ *                    '--10 s, for a request--> swept: ERR_BUSY
+ *
  * Thread: see each function. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/pool.h"
 #include "store/internal.h"
+
+enum {
+    SWEEP_US = 250000, /* how late a job that waits may be given up */
+};
+
+const int64_t jobs_patience_us[STORE_LANES] = {
+    [STORE_REQUESTS] = 10000000, /* somebody waits, and may ask again */
+    [STORE_OWN] = 120000000,     /* a call's turn or end must not be lost to a restart */
+    [STORE_LEASE] = 3000000,     /* the next renewal is due by then */
+};
 
 enum err connection_open(struct store *store, unsigned flags, struct db **out, struct fault *fault)
 {
@@ -47,6 +62,7 @@ void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
 static void job_free(struct job *job)
 {
     arena_free(job->tx.arena);
+    mem_free(job->key);
     mem_free(job);
 }
 
@@ -57,43 +73,97 @@ static void call_done(void *arg)
     job_free(job);
 }
 
+/* The classes that store.h tells of. */
+static enum err class_of(enum err fault)
+{
+    return fault == ERR_AGAIN || fault == ERR_CLOSED ? ERR_BUSY : fault;
+}
+
+bool store_is_transient(enum err err)
+{
+    return err == ERR_BUSY || err == ERR_IO;
+}
+
+static enum err result_of(const struct job *job, enum err result)
+{
+    if (job->in_doubt[0])
+        return ERR_TIMEOUT;
+    return class_of(job->tx.fault.err ? job->tx.fault.err : result);
+}
+
+static void log_fault(const struct job *job, const char *mode)
+{
+    const char *text = job->tx.fault.text;
+    if (job->tx.fault.err && (store_is_transient(job->result) || job->in_doubt[0]))
+        log_warn("store.fault", LOG_S("error", text), LOG_S("mode", mode),
+                 LOG_S("class", job->in_doubt[0] ? "in doubt" : "transient"));
+    else if (job->tx.fault.err)
+        log_error("store.fault", LOG_S("error", text), LOG_S("mode", mode),
+                  LOG_S("class", "permanent"));
+}
+
 void job_finish(struct job *job, enum err result)
 {
-    struct store *store = job->store;
-    if (job->tx.fault.err)
-        log_error("store.fault", LOG_S("error", job->tx.fault.text),
-                  LOG_S("mode", job->mode == STORE_WRITE ? "write" : "read"));
-    metric_observe_label_us(METRIC_STORE_JOB_SECONDS, job->mode == STORE_WRITE ? "write" : "read",
-                            clock_now_us() - job->queued_us);
-    atomic_fetch_sub(&store->waiting, 1);
-    job->result = result;
+    const char *mode = job->mode == STORE_WRITE ? "write" : "read";
+    job->result = result_of(job, result);
+    log_fault(job, mode);
+    metric_observe_label_us(METRIC_STORE_JOB_SECONDS, mode, clock_now_us() - job->queued_us);
     if (job->done)
         loop_post(job->done_loop, call_done, job);
     else
         job_free(job);
 }
 
-enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
-                   struct loop *done_loop, store_done_fn *done)
+bool job_is_over(void *arg)
 {
-    if (atomic_fetch_add(&store->waiting, 1) >= JOBS_WAITING_MAX) {
-        atomic_fetch_sub(&store->waiting, 1);
-        return ERR_BUSY;
-    }
+    const struct job *job = arg;
+    bool must_know = job->in_doubt[0] && job->lane == STORE_OWN; /* no end but the store's */
+    return !must_know && clock_now_us() >= job->due_us;
+}
+
+/* Gave up waiting: not begun, or between two attempts. */
+void job_refuse(void *arg)
+{
+    struct job *job = arg;
+    job_finish(job, ERR_BUSY);
+}
+
+void jobs_sweep(void *arg)
+{
+    struct store *store = arg;
+    if (store->is_pg)
+        pg_sweep(store);
+    else
+        sqlite_sweep(store);
+    timer_set_after(&store->sweep, SWEEP_US);
+}
+
+enum err store_job_for(struct store *store, struct store_line line, store_fn *fn, void *arg,
+                       struct loop *done_loop, store_done_fn *done)
+{
     struct job *job = mem_new(struct job);
+    int64_t now_us = clock_now_us();
     *job = (struct job){.store = store,
-                        .mode = mode,
+                        .mode = line.mode,
+                        .lane = line.lane,
+                        .key = mem_strdup(line.key),
                         .fn = fn,
                         .arg = arg,
                         .done_loop = done_loop,
                         .done = done,
-                        .queued_us = clock_now_us()};
+                        .queued_us = now_us,
+                        .due_us = now_us + store->patience_us[line.lane]};
     enum err err = store->is_pg ? pg_submit(job) : sqlite_submit(job);
-    if (err) {
-        atomic_fetch_sub(&store->waiting, 1);
-        mem_free(job);
-    }
+    if (err)
+        job_free(job);
     return err;
+}
+
+enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
+                   struct loop *done_loop, store_done_fn *done)
+{
+    struct store_line line = {.mode = mode, .lane = STORE_OWN};
+    return store_job_for(store, line, fn, arg, done_loop, done);
 }
 
 /* --- in the calling thread --- */
@@ -132,7 +202,7 @@ enum err store_run(struct store *store, enum store_mode mode, store_fn *fn, void
         if (!store->direct) {
             enum err failed = connection_open(store, 0, &store->direct, fault);
             if (failed)
-                return failed == ERR_CLOSED ? ERR_BUSY : ERR_IO;
+                return class_of(failed);
         }
         err = run_once(store, &job);
     }
@@ -141,7 +211,7 @@ enum err store_run(struct store *store, enum store_mode mode, store_fn *fn, void
         store->direct = NULL;
     }
     if (job.tx.fault.err)
-        err = fault_set(fault, ERR_IO, "%s", job.tx.fault.text);
+        err = fault_set(fault, class_of(job.tx.fault.err), "%s", job.tx.fault.text);
     else if (!err)
         watch_tell(store, job.tx.changed);
     arena_free(job.tx.arena);

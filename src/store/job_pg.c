@@ -18,8 +18,7 @@
 #include "store/internal.h"
 
 enum {
-    READ_PATIENCE_US = 10000000,   /* somebody waits for the answer, and may ask again */
-    WRITE_PATIENCE_US = 120000000, /* a call's turn or end must not be lost to a restart */
+    OWN_THREADS = 4, /* calls, money, deliveries; one is nobody's in particular */
     RETRY_FIRST_US = 50000,
     RETRY_LONGEST_US = 1000000,
     AT_ONCE_MAX = 20, /* deadlocks in a row */
@@ -41,10 +40,15 @@ enum err pg_notify(struct tx *tx)
 
 /* --- loop: waiting for the next attempt --- */
 
+static enum err submit(struct job *job)
+{
+    return pool_run_fair(job->store->pools[job->lane], job->key, run_job, NULL, NULL, job);
+}
+
 static void resubmit(struct job *job)
 {
     list_remove(&job->link);
-    if (pool_run(job->store->pool, run_job, NULL, NULL, job))
+    if (submit(job))
         job_finish(job, ERR_BUSY);
 }
 
@@ -70,9 +74,8 @@ static void retry_wait(void *arg)
 
 static void try_again_later(struct job *job)
 {
-    int64_t patience_us = job->mode == STORE_WRITE ? WRITE_PATIENCE_US : READ_PATIENCE_US;
     job->attempts++;
-    if (clock_now_us() - job->queued_us > patience_us)
+    if (job_is_over(job))
         job_finish(job, ERR_BUSY);
     else
         loop_post(job->store->loop, retry_wait, job);
@@ -80,7 +83,7 @@ static void try_again_later(struct job *job)
 
 /* --- one attempt --- */
 
-/* OK: done, or the job's own refusal in job->result. ERR_AGAIN, ERR_CLOSED: as in db.h. */
+/* OK: done, or the job's own refusal in job->result. Else as in db.h. */
 static enum err attempt(struct job *job, struct db *db)
 {
     int64_t now_ms = 0;
@@ -107,18 +110,17 @@ static enum err attempt(struct job *job, struct db *db)
     return err;
 }
 
-/* ERR_NOT_FOUND: the commit that was in doubt did not take effect, run the job again. ERR_CLOSED:
+/* ERR_NOT_FOUND: the commit that was in doubt did not take effect, run the job again. Else but OK:
  * still in doubt, the connection was lost or waited too long for the commit's end. */
 static enum err resolve_doubt(struct job *job, struct db *db)
 {
     struct fault fault = {0};
     enum err err = db->ops->outcome(db, job->in_doubt, &fault);
-    if (err == ERR_AGAIN)
-        err = ERR_CLOSED;
-    if (err != ERR_CLOSED)
+    bool is_known = err == OK || err == ERR_NOT_FOUND;
+    if (is_known)
         job->in_doubt[0] = '\0';
     job->tx.fault = fault;
-    return err;
+    return is_known || err == ERR_CLOSED ? err : ERR_BUSY;
 }
 
 static enum err attempts_at_once(struct job *job, struct db *db)
@@ -133,19 +135,19 @@ static enum err attempts_at_once(struct job *job, struct db *db)
         if (err != ERR_AGAIN)
             return err;
     }
-    return ERR_CLOSED; /* wait a while, then once more */
+    return ERR_BUSY; /* wait a while, then once more */
 }
 
 static void conclude(struct job *job, enum err err)
 {
     struct store *store = job->store;
-    if (err == ERR_CLOSED) {
+    if (err == ERR_CLOSED || err == ERR_BUSY) {
         try_again_later(job);
         return;
     }
     if (!err && !job->result)
         watch_tell(store, job->tx.changed);
-    job_finish(job, err ? ERR_IO : job->result);
+    job_finish(job, err ? err : job->result);
 }
 
 static enum err run_connected(struct job *job, struct db *db)
@@ -176,9 +178,29 @@ static void run_job(void *arg)
     conclude(job, err);
 }
 
+void pg_open_pools(struct store *store, unsigned connections)
+{
+    const struct fair_limits requests = {.waiting_per_key = WAITING_PER_KEY,
+                                         .waiting = WAITING_MAX,
+                                         .operator_waiting = WAITING_MAX,
+                                         .running_per_key = MAX(connections / 2, 1)};
+    struct fair_limits own = requests;
+    own.running = OWN_THREADS - 1;
+    own.running_per_key = 1;
+    store->pools[STORE_REQUESTS] = pool_new_limited("store", connections, 0, &requests);
+    store->pools[STORE_OWN] = pool_new_limited("store-own", OWN_THREADS, 0, &own);
+    store->pools[STORE_LEASE] = pool_new_limited("store-lease", 1, 0, &own);
+}
+
+void pg_sweep(struct store *store)
+{
+    for (unsigned i = 0; i < STORE_LANES; i++)
+        pool_sweep(store->pools[i], run_job, job_is_over, job_refuse);
+}
+
 enum err pg_submit(struct job *job)
 {
-    return pool_run(job->store->pool, run_job, NULL, NULL, job);
+    return submit(job);
 }
 
 /* --- loop: hints of other nodes --- */
@@ -230,7 +252,6 @@ void pg_start(struct store *store)
 
 void pg_stop(struct store *store)
 {
-    store->is_closing = true;
     timer_stop(&store->tick);
     listen_end(store);
     struct job *job;

@@ -1,12 +1,12 @@
-/* Jobs on SQLite. Write jobs are messages to the writer's loop: the first of a turn begins the
- * transaction, each runs in its own savepoint, and what has come in by the end of the turn shares
- * one commit, after which all are answered. One that fails is answered with the others, because it
- * may have seen what they wrote.
+/* Jobs on SQLite. Write jobs run on a pool of one thread: the first begins the transaction, each
+ * runs in its own savepoint, and all that wait share one commit, after which they are answered. One
+ * that fails is answered with the others, because it may have seen what they wrote.
  *
- *   post, post, post -> BEGIN, [SAVEPOINT fn RELEASE] x 3 -> (deferred) COMMIT -> done x 3
+ *   BEGIN, [SAVEPOINT fn RELEASE] x 3 -> nobody waits, or 10 ms, or 256 -> COMMIT -> done x 3
  *
- * Read jobs run on the pool, each on a connection of its own, in one snapshot.
- * Thread: the store's loop, except where it says otherwise. */
+ * Which job is next is the pool's business (base/fair.h): a group that has had its time is
+ * committed before anybody else's job is begun. Read jobs run each on a connection of its own, in
+ * one snapshot. Thread: the writer's, except where it says otherwise. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -18,9 +18,8 @@ enum {
     OTHER_PROCESS_LOOK_US = 250000, /* a command-line program beside the service */
 };
 
-static void group_commit(void *arg)
+static void group_commit(struct store *store)
 {
-    struct store *store = arg;
     if (!store->is_group_open)
         return;
     store->is_group_open = false;
@@ -41,7 +40,7 @@ static void group_commit(void *arg)
     {
         list_remove(&job->link);
         changed |= failed || job->result ? 0 : job->tx.changed;
-        job_finish(job, failed ? ERR_IO : job->result);
+        job_finish(job, failed ? failed : job->result);
     }
     store->group_count = 0;
     watch_tell(store, changed);
@@ -57,7 +56,6 @@ static enum err group_begin(struct store *store, struct fault *fault)
         return err;
     store->is_group_open = true;
     store->group_began_us = clock_now_us();
-    loop_defer(store->loop, group_commit, store);
     return OK;
 }
 
@@ -67,11 +65,10 @@ static enum err run_in_savepoint(struct job *job)
     enum err err = db->ops->script(db, "SAVEPOINT job", &job->tx.fault);
     if (!err)
         err = job->fn(&job->tx, job->arg);
-    if (job->tx.fault.err)
-        err = ERR_IO;
     if (!db_sqlite_is_in_transaction(db))
         return ERR_IO;
-    const char *end = err ? "ROLLBACK TO job; RELEASE job" : "RELEASE job";
+    bool is_undone = err || job->tx.fault.err;
+    const char *end = is_undone ? "ROLLBACK TO job; RELEASE job" : "RELEASE job";
     return db->ops->script(db, end, &job->tx.fault) ? ERR_IO : err;
 }
 
@@ -84,14 +81,23 @@ static void write_job(void *arg)
     job_tx_init(job, store->own, clock_wall_ms());
     if (err) {
         job->tx.fault = fault;
-        job_finish(job, err == ERR_AGAIN ? ERR_BUSY : ERR_IO);
+        job_finish(job, err);
         return;
     }
     job->result = run_in_savepoint(job);
     list_push_back(&store->group, &job->link);
     store->group_count++;
+}
+
+/* Between two jobs. */
+static void commit_when_due(void *arg, bool has_more)
+{
+    struct store *store = arg;
+    if (!store->is_group_open)
+        return;
     bool is_long = clock_now_us() - store->group_began_us >= GROUP_LONGEST_US;
-    if (store->group_count >= GROUP_MAX || is_long || !db_sqlite_is_in_transaction(store->own))
+    if (!has_more || store->group_count >= GROUP_MAX || is_long ||
+        !db_sqlite_is_in_transaction(store->own))
         group_commit(store);
 }
 
@@ -115,16 +121,38 @@ static void read_job(void *arg)
         job->tx.fault = fault;
     if (db)
         connection_give(store, db);
-    job_finish(job, job->tx.fault.err ? ERR_IO : err);
+    job_finish(job, err);
 }
 
+void sqlite_open_pools(struct store *store, unsigned readers)
+{
+    const struct fair_limits writes = {.waiting_per_key = WAITING_PER_KEY,
+                                       .waiting = WAITING_MAX,
+                                       .operator_waiting = WAITING_MAX};
+    struct fair_limits reads = writes; /* one reader more, which is the service's own */
+    reads.running = readers;
+    reads.running_per_key = MAX(readers / 2, 1);
+    store->pools[STORE_READ] = pool_new_limited("store-read", readers + 1, 0, &reads);
+    store->pools[STORE_WRITE] = pool_new_limited("store-write", 1, 0, &writes);
+    pool_set_between(store->pools[STORE_WRITE], commit_when_due, store);
+}
+
+/* Thread: the store's loop. */
+void sqlite_sweep(struct store *store)
+{
+    pool_sweep(store->pools[STORE_READ], read_job, job_is_over, job_refuse);
+    pool_sweep(store->pools[STORE_WRITE], write_job, job_is_over, job_refuse);
+}
+
+/* Thread: any. */
 enum err sqlite_submit(struct job *job)
 {
-    if (job->mode == STORE_READ)
-        return pool_run(job->store->pool, read_job, NULL, NULL, job);
-    loop_post(job->store->loop, write_job, job);
-    return OK;
+    return pool_run_fair(job->store->pools[job->mode],
+                         job->lane == STORE_REQUESTS ? job->key : FAIR_OPERATOR,
+                         job->mode == STORE_READ ? read_job : write_job, NULL, NULL, job);
 }
+
+/* --- changes by other processes --- */
 
 static void look_for_others(void *arg)
 {
@@ -133,13 +161,28 @@ static void look_for_others(void *arg)
     if (version != store->data_version)
         watch_tell(store, STORE_ALL);
     store->data_version = version;
-    timer_set_after(&store->tick, OTHER_PROCESS_LOOK_US);
+}
+
+/* Thread: the store's loop. */
+static void looked(void *arg)
+{
+    struct store *store = arg;
+    if (!atomic_load(&store->is_closing))
+        timer_set_after(&store->tick, OTHER_PROCESS_LOOK_US);
+}
+
+/* Thread: the store's loop. */
+static void look(void *arg)
+{
+    struct store *store = arg;
+    if (pool_run(store->pools[STORE_WRITE], look_for_others, store->loop, looked, store))
+        looked(store);
 }
 
 void sqlite_start(struct store *store)
 {
     store->data_version = db_sqlite_data_version(store->own);
-    timer_init(&store->tick, store->loop, look_for_others, store);
+    timer_init(&store->tick, store->loop, look, store);
     timer_set_after(&store->tick, OTHER_PROCESS_LOOK_US);
 }
 

@@ -42,26 +42,31 @@ static enum err prepare_database(struct store *store, struct fault *fault)
 
 static enum err start_threads(struct store *store, unsigned connections, struct fault *fault)
 {
-    unsigned usual = store->is_pg ? PG_CONNECTIONS : SQLITE_READERS;
-    store->pool = pool_new("store", MIN(connections ? connections : usual, CONNECTIONS_MAX), 0);
     store->loop = loop_new("store");
     if (!store->is_pg) {
         enum err err = connection_open(store, 0, &store->own, fault);
         if (err)
             return err;
+        sqlite_open_pools(store, connections ? connections : SQLITE_READERS);
         sqlite_start(store);
     } else {
+        pg_open_pools(store, connections ? connections : PG_CONNECTIONS);
         pg_start(store);
     }
+    timer_init(&store->sweep, store->loop, jobs_sweep, store);
+    jobs_sweep(store);
     enum err err = loop_start(store->loop);
     return err ? fault_set(fault, err, "the store's thread did not start") : OK;
 }
 
 static void stop_threads(struct store *store, bool is_running)
 {
-    pool_free(store->pool);
+    atomic_store(&store->is_closing, true);
+    for (unsigned i = 0; i < STORE_LANES; i++)
+        pool_free(store->pools[i]);
     if (is_running)
         loop_join(store->loop);
+    timer_stop(&store->sweep);
     if (store->loop && store->is_pg)
         pg_stop(store);
     else if (store->loop && store->own)
@@ -78,6 +83,7 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     list_init(&store->retrying);
     store->data_dir = mem_strdup(config->data_dir);
     store->is_pg = url && *url;
+    memcpy(store->patience_us, jobs_patience_us, sizeof(store->patience_us));
     store->location = store->is_pg ? mem_strdup(url) : mem_printf("%s/earshot.db", store->data_dir);
     atomic_store(&store->is_up, true);
     enum err err = OK;

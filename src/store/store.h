@@ -8,7 +8,11 @@
  *
  * `done` is called only after the commit. So: what a job tells must not leave before `done`.
  *
- *   loop --store_job()--> store thread: begin, fn(tx, arg), commit --loop_post()--> done(arg, err)
+ *   loop --store_job()--> line --> store thread: begin, fn(tx, arg), commit --> done(arg, err)
+ *
+ * Tenants share it fairly (base/fair.h, by microseconds): a job stands in the line of its
+ * workspace, and only that line is refused when it is full. The service's own jobs (calls, money,
+ * deliveries, recovery) never stand behind tenants', nor a lease behind anything.
  *
  * Thread: store_job() any; fn a store thread; done its loop. */
 #pragma once
@@ -20,12 +24,27 @@
 #include "base/attr.h"
 #include "base/crypto.h"
 #include "base/err.h"
+#include "base/fair.h"
 
 struct db;
 struct loop;
 struct store;
 
 enum store_mode { STORE_READ, STORE_WRITE };
+
+enum store_lane {
+    STORE_REQUESTS, /* somebody waits for the answer: given up after 10 s */
+    STORE_OWN,      /* the service's own: goes before requests, tried for two minutes */
+    STORE_LEASE,    /* the node's lease: goes before all */
+    STORE_LANES
+};
+/* Where a job stands. */
+struct store_line {
+    const char *key; /* whose it is: a workspace's id, copied. STORE_OWN: so that a workspace whose
+                        rows are locked holds up its own calls only; or FAIR_OPERATOR */
+    enum store_mode mode;
+    enum store_lane lane;
+};
 
 struct store_config {
     const char *data_dir;     /* made (0700) when missing; earshot.db, master.key, node.id */
@@ -47,12 +66,21 @@ struct tx {
     bool is_write;
 };
 
-/* Anything but OK rolls back all that the job wrote and is what `done` gets. On PostgreSQL fn may
- * run again from the start: it sets what it hands out through arg anew each time. A database fault
- * inside fn fails the job even when fn returns OK, so that reads need no checks of their own. */
+/* Anything but OK rolls back all that the job wrote and is what `done` gets. fn may run again from
+ * the start: it sets what it hands out through arg anew each time. A database fault inside fn fails
+ * the job even when fn returns OK, so that reads need no checks of their own. */
 typedef enum err store_fn(struct tx *tx, void *arg);
-/* err: OK, what fn returned, ERR_IO (database fault, nothing was written), ERR_BUSY (the database
- * stayed away; nothing was written). tx->arena is freed when it returns. */
+/* err: OK, what fn returned, or a fault of the store, of one of these classes:
+ *   transient   ERR_BUSY: nothing was written. The database is away, locked or too slow, or too
+ *               much waits. ERR_IO: nor here; the disk is full or fails. Try again, with growing
+ *               pauses and an end.
+ *   permanent   any other: nothing was written, and the same record will fail again. ERR_INVALID:
+ *               the database refuses it (constraint, encoding). ERR_INTERNAL: what is stored does
+ *               not read. ERR_LIMIT: it is too big. Set the record aside (tx_try() does within a
+ *               job, store/dead_letter.h).
+ *   in doubt    ERR_TIMEOUT: the connection was lost at the commit, and the database stayed away:
+ *               it was written or it was not. Never of a STORE_OWN job before store_close().
+ * tx->arena is freed when it returns. */
 typedef void store_done_fn(void *arg, enum err err);
 
 /* Opens or makes the database, brings its tables to this version (safe when several start at once)
@@ -63,12 +91,17 @@ enum err store_open(const struct store_config *config, struct store **out,
 /* Waits for running jobs; queued ones are run too. No loop that they answer to may be gone. */
 void store_close(struct store *store);
 
+bool store_is_transient(enum err err); /* ERR_BUSY, ERR_IO */
+
 /* arg is owned by fn and done in turn. done may be NULL (then loop may be, too). Thread: any.
- * ERR_BUSY: 10,000 jobs wait (then neither is called). */
+ * ERR_BUSY: 1,000 jobs of this line or 10,000 of all wait (then neither is called). */
+enum err store_job_for(struct store *store, struct store_line line, store_fn *fn, void *arg,
+                       struct loop *done_loop, store_done_fn *done) MUST_USE;
+/* The service's own, without a key. */
 enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
                    struct loop *done_loop, store_done_fn *done) MUST_USE;
-/* Runs a job in the calling thread on a connection of its own and returns its result: command
- * line, start, tests. Thread: one at a time, never a loop that serves. */
+/* Runs a job in the calling thread on a connection of its own and returns its result, as `done`
+ * would get it: command line, start, tests. Thread: one at a time, never a loop that serves. */
 enum err store_run(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
                    struct fault *fault) MUST_USE;
 

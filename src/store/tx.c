@@ -41,7 +41,7 @@ enum err tx_result(const struct tx *tx)
 
 static bool is_transient(enum err err)
 {
-    return err == ERR_IO || err == ERR_AGAIN || err == ERR_CLOSED;
+    return err == ERR_IO || err == ERR_AGAIN || err == ERR_BUSY || err == ERR_CLOSED;
 }
 
 enum err tx_try(struct tx *tx, store_fn *fn, void *arg, struct fault *out_why)

@@ -97,11 +97,10 @@ static void run_job(void *arg)
     arena_free(tx.arena);
 }
 
-enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
-                   struct loop *done_loop, store_done_fn *done)
+enum err store_job_for(struct store *store, struct store_line line, store_fn *fn, void *arg,
+                       struct loop *done_loop, store_done_fn *done)
 {
-    (void)store;
-    (void)mode;
+    (void)store, (void)line;
     struct job *job = mem_new(struct job);
     job->fn = fn;
     job->done = done;
@@ -109,6 +108,18 @@ enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void
     timer_init(&job->timer, done_loop, run_job, job);
     timer_set_after(&job->timer, sim_store.delay_us);
     return OK;
+}
+
+enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
+                   struct loop *done_loop, store_done_fn *done)
+{
+    struct store_line line = {.mode = mode, .lane = STORE_OWN};
+    return store_job_for(store, line, fn, arg, done_loop, done);
+}
+
+bool store_is_transient(enum err err)
+{
+    return err == ERR_BUSY || err == ERR_IO;
 }
 
 struct store_watch *store_watch(struct store *store, unsigned topics, struct loop *loop,

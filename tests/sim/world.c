@@ -44,12 +44,10 @@ static void found(void *arg)
     mem_free(question);
 }
 
-enum err know_ask(struct know *know, const struct text_list *document_ids, const char *query,
-                  struct loop *loop, know_found_fn *fn, void *arg)
+enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,
+                  know_found_fn *fn, void *arg)
 {
-    (void)know;
-    (void)document_ids;
-    (void)query;
+    (void)know, (void)asked;
     struct question *question = mem_new(struct question);
     question->fn = fn;
     question->arg = arg;

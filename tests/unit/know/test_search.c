@@ -248,7 +248,9 @@ STORE_TEST(calls_ask_without_waiting)
     CHECK_INT(wait_read(fix, ids[0], &document), DOCUMENT_READY);
     struct found found = {0};
     struct text_list list = {ids, 1};
-    REQUIRE(know_ask(desk.know, &list, "is there a pool", desk.loop, note_found, &found) == OK);
+    const struct know_question question = {
+        .workspace_id = fix->workspace_id, .document_ids = &list, .query = "is there a pool"};
+    REQUIRE(know_ask(desk.know, &question, desk.loop, note_found, &found) == OK);
     for (int i = 0; i < 500 && !found.has_come; i++)
         usleep(10000);
     CHECK(found.has_come);

@@ -113,7 +113,7 @@ STORE_TEST(database_fault_undoes_the_job)
     fix_people(fix);
     log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
     struct fault fault = {0};
-    CHECK_INT(store_run(fix->store, STORE_WRITE, bad_sql, NULL, &fault), ERR_IO);
+    CHECK_INT(store_run(fix->store, STORE_WRITE, bad_sql, NULL, &fault), ERR_INVALID);
     CHECK(strstr(fault.text, "nowhere") != NULL);
     struct tx *tx = fix_read(fix);
     struct workspace workspace;

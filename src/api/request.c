@@ -277,8 +277,8 @@ static void job_done(void *arg, enum err err)
 {
     struct request *request = arg;
     if (err != OK && !(request->is_undone && (err == ERR_CONFLICT || err == ERR_AGAIN))) {
-        bool may_try_again = store_is_transient(err) || err == ERR_TIMEOUT;
-        request_error(request, may_try_again ? API_UNAVAILABLE : API_INTERNAL_ERROR);
+        bool is_store = store_is_transient(err) || err == ERR_TIMEOUT || err == ERR_LIMIT;
+        request_error(request, is_store ? API_UNAVAILABLE : API_INTERNAL_ERROR);
         request->after = NULL;
         request->is_settled = false;
         request_finish(request);

@@ -182,7 +182,7 @@ STORE_TEST(what_the_database_refuses_is_permanent)
     CHECK(!store_is_transient(ERR_INVALID));
     if (fix->is_pg)
         CHECK_INT(store_run(fix->store, STORE_WRITE, no_utf8, (char[]){"\xff\xfe"}, &fault),
-                  ERR_INTERNAL);
+                  ERR_INVALID);
 }
 
 TEST(full_disk_is_transient)

@@ -370,7 +370,7 @@ STORE_TEST(a_job_that_holds_too_much_fails_and_the_next_runs)
 {
     fix_people(fix);
     struct fault fault = {0};
-    CHECK_INT(store_run(fix->store, STORE_READ, holds_too_much, &fix->agent_id, &fault), ERR_IO);
+    CHECK_INT(store_run(fix->store, STORE_READ, holds_too_much, &fix->agent_id, &fault), ERR_LIMIT);
     CHECK_TEXT(fault.text, "a job would hold more than 128 MB");
     struct step step = {.fix = fix};
     CHECK_INT(store_run(fix->store, STORE_READ, read_workspace, &step, NULL), OK);

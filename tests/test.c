@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sweep.h"
+
 static struct test *first, **last = &first;
 static int failures;
 
@@ -19,11 +21,16 @@ void test_fail(const char *file, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "    %s:%d: ", file, line);
+    fprintf(stderr, "    %s:%d: %s", file, line, sweep_where());
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
     failures++;
+}
+
+int test_failures(void)
+{
+    return failures;
 }
 
 bool test_equal_text(const char *file, int line, const char *got, const char *want,

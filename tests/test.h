@@ -16,6 +16,7 @@ struct test {
 void test_add(struct test *test);
 void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int test_failures(void); /* of the test that runs */
 bool test_equal_text(const char *file, int line, const char *got, const char *want,
                      const char *expr);
 bool test_equal_int(const char *file, int line, long long got, long long want, const char *expr);

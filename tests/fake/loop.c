@@ -66,6 +66,12 @@ static void move_time(int64_t now_us)
     clock_fake_set(now_us, now_us / 1000 + wall_offset_ms);
 }
 
+void fake_step_wall(int64_t ms)
+{
+    wall_offset_ms += ms;
+    clock_fake_set(now, now / 1000 + wall_offset_ms);
+}
+
 int64_t fake_now_us(void)
 {
     return now;

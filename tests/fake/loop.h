@@ -15,6 +15,8 @@ enum { FAKE_START_US = 1000000 };
 
 void fake_begin(int64_t now_us, int64_t wall_ms);
 int64_t fake_now_us(void);
+/* Somebody sets the calendar clock: so much forward, or back. Elapsed time knows nothing of it. */
+void fake_step_wall(int64_t ms);
 
 /* Runs what is runnable now, once over all loops; false: nothing was. Time does not move. */
 bool fake_turn(void);

@@ -28,6 +28,25 @@ static void write_down_and_stop(void *arg)
     loop_stop(note->loop);
 }
 
+TEST(the_calendar_can_be_stepped_and_elapsed_time_stays)
+{
+    AUTO(loop) loop = loop_new("a");
+    struct note note = {'a', loop};
+    struct timer timer;
+    timer_init(&timer, loop, write_down, &note);
+    timer_set_after(&timer, 1000000);
+    int64_t wall_ms = clock_wall_ms(), now_us = clock_now_us();
+    fake_step_wall(3600000);
+    CHECK_INT(clock_wall_ms(), wall_ms + 3600000);
+    CHECK_INT(clock_now_us(), now_us);
+    fake_run_for(500000);
+    CHECK_TEXT(journal, "");
+    fake_step_wall(-7200000);
+    fake_run_for(500000);
+    CHECK_TEXT(journal, "a");
+    CHECK_INT(clock_wall_ms(), wall_ms - 3600000 + 1000);
+}
+
 TEST(fake_time_jumps_to_the_next_timer)
 {
     AUTO(loop) loop = loop_new("a");

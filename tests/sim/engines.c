@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "sweep.h"
 
 enum {
     SPEECH_RMS = 300,
@@ -45,15 +46,15 @@ static void tell_stt(struct sim_stt *stt, enum stt_event_kind kind, const char *
 
 static const char *utterance(void)
 {
-    const char *text = sim_engines.utterances[sim_engines.next_utterance];
+    const char *text = sim_engines.utterances[sim_engines.next_utterance % SIM_UTTERANCES];
     return text && *text ? text : NULL;
 }
 
 static void stt_answers(void *arg)
 {
     struct sim_stt *stt = arg;
-    if (stt->is_first && sim_engines.stt_failures > 0) {
-        sim_engines.stt_failures--;
+    if ((stt->is_first && sim_engines.stt_failures > 0) || sweep_fails("stt")) {
+        sim_engines.stt_failures -= sim_engines.stt_failures > 0;
         tell_stt(stt, STT_ERROR, NULL);
         return;
     }
@@ -149,8 +150,8 @@ static void tell_llm(struct sim_llm *llm, struct llm_event event)
 static void llm_answers(void *arg)
 {
     struct sim_llm *llm = arg;
-    if (llm->is_first && sim_engines.llm_failures > 0) {
-        sim_engines.llm_failures--;
+    if ((llm->is_first && sim_engines.llm_failures > 0) || (llm->at == 0 && sweep_fails("llm"))) {
+        sim_engines.llm_failures -= sim_engines.llm_failures > 0;
         tell_llm(llm, (struct llm_event){
                           .kind = LLM_ERROR, .error = ENGINE_TRANSIENT, .message = "scripted"});
         return;
@@ -158,7 +159,9 @@ static void llm_answers(void *arg)
     if (sim_engines.tool) {
         struct llm_tool_call call = {
             .id = "t1", .name = sim_engines.tool, .arguments = sim_engines.tool_arguments};
-        sim_engines.tool = NULL;
+        if (sim_engines.tool_repeats == 0)
+            sim_engines.tool = NULL;
+        sim_engines.tool_repeats -= sim_engines.tool_repeats > 0;
         llm->text[llm->at] = 0;
         tell_llm(llm, (struct llm_event){.kind = LLM_TOOL_CALL, .call = call});
     }
@@ -262,8 +265,8 @@ static void tts_answers(void *arg)
     struct sim_tts *tts = arg;
     struct spoken *spoken = LIST_FIRST(&tts->queue, struct spoken, node);
     struct tts_event event = {.kind = TTS_AUDIO, .gen = spoken->gen};
-    if (tts->is_first && sim_engines.tts_failures > 0) {
-        sim_engines.tts_failures--;
+    if ((tts->is_first && sim_engines.tts_failures > 0) || sweep_fails("tts")) {
+        sim_engines.tts_failures -= sim_engines.tts_failures > 0;
         event.kind = TTS_ERROR;
         event.error = ENGINE_TRANSIENT;
         event.is_fatal = true;

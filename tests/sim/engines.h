@@ -19,6 +19,7 @@ struct sim_engines {
     const char *(*reply)(const struct llm_request *request); /* NULL: "This is the answer." */
     const char *tool;                                        /* called once by the next answer */
     const char *tool_arguments;
+    int tool_repeats; /* so many answers after it call it as well; -1: every one */
     int llm_failures, tts_failures, stt_failures; /* of `first` */
     bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
     int llm_starts, llm_cancels, tts_speaks, stt_opens;

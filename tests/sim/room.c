@@ -12,6 +12,7 @@
 #include "room/directory.h"
 #include "room/host.h"
 #include "rtc/port.h"
+#include "sweep.h"
 
 enum {
     FRAME_US = 20000,
@@ -61,6 +62,7 @@ struct room_media { /* as app.c would make it */
     struct loop *loop;
 };
 
+struct sim_rooms sim_rooms;
 static struct sim_caller *callers[ROOMS];
 static char *directory[ROOMS];
 static int16_t voice[VOICE_SAMPLES], noise[VOICE_SAMPLES];
@@ -309,6 +311,7 @@ static const struct room_link_ops link_ops = {
 struct room_media *room_media_new(const struct room_media_config *config)
 {
     struct room_media *media = mem_new(struct room_media);
+    sim_rooms = (struct sim_rooms){0};
     media->loop = config->loop;
     signal_voice(voice, VOICE_SAMPLES, AUDIO_OUT_RATE_HZ, 12000);
     signal_noise(noise, VOICE_SAMPLES, 6000);
@@ -350,6 +353,10 @@ void room_media_free(struct room_media *media)
 enum err room_host_open(struct room_media *media, const struct room_host_config *config,
                         struct room_link **out)
 {
+    if (sim_rooms.open_refusals > 0 || sweep_fails("room open")) {
+        sim_rooms.open_refusals -= sim_rooms.open_refusals > 0;
+        return ERR_LIMIT;
+    }
     struct sim_caller *caller = mem_new(struct sim_caller);
     caller->link.ops = &link_ops;
     snprintf(caller->room, sizeof(caller->room), "%s", config->room);
@@ -398,6 +405,10 @@ enum err room_directory_add(struct room_directory *rooms, const char *room,
 {
     (void)rooms;
     (void)media;
+    if (sim_rooms.list_refusals > 0 || sweep_fails("room list")) {
+        sim_rooms.list_refusals -= sim_rooms.list_refusals > 0;
+        return ERR_LIMIT;
+    }
     for (int i = 0; i < ROOMS; i++) {
         if (directory[i])
             continue;

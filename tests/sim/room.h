@@ -19,6 +19,12 @@ struct sim_frame {
 
 struct sim_caller;
 
+/* Rooms that refuse: so many of the next are not opened, or not listed. Reset with the world. */
+struct sim_rooms {
+    int open_refusals, list_refusals;
+};
+extern struct sim_rooms sim_rooms;
+
 /* The network, both ways. */
 struct sim_network {
     int64_t delay_us, jitter_us;

@@ -14,6 +14,9 @@
 #include "store/money.h"
 #include "store/node.h"
 #include "store/store.h"
+#include "sweep.h"
+
+enum { FROZEN_US = 10000 };
 
 struct sim_store sim_store;
 static store_watch_fn *watch_fn;
@@ -82,12 +85,18 @@ int64_t sim_told_ms(const char *part)
 static void run_job(void *arg)
 {
     struct job *job = arg;
-    enum err err = ERR_IO;
+    if (sim_store.is_frozen) {
+        timer_set_after(&job->timer, FROZEN_US);
+        return;
+    }
     struct tx tx = {.arena = arena_new(0), .now_ms = clock_wall_ms()};
-    if (sim_store.failures > 0)
-        sim_store.failures--;
-    else
+    bool fails = sim_store.failures != 0 || sweep_fails("store job");
+    sim_store.failures -= sim_store.failures > 0;
+    enum err err = OK;
+    if (!fails || sim_store.is_done_all_the_same)
         err = job->fn(&tx, job->arg);
+    if (fails)
+        err = sim_store.fault ? sim_store.fault : ERR_IO;
     sim_store.jobs++;
     store_done_fn *done = job->done;
     void *done_arg = job->arg;

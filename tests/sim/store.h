@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/ids.h"
 #include "model/call.h"
 
@@ -29,8 +30,11 @@ struct sim_store {
     size_t count;
     int64_t balance_usd4; /* what no ended call has taken yet */
     int64_t delay_us;
-    int failures;   /* so many jobs fail as if the database were away */
-    bool is_fenced; /* another node has ended our calls */
+    int failures;              /* so many jobs fail as if the database were away; -1: all */
+    enum err fault;            /* with what; OK: ERR_IO */
+    bool is_done_all_the_same; /* a job that fails has been done: only its answer is lost */
+    bool is_frozen;            /* jobs wait until this is false again */
+    bool is_fenced;            /* another node has ended our calls */
     struct buf events;
     int jobs;
 };

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "know/know.h"
 #include "room/host.h"
+#include "sweep.h"
 #include "tool/run.h"
 
 const char *world_passage;
@@ -40,7 +41,7 @@ static void found(void *arg)
     struct question *question = arg;
     struct hit hit = {.text = world_passage, .document = "guide", .question = "", .similarity = 1};
     struct hit_list hits = {.items = &hit, .count = world_passage ? 1 : 0};
-    question->fn(question->arg, OK, &hits);
+    question->fn(question->arg, sweep_fails("search") ? ERR_IO : OK, &hits);
     mem_free(question);
 }
 
@@ -65,7 +66,8 @@ struct tool_run {
 static void tool_answers(void *arg)
 {
     struct tool_run *run = arg;
-    run->fn(run->arg, &world_tool_result);
+    static const struct tool_result unreachable = {.status = 502, .error = "unreachable"};
+    run->fn(run->arg, sweep_fails("tool") ? &unreachable : &world_tool_result);
     mem_free(run);
 }
 
@@ -157,6 +159,7 @@ void world_begin(struct world *world, int64_t balance_usd4)
 void world_end(struct world *world)
 {
     sim_store.failures = 0;
+    sim_store.is_frozen = false;
     calls_drain(world->calls, 0, answered, NULL);
     world_run(1000);
     has_answer = false;

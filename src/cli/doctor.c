@@ -27,6 +27,7 @@ static const struct {
     {"programs", doctor_check_programs},
     {"clock", doctor_check_clock},
     {"limits", doctor_check_limits},
+    {"load", doctor_check_load},
 };
 
 static const char *const level_names[] = {"good", "warning", "fault"};

@@ -36,4 +36,4 @@ doctor_check_fn doctor_check_data, doctor_check_running, doctor_check_master_key
     doctor_check_database, doctor_check_dead_letters, doctor_check_clock, doctor_check_limits;
 doctor_check_fn doctor_check_listen, doctor_check_certificate, doctor_check_audio_ports,
     doctor_check_public_url, doctor_check_egress;
-doctor_check_fn doctor_check_engines, doctor_check_programs;
+doctor_check_fn doctor_check_load, doctor_check_engines, doctor_check_programs;

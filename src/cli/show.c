@@ -1,33 +1,13 @@
 /* earshot show: the running service's tree, for people or (--json) for programs. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/config.h"
 #include "base/js.h"
+#include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/print.h"
-#include "cli/unix_socket.h"
 
-enum { TREE_DEPTH_MAX = 32, READ_BYTES = 65536, INDENT = 2 };
-
-static enum err read_tree(const struct config *config, struct buf *out, struct fault *fault)
-{
-    struct sockaddr_un address;
-    enum err err = unix_socket_address(config_text(config, SET_DATA), &address, fault);
-    if (err)
-        return err;
-    int fd = unix_socket_connect(&address);
-    if (fd < 0)
-        return fault_set(fault, ERR_NOT_FOUND, "no service runs on %.120s",
-                         config_text(config, SET_DATA));
-    ssize_t n = 0;
-    while (!buf_reserve(out, READ_BYTES) && (n = read(fd, out->data + out->len, READ_BYTES)) > 0)
-        out->len += (size_t)n;
-    close(fd);
-    return n == 0 ? OK : fault_set(fault, ERR_IO, "the service's answer broke off");
-}
+enum { INDENT = 2 };
 
 static bool is_nested(const struct js *value)
 {
@@ -69,12 +49,8 @@ static int run_show(const struct invocation *call)
 {
     AUTO_BUF text = BUF_INIT(PRINT_MAX_BYTES);
     struct fault fault = {0};
-    if (read_tree(call->config, &text, &fault))
-        return command_fail(&fault);
-    if (text.data)
-        text.data[text.len] = '\0';
     AUTO(js) tree = NULL;
-    if (js_parse(text.data ? text.data : "", text.len, TREE_DEPTH_MAX, &tree, &fault))
+    if (ask_service(call->config, &tree, &text, &fault))
         return command_fail(&fault);
     if (invocation_has(call, "json"))
         return print_line(&text);

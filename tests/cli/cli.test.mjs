@@ -94,6 +94,7 @@ test('show tells of loops and calls, doctor finds no fault', async () => {
   assert.equal(statSync(join(service.data, 'earshot.sock')).mode & 0o777, 0o600);
   const { findings } = await service.cli('doctor', '--json');
   assert.deepEqual(findings.filter((finding) => finding.level === 'fault'), []);
+  assert.match(findings.find((finding) => finding.subject === 'load').text, /^has room: 0 calls are encoded cheaper, 0 were refused/);
 });
 
 test('show and doctor name what was set aside', async () => {

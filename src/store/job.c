@@ -88,7 +88,8 @@ static enum err result_of(const struct job *job, enum err result)
 {
     if (job->in_doubt[0])
         return ERR_TIMEOUT;
-    return class_of(job->tx.fault.err ? job->tx.fault.err : result);
+    /* A job's own outcome is its caller's business: ERR_AGAIN asks the API to resolve names. */
+    return job->tx.fault.err ? class_of(job->tx.fault.err) : result;
 }
 
 static void log_fault(const struct job *job, const char *mode)

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "load_call.h"
 #include "net/dial.h"
 #include "net/guard.h"
@@ -168,7 +167,6 @@ static void on_slot(void *arg)
 }
 
 struct parts {
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct tls_context *tls;
@@ -179,10 +177,9 @@ struct parts {
 
 static enum err open_parts(struct parts *parts, struct load *load, struct fault *fault)
 {
-    parts->pool = pool_new("resolver", 1, 0);
     enum err err = guard_new("", &parts->guard, fault);
     if (!err)
-        err = resolver_new(parts->pool, parts->guard, NULL, &parts->resolver, fault);
+        err = resolver_new(load->loop, parts->guard, NULL, &parts->resolver, fault);
     if (!err)
         err = tls_client_new(NULL, &parts->tls, fault);
     if (!err)
@@ -214,7 +211,6 @@ static void close_parts(struct parts *parts, struct load *load)
     tls_context_free(parts->tls);
     resolver_free(parts->resolver);
     guard_free(parts->guard);
-    pool_free(parts->pool);
 }
 
 static enum err run(struct generator *generator, struct fault *fault)

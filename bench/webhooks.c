@@ -19,7 +19,6 @@
 #include "base/ids.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "event/delivery.h"
 #include "model/agent.h"
 #include "model/call.h"
@@ -48,7 +47,6 @@ enum {
 
 struct bench {
     struct store *store;
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct loop *delivery_loop, *receiver_loop, *writer_loop, *client_loop;
@@ -182,11 +180,10 @@ static void open_all(struct bench *bench, const char *dir)
     bench->delivery_loop = loop_new("delivery");
     bench->receiver_loop = loop_new("receiver");
     bench->writer_loop = loop_new("writer");
-    bench->pool = pool_new("pool", 1, 0);
     if (store_open(&store, &bench->store, &fault) ||
         store_run(bench->store, STORE_WRITE, people_work, bench, &fault) ||
         guard_new("127.0.0.0/8", &bench->guard, &fault) ||
-        resolver_new(bench->pool, bench->guard, NULL, &bench->resolver, &fault) ||
+        resolver_new(bench->delivery_loop, bench->guard, NULL, &bench->resolver, &fault) ||
         http_server_open(bench->receiver_loop, &server, &handler, bench, &bench->server, &fault) ||
         loop_start(bench->receiver_loop) || loop_start(bench->writer_loop))
         fail(fault.text);
@@ -309,9 +306,12 @@ static void client_begin(void *arg)
 
 static void measure_client(struct bench *bench)
 {
-    const struct http_client_config config = {.resolver = bench->resolver};
+    struct resolver *resolver = NULL;
     long before = atomic_load(&bench->received);
     bench->client_loop = loop_new("client");
+    if (resolver_new(bench->client_loop, bench->guard, NULL, &resolver, NULL) != OK)
+        fail("no resolver");
+    const struct http_client_config config = {.resolver = resolver};
     bench->client = http_client_new(bench->client_loop, &config);
     bench->to_send = THROUGHPUT_EVENTS;
     receiver_url(bench, 0, "/hook", bench->url);

@@ -15,7 +15,9 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "event/delivery.h"
+#include "net/http_client.h"
 #include "net/http_server.h"
+#include "net/resolver.h"
 
 enum {
     IDLE_POLL_US = 10 * 1000,
@@ -56,6 +58,10 @@ static void wait_for_answers(void *arg)
 {
     struct app *app = arg;
     bool is_late = loop_now_us(app->control) > app->stopping_us + IDLE_MOST_US;
+    if (is_late) { /* who waits for a tenant's endpoint or host name waits no more */
+        http_client_stop(app->http_client);
+        resolver_stop(app->resolver);
+    }
     if (app->http && (is_late || http_server_connections(app->http) == 0))
         http_server_close(TAKE(app->http));
     if (!app->http && api_is_idle(app->api))

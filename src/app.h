@@ -52,6 +52,8 @@ enum { APP_URL_SIZE = 256, APP_LOOPS_MAX = 64 };
 /* One thread that carries calls. */
 struct app_media {
     struct loop *loop;
+    struct resolver *resolver;
+    struct dialer *dialer;
     struct http_client *http;
     struct port *port;
     struct room_media *rooms;
@@ -78,9 +80,8 @@ struct app {
     struct pool *pool;
 
     struct guard *guard;
-    struct resolver *resolver;
+    struct resolver *resolver, *delivery_resolver; /* of the control loop, of the delivery loop */
     struct tls_context *client_tls;
-    struct dialer *dialer;
     struct http_client *http_client; /* of the control loop */
 
     struct store *store;

@@ -57,9 +57,17 @@ static void close_control(struct app *app)
 
 /* The way out: names, guard, TLS, HTTP. */
 
-static struct http_client *new_http_client(struct app *app, struct loop *loop)
+static enum err new_resolver(struct app *app, struct loop *loop, struct resolver **out,
+                             struct fault *fault)
 {
-    const struct http_client_config config = {.resolver = app->resolver,
+    return resolver_new(loop, app->guard, config_text(app->config, SET_EGRESS_NAMESERVER), out,
+                        fault);
+}
+
+static struct http_client *new_http_client(struct app *app, struct loop *loop,
+                                           struct resolver *resolver)
+{
+    const struct http_client_config config = {.resolver = resolver,
                                               .ca_path = text_or_null(app->config, SET_EGRESS_CA)};
     return http_client_new(loop, &config);
 }
@@ -67,8 +75,8 @@ static struct http_client *new_http_client(struct app *app, struct loop *loop)
 static void close_network(struct app *app)
 {
     http_client_free(app->http_client);
-    dialer_free(app->dialer);
     tls_context_free(app->client_tls);
+    resolver_free(app->delivery_resolver);
     resolver_free(app->resolver);
     guard_free(app->guard);
     pool_free(app->pool);
@@ -80,16 +88,16 @@ static enum err open_network(struct app *app, struct fault *fault)
     enum err err = guard_new(config_text(config, SET_EGRESS_ALLOW), &app->guard, fault);
     app->pool = pool_new("pool", POOL_THREADS, POOL_NICE);
     if (!err)
-        err = resolver_new(app->pool, app->guard, config_text(config, SET_EGRESS_NAMESERVER),
-                           &app->resolver, fault);
+        err = new_resolver(app, app->control, &app->resolver, fault);
+    if (!err)
+        err = new_resolver(app, app->delivery_loop, &app->delivery_resolver, fault);
     if (!err)
         err = tls_client_new(text_or_null(config, SET_EGRESS_CA), &app->client_tls, fault);
     if (err) {
         close_network(app);
         return err;
     }
-    app->dialer = dialer_new(app->resolver, app->client_tls);
-    app->http_client = new_http_client(app, app->control);
+    app->http_client = new_http_client(app, app->control, app->resolver);
     return OK;
 }
 
@@ -153,6 +161,8 @@ static void close_media(struct app *app)
         room_media_free(media->rooms);
         port_close(media->port);
         http_client_free(media->http);
+        dialer_free(media->dialer);
+        resolver_free(media->resolver);
         loop_free(media->loop);
     }
     dtls_identity_free(app->identity);
@@ -175,9 +185,16 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
         loop_free(media->loop);
         return fault_set(fault, inner.err, "%.150s (rtc.bind, rtc.port)", inner.text);
     }
-    media->http = new_http_client(app, media->loop);
+    err = new_resolver(app, media->loop, &media->resolver, fault);
+    if (err) {
+        port_close(media->port);
+        loop_free(media->loop);
+        return err;
+    }
+    media->http = new_http_client(app, media->loop, media->resolver);
+    media->dialer = dialer_new(media->resolver, app->client_tls);
     const struct room_media_config rooms = {
-        .loop = media->loop, .port = media->port, .signer = &app->signer, .dialer = app->dialer};
+        .loop = media->loop, .port = media->port, .signer = &app->signer, .dialer = media->dialer};
     media->rooms = room_media_new(&rooms);
     app->media_count++;
     return OK;
@@ -272,7 +289,7 @@ static enum err open_delivery(struct app *app, struct fault *fault)
     const struct delivery_config config = {
         .loop = app->delivery_loop,
         .store = app->store,
-        .resolver = app->resolver,
+        .resolver = app->delivery_resolver,
         .ca_path = text_or_null(app->config, SET_EGRESS_CA),
         .max_under_way = (unsigned)config_int(app->config, SET_WEBHOOK_CONNECTIONS),
         .max_per_receiver = (unsigned)config_int(app->config, SET_WEBHOOK_PER_RECEIVER),

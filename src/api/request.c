@@ -356,8 +356,8 @@ static void resolve_urls(struct request *request)
             continue;
         struct url_check *check = arena_new_of(request->arena, struct url_check);
         *check = (struct url_check){.request = request, .index = i};
-        resolver_check_url(request->deps->resolver, request->urls[i].url, request->deps->control,
-                           url_checked, check);
+        resolver_check_url(request->deps->resolver, request->principal.workspace_id,
+                           request->urls[i].url, url_checked, check);
     }
 }
 

@@ -200,6 +200,7 @@ static void run_test(struct request *request)
         .tool = &test->tool,
         .arguments = arguments,
         .agent_id = test->tool.agent_id,
+        .workspace_id = request->principal.workspace_id,
         .is_test = true,
     };
     tool_run_start(request->deps->http, &input, test_done, request);

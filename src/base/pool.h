@@ -1,7 +1,7 @@
-/* A small pool of worker threads (nice +5) for what may block: name resolution, files, password
- * hashes. No SQL here. Tenants share it fairly (base/fair.h): what a job cost is the time that it
- * took, and no key holds all threads. tests/fake/pool.c runs jobs on the simulated clock with
- * scripted delay, by as many workers and in the same order. */
+/* A small pool of worker threads (nice +5) for what may block: files, password hashes. No SQL here.
+ * Tenants share it fairly (base/fair.h): what a job cost is the time that it took, and no key holds
+ * all threads. tests/fake/pool.c runs jobs on the simulated clock with scripted delay, by as many
+ * workers and in the same order. */
 #pragma once
 
 #include <stdbool.h>

@@ -241,6 +241,7 @@ static void run_tool(struct live_call *call, const struct talk_action *action)
         .arguments = arguments,
         .call_id = call->id,
         .agent_id = call->plan->row->agent_id,
+        .workspace_id = call->plan->row->user_id,
     };
     input.variables = setup_variables(call->setup, &input.variable_count);
     struct run *run = mem_new(struct run);

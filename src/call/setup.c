@@ -151,6 +151,7 @@ static void run_before(struct setup *setup, const struct tool *tool)
         .arguments = arguments,
         .call_id = setup->config.plan->row->id,
         .agent_id = setup->config.plan->row->agent_id,
+        .workspace_id = setup->config.plan->row->user_id,
         .variables = setup->variables,
         .variable_count = setup->variable_count,
     };

@@ -12,7 +12,6 @@
 #include "base/config.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/wav_caller.h"
@@ -38,7 +37,6 @@ struct call_run {
     const struct invocation *line;
     bool is_json;
     struct loop *loop;
-    struct pool *pool;
     struct resolver *resolver;
     struct http_client *http;
     struct tls_context *tls;
@@ -270,12 +268,11 @@ static enum err open_run(struct call_run *run)
 {
     const char *ca = config_text(run->line->config, SET_EGRESS_CA);
     run->loop = loop_new("caller");
-    run->pool = pool_new("pool", 1, 0);
     timer_init(&run->goodbye, run->loop, stop, run->loop);
     buf_init(&run->said, SEGMENT_MAX_BYTES);
     enum err err = load_question(run);
     if (!err)
-        err = resolver_new(run->pool, NULL, NULL, &run->resolver, &run->fault);
+        err = resolver_new(run->loop, NULL, NULL, &run->resolver, &run->fault);
     if (!err)
         err = tls_client_new(*ca ? ca : NULL, &run->tls, &run->fault);
     if (!err)
@@ -306,7 +303,6 @@ static void close_run(struct call_run *run)
     tls_context_free(run->tls);
     dtls_identity_free(run->identity);
     resolver_free(run->resolver);
-    pool_free(run->pool);
     loop_free(run->loop);
     wav_clear(&run->question);
     buf_clear(&run->said);

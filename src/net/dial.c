@@ -213,9 +213,10 @@ static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
     try_next(dial);
 }
 
-struct dial *dial_start(struct loop *loop, struct dialer *dialer, const struct dial_target *target,
-                        dial_fn *fn, void *arg)
+struct dial *dial_start(struct dialer *dialer, const struct dial_target *target, dial_fn *fn,
+                        void *arg)
 {
+    struct loop *loop = resolver_loop(dialer->resolver);
     struct dial *dial = mem_new(struct dial);
     dial->loop = loop;
     dial->dialer = dialer;
@@ -229,8 +230,8 @@ struct dial *dial_start(struct loop *loop, struct dialer *dialer, const struct d
     timer_init(&dial->patience, loop, on_patience, dial);
     int64_t timeout_ms = target->timeout_ms ? target->timeout_ms : TIMEOUT_STANDARD_MS;
     timer_set_after(&dial->limit, timeout_ms * 1000);
-    const struct resolve_target name = {target->host, target->port, target->scope};
-    dial->resolve = resolve_start(dialer->resolver, &name, loop, on_resolved, dial);
+    const struct resolve_target name = {target->host, target->port, target->scope, target->tenant};
+    dial->resolve = resolve_start(dialer->resolver, &name, on_resolved, dial);
     return dial;
 }
 

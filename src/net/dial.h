@@ -1,6 +1,5 @@
-/* Connecting: resolve (pool), guard every address, connect to the first that answers, TLS. A dialer
- * is what app.c makes once and hands to all who connect. Thread: its loop (the dialer itself any).
- */
+/* Connecting: resolve, guard every address, connect to the first that answers, TLS. A dialer is
+ * what app.c makes for each loop and hands to all who connect there. Thread: its loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +11,6 @@
 
 struct dial;
 struct dialer;
-struct loop;
 struct resolver;
 struct stream;
 struct tls_context;
@@ -29,11 +27,12 @@ struct dial_target {
     bool is_tls;
     enum guard_scope scope;
     int64_t timeout_ms; /* for all of it; 0: 10,000 */
+    const char *tenant; /* a workspace's id; NULL: the operator */
 };
 
 /* stream is NULL when fault->err is not OK; else the callee owns it, its TLS handshake done. */
 typedef void dial_fn(void *arg, struct stream *take_stream, const struct fault *fault);
 /* fn never comes inside the call. The handle is gone after it. */
-struct dial *dial_start(struct loop *loop, struct dialer *dialer, const struct dial_target *target,
-                        dial_fn *fn, void *arg);
+struct dial *dial_start(struct dialer *dialer, const struct dial_target *target, dial_fn *fn,
+                        void *arg);
 void dial_cancel(struct dial *dial);

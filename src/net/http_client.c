@@ -14,7 +14,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/internal.h"
-#include "net/names.h"
 #include "net/resolver.h"
 #include "net/tls.h"
 #include "net/url.h"
@@ -33,9 +32,9 @@ struct http_client {
     CURLM *multi;
     struct timer timer; /* libcurl's */
     struct http_client_config config;
-    struct names *names;
     char *ca_path;
     struct list_node fetches;
+    bool is_stopped;
     bool is_freed;
 };
 
@@ -51,7 +50,7 @@ struct http_fetch {
     struct http_client *client;
     struct list_node node;
     struct arena *arena;
-    struct name_wait *name;
+    struct resolve *name;
     struct url url;
     char *url_text;
     char *method;
@@ -150,7 +149,6 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     client->loop = loop;
     client->config = *config;
     client->ca_path = mem_strdup(config->ca_path);
-    client->names = names_new(config->resolver, loop);
     list_init(&client->fetches);
     timer_init(&client->timer, loop, on_timer, client);
     client->multi = curl_multi_init();
@@ -183,7 +181,7 @@ static void free_fetch(void *arg)
 static void retire(struct http_fetch *fetch)
 {
     fetch->is_over = true;
-    names_cancel(TAKE(fetch->name));
+    resolve_cancel(TAKE(fetch->name));
     timer_stop(&fetch->limit);
     timer_stop(&fetch->stall);
     list_remove(&fetch->node);
@@ -228,7 +226,6 @@ static void free_client(void *arg)
     struct http_client *client = arg;
     timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
-    names_free(client->names);
     mem_free(client->ca_path);
     mem_free(client);
 }
@@ -244,6 +241,23 @@ void http_client_free(struct http_client *client)
         retire(fetch);
     }
     loop_defer(client->loop, free_client, client); /* behind those of the fetches */
+}
+
+static void stop_fetch(struct http_fetch *fetch)
+{
+    if (!fetch->fault.err)
+        fault_set(&fetch->fault, ERR_CLOSED, "the service is ending");
+    timer_set_after(&fetch->limit, 0);
+}
+
+void http_client_stop(struct http_client *client)
+{
+    struct http_fetch *fetch;
+    client->is_stopped = true;
+    LIST_EACH(fetch, &client->fetches, struct http_fetch, node)
+    {
+        stop_fetch(fetch);
+    }
 }
 
 static enum err error_of(CURLcode code)
@@ -557,9 +571,12 @@ struct http_fetch *http_fetch_start(struct http_client *client,
     list_push_back(&client->fetches, &fetch->node);
     bool is_known = prepare(fetch, request) != OK;
     timer_set_after(&fetch->limit, is_known ? 0 : fetch->limits.timeout_ms * 1000);
-    if (is_known)
+    if (client->is_stopped)
+        stop_fetch(fetch);
+    if (is_known || client->is_stopped)
         return fetch;
-    const struct resolve_target target = {fetch->url.host, fetch->url.port, request->scope};
-    fetch->name = names_resolve(client->names, &target, on_resolved, fetch);
+    const struct resolve_target target = {fetch->url.host, fetch->url.port, request->scope,
+                                          request->tenant};
+    fetch->name = resolve_start(client->config.resolver, &target, on_resolved, fetch);
     return fetch;
 }

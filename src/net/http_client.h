@@ -1,5 +1,5 @@
-/* The HTTP client: libcurl's multi interface on a loop. Every host is resolved on the pool and
- * guarded before, and the guard stands again in the hook that opens the socket. No proxies, no
+/* The HTTP client: libcurl's multi interface on a loop. Every host is resolved by us and guarded
+ * before, and the guard stands again in the hook that opens the socket. No proxies, no
  * redirects, no cookies, only http and https; connections are kept and used again.
  * Thread: its loop. */
 #pragma once
@@ -20,7 +20,7 @@ struct resolver;
 
 /* Zeros mean the standard value. */
 struct http_client_config {
-    struct resolver *resolver; /* borrowed, required */
+    struct resolver *resolver; /* of the loop; borrowed, required */
     const char *ca_path;       /* further authorities (PEM); NULL: the system's alone */
     unsigned max_connections;  /* kept in all: 256 */
     unsigned max_per_host;     /* 0: no ceiling of its own; further requests wait their turn */
@@ -28,6 +28,8 @@ struct http_client_config {
 struct http_client *http_client_new(struct loop *loop, const struct http_client_config *config);
 void http_client_free(struct http_client *client); /* cancels what is under way */
 DEFINE_AUTO(http_client)
+/* The service ends: what is under way, and what is asked from now on, ends with ERR_CLOSED. */
+void http_client_stop(struct http_client *client);
 
 struct http_fetch_request {
     const char *method; /* "GET", "POST" */
@@ -43,6 +45,7 @@ struct http_fetch_request {
     bool cut_body; /* true: read no further than max_body_bytes and count it as success; false:
                       a longer answer is ERR_LIMIT */
     enum guard_scope scope;
+    const char *tenant;   /* whose request it is: a workspace's id; NULL: the operator's */
     bool wants_headers;   /* keep the answer's headers */
     struct fault refused; /* not OK: nothing is sent and on_done tells this, so that a caller whose
                              own preparation failed has one way out */

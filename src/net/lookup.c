@@ -1,111 +1,225 @@
 #include "net/lookup.h"
 
-#include <arpa/nameser.h>
-#include <netdb.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <resolv.h>
 #include <string.h>
+#include <sys/time.h>
 
+#include <ares.h>
+
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/mem.h"
 #include "net/internal.h"
 
 enum {
-    ANSWER_MAX_BYTES = 4096,
-    ASK_WAIT_S = 2, /* before asking once more */
-    ASK_TIMES = 2,
+    TRY_MS = 1500, /* before asking the next server; doubled in the second round */
+    TRIES = 2,
+    LIMIT_US = 6 * 1000 * 1000, /* of all of it, however many servers there are */
+    UDP_BYTES = 1232,           /* what passes unfragmented (DNS flag day 2020) */
 };
 
-static size_t add(struct net_addr *out, size_t count, size_t max, const struct net_addr *addr)
+/*   asking --c-ares has answered, or the limit--> over: told and freed at the end of the turn */
+struct lookup {
+    struct loop *loop;
+    ares_channel channel;
+    struct list_node watches;
+    struct timer next;  /* c-ares's */
+    struct timer limit; /* of all of it */
+    struct lookup_answer answer;
+    lookup_fn *fn; /* NULL: cancelled */
+    void *arg;
+    bool is_over;
+};
+
+/* One socket of c-ares's. */
+struct watch {
+    struct list_node node;
+    struct lookup *lookup;
+    struct io *io;
+    ares_socket_t fd;
+};
+
+static void drop_watch(struct watch *watch)
 {
-    if (count < max)
-        out[count++] = *addr;
-    return count;
+    list_remove(&watch->node);
+    io_close(watch->io);
+    mem_free(watch);
 }
 
-static enum err ask_system(const char *host, struct net_addr *out, size_t max, size_t *out_count,
-                           struct fault *fault)
+static void end(struct lookup *lookup);
+
+static void drive(struct lookup *lookup, ares_socket_t readable, ares_socket_t writable)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *list = NULL;
-    int error = getaddrinfo(host, NULL, &hints, &list);
-    if (error == EAI_NONAME || error == EAI_NODATA || error == EAI_ADDRFAMILY)
-        return fault_set(fault, ERR_NOT_FOUND, "the host name does not exist");
-    if (error)
-        return fault_set(fault, ERR_IO, "the host name cannot be resolved: %s",
-                         gai_strerror(error));
-    size_t count = 0;
-    for (struct addrinfo *it = list; it; it = it->ai_next) {
-        struct net_addr addr;
-        net_addr_from_sockaddr((struct sockaddr_storage *)it->ai_addr, &addr);
-        addr.port = 0;
-        count = add(out, count, max, &addr);
+    struct timeval wait;
+    ares_process_fd(lookup->channel, readable, writable);
+    if (!lookup->is_over && ares_timeout(lookup->channel, NULL, &wait))
+        timer_set_after(&lookup->next, (int64_t)wait.tv_sec * 1000000 + wait.tv_usec);
+}
+
+static void on_ready(void *arg, unsigned events)
+{
+    const struct watch *watch = arg;
+    struct lookup *lookup = watch->lookup;
+    ares_socket_t fd = watch->fd; /* the watch may go meanwhile */
+    if (lookup->is_over)
+        return;
+    drive(lookup, events & IO_READ ? fd : ARES_SOCKET_BAD,
+          events & IO_WRITE ? fd : ARES_SOCKET_BAD);
+}
+
+static void on_next(void *arg)
+{
+    drive(arg, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+}
+
+static void on_limit(void *arg)
+{
+    struct lookup *lookup = arg;
+    fault_set(&lookup->answer.fault, ERR_IO, "the host name cannot be resolved: no answer");
+    end(lookup);
+}
+
+/* c-ares tells what it wants to know of a descriptor; of nothing: it is about to close it. */
+static void on_wanted(void *arg, ares_socket_t fd, int reads, int writes)
+{
+    struct lookup *lookup = arg;
+    unsigned events = (reads ? IO_READ : 0) | (writes ? IO_WRITE : 0);
+    struct watch *watch, *found = NULL;
+    LIST_EACH(watch, &lookup->watches, struct watch, node)
+    {
+        if (watch->fd == fd)
+            found = watch;
     }
-    freeaddrinfo(list);
-    *out_count = count;
-    return OK;
+    if (found && events) {
+        io_want(found->io, events);
+    } else if (found) {
+        drop_watch(found);
+    } else if (events) {
+        watch = mem_new(struct watch);
+        watch->lookup = lookup;
+        watch->fd = fd;
+        watch->io = io_open(lookup->loop, fd, events, on_ready, watch);
+        list_push_back(&lookup->watches, &watch->node);
+    }
 }
 
-static size_t read_records(const unsigned char *answer, int len, unsigned type,
-                           struct net_addr *out, size_t count, size_t max)
+static void take_addresses(struct lookup_answer *answer, const struct ares_addrinfo *info)
 {
-    ns_msg message;
-    if (ns_initparse(answer, len, &message) != 0)
-        return count;
-    for (int i = 0; i < ns_msg_count(message, ns_s_an); i++) {
-        ns_rr record;
-        if (ns_parserr(&message, ns_s_an, i, &record) != 0 || (unsigned)ns_rr_type(record) != type)
+    answer->ttl_s = INT32_MAX;
+    for (const struct ares_addrinfo_node *it = info->nodes; it; it = it->ai_next) {
+        bool is_known = it->ai_family == AF_INET || it->ai_family == AF_INET6;
+        if (!is_known || answer->count == LOOKUP_MAX_ADDRESSES)
             continue;
-        const uint8_t *ip = ns_rr_rdata(record);
-        struct net_addr addr = {0};
-        if (type == ns_t_a && ns_rr_rdlen(record) == 4)
-            addr = net_addr_ipv4(ip[0], ip[1], ip[2], ip[3], 0);
-        else if (type == ns_t_aaaa && ns_rr_rdlen(record) == 16)
-            memcpy(addr.ip, ip, 16);
-        else
-            continue;
-        count = add(out, count, max, &addr);
+        struct sockaddr_storage storage = {0};
+        memcpy(&storage, it->ai_addr, MIN(sizeof(storage), (size_t)it->ai_addrlen));
+        struct net_addr *addr = &answer->addrs[answer->count++];
+        net_addr_from_sockaddr(&storage, addr);
+        addr->port = 0;
+        answer->ttl_s = MIN(answer->ttl_s, (int64_t)it->ai_ttl);
     }
-    return count;
 }
 
-static enum err ask_server(const struct net_addr *nameserver, const char *host,
-                           struct net_addr *out, size_t max, size_t *out_count, struct fault *fault)
+static void take_failure(struct lookup_answer *answer, int status)
 {
-    static const unsigned types[] = {ns_t_a, ns_t_aaaa};
-    struct __res_state state = {0};
-    struct sockaddr_storage storage;
-    unsigned char answer[ANSWER_MAX_BYTES];
-    size_t count = 0;
-    bool is_known = false;
-    if (res_ninit(&state) != 0)
-        return fault_set(fault, ERR_IO, "no resolver");
-    net_addr_to_sockaddr(nameserver, false, &storage);
-    memcpy(&state.nsaddr_list[0], &storage, sizeof(state.nsaddr_list[0]));
-    state.nscount = 1;
-    state.retrans = ASK_WAIT_S;
-    state.retry = ASK_TIMES;
-    state.options &= ~(unsigned long)(RES_DNSRCH | RES_DEFNAMES);
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        int len = res_nquery(&state, host, ns_c_in, (int)types[i], answer, sizeof(answer));
-        is_known |= len >= 0 || state.res_h_errno == HOST_NOT_FOUND || state.res_h_errno == NO_DATA;
-        if (len > 0)
-            count = read_records(answer, MIN(len, (int)sizeof(answer)), types[i], out, count, max);
-    }
-    res_nclose(&state);
-    if (!is_known)
-        return fault_set(fault, ERR_IO, "the host name cannot be resolved: no answer");
-    *out_count = count;
-    return OK;
+    if (status == ARES_ENOTFOUND || status == ARES_EBADNAME)
+        fault_set(&answer->fault, ERR_NOT_FOUND, "the host name does not exist");
+    else if (status == ARES_SUCCESS || status == ARES_ENODATA)
+        fault_set(&answer->fault, ERR_NOT_FOUND, "the host name has no address");
+    else
+        fault_set(&answer->fault, ERR_IO, "the host name cannot be resolved: %s",
+                  ares_strerror(status));
 }
 
-enum err net_lookup(const struct net_addr *nameserver, const char *host, struct net_addr *out,
-                    size_t max, size_t *out_count, struct fault *fault)
+/* Inside a call of c-ares's, which also comes here as the channel is destroyed. */
+static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *info)
 {
-    size_t count = 0;
-    enum err err = nameserver ? ask_server(nameserver, host, out, max, &count, fault)
-                              : ask_system(host, out, max, &count, fault);
-    if (!err && count == 0)
-        err = fault_set(fault, ERR_NOT_FOUND, "the host name has no address");
-    if (!err)
-        *out_count = count;
-    return err;
+    struct lookup *lookup = arg;
+    (void)timeouts;
+    if (!lookup->is_over) {
+        if (status == ARES_SUCCESS && info)
+            take_addresses(&lookup->answer, info);
+        if (lookup->answer.count == 0)
+            take_failure(&lookup->answer, status);
+        end(lookup);
+    }
+    ares_freeaddrinfo(info);
+}
+
+static void finish(void *arg)
+{
+    struct lookup *lookup = arg;
+    if (lookup->channel)
+        ares_destroy(lookup->channel);
+    while (!list_is_empty(&lookup->watches))
+        drop_watch(LIST_FIRST(&lookup->watches, struct watch, node));
+    if (lookup->fn)
+        lookup->fn(lookup->arg, &lookup->answer);
+    mem_free(lookup);
+}
+
+/* c-ares may be on the stack, so it is let go of at the end of the turn. */
+static void end(struct lookup *lookup)
+{
+    lookup->is_over = true;
+    timer_stop(&lookup->next);
+    timer_stop(&lookup->limit);
+    loop_defer(lookup->loop, finish, lookup);
+}
+
+static int open_channel(struct lookup *lookup, const struct lookup_target *target)
+{
+    static char dns_only[] = "b";
+    struct ares_options options = {
+        .flags = ARES_FLAG_EDNS | (target->searches ? 0 : ARES_FLAG_NOSEARCH),
+        .timeout = TRY_MS,
+        .tries = TRIES,
+        .ednspsz = UDP_BYTES,
+        .sock_state_cb = on_wanted,
+        .sock_state_cb_data = lookup,
+        .lookups = dns_only,
+    };
+    int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_EDNSPSZ |
+               ARES_OPT_SOCK_STATE_CB | (target->nameserver ? ARES_OPT_LOOKUPS : 0);
+    int status = ares_init_options(&lookup->channel, &options, mask);
+    if (status != ARES_SUCCESS || !target->nameserver)
+        return status;
+    struct ares_addr_port_node server = {.family = AF_INET};
+    server.udp_port = server.tcp_port = target->nameserver->port;
+    memcpy(&server.addr.addr4, target->nameserver->ip + 12, sizeof(server.addr.addr4));
+    return ares_set_servers_ports(lookup->channel, &server);
+}
+
+struct lookup *lookup_start(struct loop *loop, const struct lookup_target *target, lookup_fn *fn,
+                            void *arg)
+{
+    static const struct ares_addrinfo_hints hints = {
+        .ai_flags = ARES_AI_NOSORT, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct lookup *lookup = mem_new(struct lookup);
+    lookup->loop = loop;
+    lookup->fn = fn;
+    lookup->arg = arg;
+    list_init(&lookup->watches);
+    timer_init(&lookup->next, loop, on_next, lookup);
+    timer_init(&lookup->limit, loop, on_limit, lookup);
+    int status = open_channel(lookup, target);
+    if (status != ARES_SUCCESS) {
+        take_failure(&lookup->answer, status);
+        end(lookup);
+        return lookup;
+    }
+    timer_set_after(&lookup->limit, LIMIT_US);
+    ares_getaddrinfo(lookup->channel, target->host, NULL, &hints, on_answer, lookup);
+    if (!lookup->is_over)
+        drive(lookup, ARES_SOCKET_BAD, ARES_SOCKET_BAD); /* sets c-ares's timer */
+    return lookup;
+}
+
+void lookup_cancel(struct lookup *lookup)
+{
+    if (!lookup)
+        return;
+    lookup->fn = NULL;
+    if (!lookup->is_over)
+        end(lookup);
 }

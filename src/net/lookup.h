@@ -1,14 +1,37 @@
-/* One blocking look-up of a name, by the system's resolver or by a name server that the operator
- * names. Thread: worker. */
+/* One question to the name system, on a loop: c-ares with the machine's /etc/hosts, resolv.conf and
+ * search domains, or a name server that the operator names. Each question has a channel of its own,
+ * so that it has ports of its own (a forged answer must guess them), can be given up alone, and
+ * sees the machine's files as they are now. Thread: its loop. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "base/attr.h"
 #include "base/err.h"
 #include "net/addr.h"
 
-/* nameserver: NULL for the system's. Fills up to max addresses, port 0. ERR_NOT_FOUND: no such
- * name, or it has no address. ERR_IO: nobody could say. */
-enum err net_lookup(const struct net_addr *nameserver, const char *host, struct net_addr *out,
-                    size_t max, size_t *out_count, struct fault *fault) MUST_USE;
+struct lookup;
+struct loop;
+
+enum { LOOKUP_MAX_ADDRESSES = 8 };
+
+struct lookup_target {
+    const char *host;
+    const struct net_addr *nameserver; /* NULL: the machine's files and servers */
+    bool searches;                     /* in the machine's search domains too */
+};
+
+struct lookup_answer {
+    struct net_addr addrs[LOOKUP_MAX_ADDRESSES]; /* port 0; at least one when fault.err is OK */
+    size_t count;
+    int64_t ttl_s;
+    struct fault fault; /* ERR_NOT_FOUND: no such name, or it has no address. ERR_IO: nobody could
+                           say within 6 s */
+};
+
+typedef void lookup_fn(void *arg, const struct lookup_answer *answer); /* borrowed */
+/* fn comes once, never inside the call; the handle is gone after it. */
+struct lookup *lookup_start(struct loop *loop, const struct lookup_target *target, lookup_fn *fn,
+                            void *arg);
+void lookup_cancel(struct lookup *lookup); /* fn comes no more; NULL is fine */

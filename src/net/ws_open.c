@@ -142,8 +142,14 @@ struct ws *ws_connect(struct loop *loop, struct dialer *dialer, const struct ws_
         timer_set_after(&opening->limit, 0);
         return ws;
     }
-    const struct dial_target target = {url.host, url.port, url_is_tls(&url), scope, open_ms};
-    opening->dial = dial_start(loop, dialer, &target, on_dialled, ws);
+    const struct dial_target target = {
+        .host = url.host,
+        .port = url.port,
+        .is_tls = url_is_tls(&url),
+        .scope = scope,
+        .timeout_ms = open_ms,
+    };
+    opening->dial = dial_start(dialer, &target, on_dialled, ws);
     timer_set_after(&opening->limit, open_ms * 1000);
     return ws;
 }

@@ -124,6 +124,7 @@ struct tool_run *tool_run_start(struct http_client *client, const struct tool_ru
         .max_body_bytes = TOOL_BODY_MAX_BYTES,
         .cut_body = true,
         .wants_headers = true,
+        .tenant = input->workspace_id,
     };
     request.connect_ms = request.timeout_ms;
     enum err err = tool_request_make(run->arena, input, &made, &request.refused);

@@ -32,6 +32,7 @@ struct tool_run_input {
     const struct js *arguments; /* object: name to value, by the model or the tester; may be NULL */
     const char *call_id;        /* NULL or "": a test */
     const char *agent_id;       /* NULL: none */
+    const char *workspace_id;   /* whose run it is */
     const struct tool_name_value *variables; /* of the call; they win over arguments */
     size_t variable_count;
     bool is_test; /* X-Service-Test-Call: true */

@@ -2,31 +2,9 @@
  * private networks, redirects, and literal addresses in the spellings that clients read differently. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
 import { startService, makeWorkspace } from '../harness/service.mjs';
+import { startNames } from '../harness/names.mjs';
 import { startReceiver } from '../harness/receiver.mjs';
-
-/* Answers A questions with answers[name] (a list of addresses); AAAA and unknown names with none, 'fail' with SERVFAIL. */
-async function startNames() {
-  const answers = {};
-  const socket = createSocket('udp4');
-  socket.on('message', (question, peer) => {
-    const labels = [];
-    let at = 12;
-    for (; question[at]; at += question[at] + 1) labels.push(question.toString('latin1', at + 1, at + 1 + question[at]));
-    const end = at + 5;
-    const wanted = answers[labels.join('.').toLowerCase()];
-    const list = question.readUInt16BE(at + 1) === 1 && Array.isArray(wanted) ? wanted : [];
-    const head = Buffer.from(question.subarray(0, end));
-    head.writeUInt16BE(wanted === 'fail' ? 0x8182 : wanted ? 0x8180 : 0x8183, 2);
-    head.writeUInt16BE(list.length, 6);
-    head.fill(0, 8, 12);
-    const records = list.map((ip) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...ip.split('.').map(Number)]));
-    socket.send(Buffer.concat([head, ...records]), peer.port, peer.address);
-  });
-  await new Promise((done) => socket.bind(0, '127.0.0.1', done));
-  return { answers, address: `127.0.0.1:${socket.address().port}`, close: () => socket.close() };
-}
 
 let names, service, receiver, api, agentId;
 before(async () => {

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "event/sign.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
@@ -36,7 +35,6 @@ struct post {
 struct post_office {
     struct fix *fix;
     struct loop *loop;
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct http_server *server;
@@ -104,10 +102,9 @@ static void office_open(struct post_office *office, struct fix *fix, unsigned pe
     memset(office, 0, sizeof(*office));
     office->fix = fix;
     office->loop = loop_new("test");
-    office->pool = pool_new("test", 1, 0);
     fix_people(fix);
     CHECK(guard_new("127.0.0.1", &office->guard, NULL) == OK);
-    CHECK(resolver_new(office->pool, office->guard, NULL, &office->resolver, NULL) == OK);
+    CHECK(resolver_new(office->loop, office->guard, NULL, &office->resolver, NULL) == OK);
     CHECK(http_server_open(office->loop, &config, &handler, office, &office->server, NULL) == OK);
     office_start(office, per_receiver, answer_ms);
 }
@@ -171,9 +168,8 @@ static void office_close(struct post_office *office)
     http_server_close(office->server);
     for (size_t i = 0; i < office->held_count; i++)
         http_answer_error(office->held[i], 500, "X", "over");
-    pool_free(office->pool);
-    loop_free(office->loop);
     resolver_free(office->resolver);
+    loop_free(office->loop);
     guard_free(office->guard);
     for (size_t i = 0; i < office->count; i++)
         mem_free(office->posts[i].body);

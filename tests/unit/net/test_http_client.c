@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "net/listen.h"
 #include "net/resolver.h"
 #include "net/stream.h"
@@ -16,7 +15,6 @@
 /* Our client against our server, and against a raw one that answers with given bytes. */
 struct shop {
     struct loop *loop;
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct http_client *client;
@@ -105,11 +103,11 @@ static void shop_open(struct shop *shop, const char *allow, struct tls_context *
 {
     static const struct http_handler handler = {NULL, on_request};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0), .tls = tls};
-    *shop = (struct shop){.loop = loop_new("test"), .pool = pool_new("test", 1, 0)};
+    *shop = (struct shop){.loop = loop_new("test")};
     buf_init(&shop->body, 1 << 20);
     buf_init(&shop->streamed, 1 << 20);
     REQUIRE(guard_new(allow, &shop->guard, NULL) == OK);
-    REQUIRE(resolver_new(shop->pool, shop->guard, NULL, &shop->resolver, NULL) == OK);
+    REQUIRE(resolver_new(shop->loop, shop->guard, NULL, &shop->resolver, NULL) == OK);
     REQUIRE(http_server_open(shop->loop, &config, &handler, shop, &shop->server, NULL) == OK);
     REQUIRE(listener_open(shop->loop, &config.bind, on_raw_accept, shop, &shop->raw, NULL) == OK);
     const struct http_client_config client_config = {.resolver = shop->resolver,
@@ -125,9 +123,8 @@ static void shop_close(struct shop *shop)
     stream_close(shop->raw_stream);
     if (shop->held)
         http_answer_error(shop->held, 500, "X", "over");
-    pool_free(shop->pool);
-    loop_free(shop->loop);
     resolver_free(shop->resolver);
+    loop_free(shop->loop);
     guard_free(shop->guard);
     buf_clear(&shop->body);
     buf_clear(&shop->streamed);

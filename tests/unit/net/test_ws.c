@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/pool.h"
 #include "net/dial.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
@@ -16,7 +15,6 @@
 /* A server that takes every upgrade and echoes, and a client. */
 struct chat {
     struct loop *loop;
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct dialer *dialer;
@@ -105,10 +103,10 @@ static void chat_open(struct chat *chat, const char *allow)
 {
     static const struct http_handler handler = {NULL, on_request};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
-    *chat = (struct chat){.loop = loop_new("test"), .pool = pool_new("test", 1, 0)};
+    *chat = (struct chat){.loop = loop_new("test")};
     buf_init(&chat->got, 64 << 20);
     REQUIRE(guard_new(allow, &chat->guard, NULL) == OK);
-    REQUIRE(resolver_new(chat->pool, chat->guard, NULL, &chat->resolver, NULL) == OK);
+    REQUIRE(resolver_new(chat->loop, chat->guard, NULL, &chat->resolver, NULL) == OK);
     chat->dialer = dialer_new(chat->resolver, NULL);
     REQUIRE(http_server_open(chat->loop, &config, &handler, chat, &chat->http, NULL) == OK);
 }
@@ -118,10 +116,9 @@ static void chat_close(struct chat *chat)
     ws_close(chat->client, WS_NORMAL, NULL);
     ws_close(chat->server, WS_NORMAL, NULL);
     http_server_close(chat->http);
-    pool_free(chat->pool);
-    loop_free(chat->loop);
     dialer_free(chat->dialer);
     resolver_free(chat->resolver);
+    loop_free(chat->loop);
     guard_free(chat->guard);
     buf_clear(&chat->got);
 }

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/loop.h"
-#include "base/pool.h"
 #include "net/dial.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
@@ -34,7 +33,6 @@ static const struct token_signer signer = {"key", "0123456789abcdef0123456789abc
 
 struct world {
     struct loop *loop;
-    struct pool *pool;
     struct resolver *resolver;
     struct tls_context *tls;
     struct dialer *dialer;
@@ -172,8 +170,7 @@ static void open_network(struct world *world)
     struct fault fault = {0};
     struct net_addr loopback = net_addr_ipv4(127, 0, 0, 1, 0);
     struct http_server_config http_config = {.bind = loopback};
-    world->pool = pool_new("test", 1, 0);
-    if (resolver_new(world->pool, NULL, NULL, &world->resolver, &fault) != OK ||
+    if (resolver_new(world->loop, NULL, NULL, &world->resolver, &fault) != OK ||
         tls_client_new(NULL, &world->tls, &fault) != OK ||
         dtls_identity_new(&world->identity, &fault) != OK)
         test_fail(__FILE__, __LINE__, "%s", fault.text);
@@ -216,11 +213,10 @@ static void close_world(struct world *world)
     port_close(world->port);
     room_directory_free(world->directory);
     room_media_free(world->media);
-    loop_free(world->loop);
     dialer_free(world->dialer);
-    tls_context_free(world->tls);
     resolver_free(world->resolver);
-    pool_free(world->pool);
+    loop_free(world->loop);
+    tls_context_free(world->tls);
     dtls_identity_free(world->identity);
 }
 

@@ -3,7 +3,6 @@
 #include "base/js.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "base/utf8.h"
 #include "model/tool.h"
 #include "net/http_client.h"
@@ -14,7 +13,6 @@
 /* An endpoint with a few paths, and one run of a tool against it. */
 struct bench {
     struct loop *loop;
-    struct pool *pool;
     struct guard *guard;
     struct resolver *resolver;
     struct http_client *client;
@@ -69,9 +67,9 @@ static void bench_open(struct bench *bench, const char *allow)
 {
     static const struct http_handler handler = {NULL, on_request};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
-    *bench = (struct bench){.loop = loop_new("test"), .pool = pool_new("test", 1, 0)};
+    *bench = (struct bench){.loop = loop_new("test")};
     REQUIRE(guard_new(allow, &bench->guard, NULL) == OK);
-    REQUIRE(resolver_new(bench->pool, bench->guard, NULL, &bench->resolver, NULL) == OK);
+    REQUIRE(resolver_new(bench->loop, bench->guard, NULL, &bench->resolver, NULL) == OK);
     REQUIRE(http_server_open(bench->loop, &config, &handler, bench, &bench->server, NULL) == OK);
     const struct http_client_config client_config = {.resolver = bench->resolver};
     bench->client = http_client_new(bench->loop, &client_config);
@@ -92,9 +90,8 @@ static void bench_close(struct bench *bench)
     http_server_close(bench->server);
     if (bench->held)
         http_answer_error(bench->held, 500, "X", "over");
-    pool_free(bench->pool);
-    loop_free(bench->loop);
     resolver_free(bench->resolver);
+    loop_free(bench->loop);
     guard_free(bench->guard);
 }
 

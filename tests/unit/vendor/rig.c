@@ -7,7 +7,6 @@
 #include "base/config.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "fake/chat_server.h"
 #include "net/http_client.h"
 #include "net/resolver.h"
@@ -111,10 +110,9 @@ struct llm_rig *llm_rig_chat(const char *const *settings, size_t count)
     struct llm_rig *rig = mem_new(struct llm_rig);
     const char *all[16];
     rig->loop = loop_new("rig");
-    rig->pool = pool_new("rig", 1, 0);
     rig->server = chat_server_open(rig->loop);
     if (guard_new(NULL, &rig->guard, NULL) != OK ||
-        resolver_new(rig->pool, rig->guard, NULL, &rig->resolver, NULL) != OK)
+        resolver_new(rig->loop, rig->guard, NULL, &rig->resolver, NULL) != OK)
         abort();
     rig->http = http_client_new(rig->loop, &(struct http_client_config){.resolver = rig->resolver});
     AUTO_MEM char *url = mem_printf("engine.openai.url=%s/", chat_server_url(rig->server));
@@ -137,7 +135,6 @@ void llm_rig_free(struct llm_rig *rig)
     resolver_free(rig->resolver);
     guard_free(rig->guard);
     loop_free(rig->loop);
-    pool_free(rig->pool);
     mem_free(rig);
 }
 

@@ -13,8 +13,7 @@ void loop_run_for(struct loop *loop, int64_t us);
 
 struct llm_rig {
     struct loop *loop;
-    struct pool *pool; /* these five for network engines only */
-    struct guard *guard;
+    struct guard *guard; /* these four for network engines only */
     struct resolver *resolver;
     struct http_client *http;
     struct chat_server *server;

@@ -1,0 +1,107 @@
+#include "net/name_cache.h"
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+enum {
+    MOST_S = 5 * 60, /* a service that has moved is found again */
+    ABSENT_S = 5,    /* a name that was just made is found soon */
+    FAILED_S = 3,    /* asking again at once would hold a place for 6 s */
+};
+
+struct entry {
+    struct list_node node; /* the one used last stands last */
+    int64_t until_us;
+    struct lookup_answer answer;
+    char *host;
+};
+
+struct name_cache {
+    size_t max_names;
+    struct map *entries; /* by host */
+    struct list_node by_use;
+};
+
+struct name_cache *name_cache_new(size_t max_names)
+{
+    struct name_cache *cache = mem_new(struct name_cache);
+    cache->max_names = max_names;
+    cache->entries = map_new();
+    list_init(&cache->by_use);
+    return cache;
+}
+
+static void drop(struct name_cache *cache, struct entry *entry)
+{
+    map_remove_str(cache->entries, entry->host);
+    list_remove(&entry->node);
+    mem_free(entry->host);
+    mem_free(entry);
+}
+
+static void drop_first(struct name_cache *cache)
+{
+    drop(cache, LIST_FIRST(&cache->by_use, struct entry, node));
+}
+
+void name_cache_free(struct name_cache *cache)
+{
+    if (!cache)
+        return;
+    while (!list_is_empty(&cache->by_use))
+        drop_first(cache);
+    map_free(cache->entries);
+    mem_free(cache);
+}
+
+const struct lookup_answer *name_cache_get(struct name_cache *cache, const char *host,
+                                           int64_t now_us)
+{
+    struct entry *entry = map_get_str(cache->entries, host);
+    if (entry && entry->until_us <= now_us) {
+        drop(cache, entry);
+        return NULL;
+    }
+    if (!entry)
+        return NULL;
+    list_remove(&entry->node);
+    list_push_back(&cache->by_use, &entry->node);
+    return &entry->answer;
+}
+
+static int64_t keep_s(const struct lookup_answer *answer)
+{
+    switch (answer->fault.err) {
+    case OK:
+        return MIN(answer->ttl_s, (int64_t)MOST_S);
+    case ERR_NOT_FOUND:
+        return ABSENT_S;
+    default:
+        return FAILED_S;
+    }
+}
+
+void name_cache_put(struct name_cache *cache, const char *host, const struct lookup_answer *answer,
+                    int64_t now_us)
+{
+    struct entry *entry = map_get_str(cache->entries, host);
+    if (keep_s(answer) <= 0)
+        return;
+    if (!entry) {
+        if (map_count(cache->entries) >= cache->max_names)
+            drop_first(cache);
+        entry = mem_new(struct entry);
+        entry->host = mem_strdup(host);
+        map_set_str(cache->entries, host, entry);
+    }
+    entry->answer = *answer;
+    entry->until_us = now_us + keep_s(answer) * 1000000;
+    list_remove(&entry->node);
+    list_push_back(&cache->by_use, &entry->node);
+}
+
+size_t name_cache_count(const struct name_cache *cache)
+{
+    return map_count(cache->entries);
+}

@@ -25,9 +25,18 @@ static int64_t now_us(const struct live_call *call)
 
 /* ---- the end ---- */
 
+static void tell_up(struct live_call *call, enum err err, const char *message)
+{
+    if (call->is_told)
+        return;
+    call->is_told = true;
+    calls_is_up(call->home->calls, call->id, err, message);
+}
+
 static void free_later(void *arg)
 {
     struct live_call *call = arg;
+    tell_up(call, ERR_CLOSED, "the service ends");
     calls_is_gone(call->home->calls, call->id);
     map_remove_str(call->home->by_id, call->id);
     list_remove(&call->node);
@@ -50,12 +59,28 @@ static void free_if_over(struct live_call *call)
     loop_defer(call->home->media.loop, free_later, call);
 }
 
-static void tell_up(struct live_call *call, enum err err, const char *message)
+/* The journals of the loop are full: who has most in its own goes, not who came last. */
+static struct live_call *fullest(struct call_loop *home)
 {
-    if (call->is_told)
+    struct live_call *most = NULL, *call;
+    LIST_EACH(call, &home->all, struct live_call, node)
+    if (call->status != CALL_ENDED &&
+        (!most || journal_waiting_bytes(call->journal) > journal_waiting_bytes(most->journal)))
+        most = call;
+    return most;
+}
+
+/* The end comes from the clock: this may be in the middle of anything. */
+void live_call_record(struct live_call *call, const struct journal_record *record)
+{
+    enum err err = journal_add(call->journal, record);
+    struct live_call *over = err == ERR_BUSY ? fullest(call->home) : err ? call : NULL;
+    if (!over || over->is_over_full)
         return;
-    call->is_told = true;
-    calls_is_up(call->home->calls, call->id, err, message);
+    log_error("call.journal_full", LOG_S("call", over->id),
+              LOG_I("bytes", (int64_t)journal_waiting_bytes(over->journal)));
+    over->is_over_full = true;
+    timer_set_after(&over->clock, 0);
 }
 
 struct ending {
@@ -80,15 +105,15 @@ static void end(struct live_call *call, const struct ending *ending)
     call->end_reason = ending->reason;
     timer_stop(&call->clock);
     money_leave(&call->money);
-    journal_add(call->journal, &(struct journal_record){
-                                   .kind = JOURNAL_END,
-                                   .a = ending->has_left ? call->identity : NULL,
-                                   .reason = ending->reason,
-                                   .at_wall_ms = ending->ended_wall_ms,
-                                   .billed_to_wall_ms = ending->billed_to_wall_ms,
-                                   .is_limit = ending->is_limit,
-                                   .quality = call->talk ? converse_quality(call) : NULL,
-                               });
+    live_call_record(call, &(struct journal_record){
+                               .kind = JOURNAL_END,
+                               .a = ending->has_left ? call->identity : NULL,
+                               .reason = ending->reason,
+                               .at_wall_ms = ending->ended_wall_ms,
+                               .billed_to_wall_ms = ending->billed_to_wall_ms,
+                               .is_limit = ending->is_limit,
+                               .quality = call->talk ? converse_quality(call) : NULL,
+                           });
     converse_close(call);
     room_directory_over(call->home->config->rooms, call->plan->row->room_name);
     if (call->is_room_open)
@@ -128,7 +153,7 @@ static int64_t limit_wall_ms(const struct live_call *call)
 
 static void arm(struct live_call *call)
 {
-    if (call->status == CALL_ENDED)
+    if (call->status == CALL_ENDED || call->is_over_full)
         return;
     int64_t wall_ms = limit_wall_ms(call);
     if (!call->user_joined_wall_ms)
@@ -154,8 +179,10 @@ static void clock_due(void *arg)
     struct live_call *call = arg;
     int64_t wall_ms = clock_wall_ms();
     log_scope(call->id, NULL);
-    if (!call->user_joined_wall_ms &&
-        wall_ms >= call->plan->join_until_wall_ms + CALL_JOIN_GRACE_MS) {
+    if (call->is_over_full) {
+        live_call_end(call, END_AGENT_SHUTDOWN);
+    } else if (!call->user_joined_wall_ms &&
+               wall_ms >= call->plan->join_until_wall_ms + CALL_JOIN_GRACE_MS) {
         live_call_end(call, END_NO_USER);
     } else if (wall_ms >= limit_wall_ms(call)) {
         end_at_limit(call, limit_wall_ms(call));
@@ -211,14 +238,18 @@ static void let_go(struct live_call *call)
     live_call_end(call, END_AGENT_SHUTDOWN);
 }
 
-static void written(void *arg, const struct journal_record *record, bool is_fenced)
+/* What a call cannot be without: that it was told of, and that its caller is billed. */
+static void stand_without(struct live_call *call, const struct journal_record *record)
 {
-    struct live_call *call = arg;
-    if (is_fenced) {
-        let_go(call);
-        free_if_over(call);
-        return;
-    }
+    if (record->kind == JOURNAL_STARTED)
+        tell_up(call, ERR_INTERNAL, "the call could not be recorded");
+    if (record->kind == JOURNAL_STARTED || record->kind == JOURNAL_AGENT_JOINED ||
+        record->kind == JOURNAL_USER_JOINED)
+        live_call_end(call, END_AGENT_SHUTDOWN);
+}
+
+static void is_written(struct live_call *call, const struct journal_record *record)
+{
     switch (record->kind) {
     case JOURNAL_STARTED:
         tell_up(call, OK, NULL);
@@ -229,9 +260,6 @@ static void written(void *arg, const struct journal_record *record, bool is_fenc
         arm(call);
         break;
     case JOURNAL_END:
-        tell_up(call, ERR_UNSUPPORTED,
-                call->refusal ? call->refusal : "the agent could not be dispatched");
-        calls_is_ended(call->home->calls, call->id);
         calls_funds_moved(call->home->calls, call->plan->row->user_id);
         metric_add_label(METRIC_CALLS_ENDED, end_reason_names[call->end_reason], 1);
         log_info("call.ended", LOG_S("call", call->id),
@@ -242,6 +270,23 @@ static void written(void *arg, const struct journal_record *record, bool is_fenc
     case JOURNAL_TURN:
     case JOURNAL_ERROR:
         break;
+    }
+}
+
+static void written(void *arg, const struct journal_record *record, enum journal_outcome outcome)
+{
+    struct live_call *call = arg;
+    if (outcome == JOURNAL_FENCED)
+        let_go(call);
+    else if (outcome == JOURNAL_SET_ASIDE)
+        stand_without(call, record);
+    else if (outcome == JOURNAL_WRITTEN)
+        is_written(call, record);
+    bool is_stored = outcome == JOURNAL_WRITTEN || outcome == JOURNAL_SET_ASIDE;
+    if (record->kind == JOURNAL_END && is_stored) {
+        tell_up(call, ERR_UNSUPPORTED,
+                call->refusal ? call->refusal : "the agent could not be dispatched");
+        calls_is_ended(call->home->calls, call->id);
     }
     free_if_over(call);
 }
@@ -261,11 +306,11 @@ static void on_joined(void *arg, const char *identity, const char *name)
     call->lost_us = 0;
     if (is_first) {
         call->user_joined_wall_ms = clock_wall_ms();
-        journal_add(call->journal, &(struct journal_record){
-                                       .kind = JOURNAL_USER_JOINED,
-                                       .a = call->identity,
-                                       .at_wall_ms = call->user_joined_wall_ms,
-                                   });
+        live_call_record(call, &(struct journal_record){
+                                   .kind = JOURNAL_USER_JOINED,
+                                   .a = call->identity,
+                                   .at_wall_ms = call->user_joined_wall_ms,
+                               });
         money_join(&call->home->money, &call->money);
     }
     if (call->status == CALL_ACTIVE) {
@@ -372,13 +417,13 @@ static void agent_joins(struct live_call *call)
     life_move(&call->status, LIFE_AGENT_JOINED, call->id);
     call->agent_joined_wall_ms = clock_wall_ms();
     const struct engine_choice *choice = call->engines.choice;
-    journal_add(call->journal, &(struct journal_record){
-                                   .kind = JOURNAL_AGENT_JOINED,
-                                   .a = (char *)choice[ENGINE_STT].info->id,
-                                   .b = (char *)choice[ENGINE_LLM].info->id,
-                                   .c = (char *)choice[ENGINE_TTS].info->id,
-                                   .at_wall_ms = call->agent_joined_wall_ms,
-                               });
+    live_call_record(call, &(struct journal_record){
+                               .kind = JOURNAL_AGENT_JOINED,
+                               .a = (char *)choice[ENGINE_STT].info->id,
+                               .b = (char *)choice[ENGINE_LLM].info->id,
+                               .c = (char *)choice[ENGINE_TTS].info->id,
+                               .at_wall_ms = call->agent_joined_wall_ms,
+                           });
     metric_observe_us(METRIC_CALL_READY, now_us(call) - call->begun_us);
     converse_begin(call);
     if (call->is_here) {
@@ -404,7 +449,7 @@ static void ready(void *arg)
     if (call->status != CALL_ENDED) {
         call->talk_config.has_change_language =
             call->talk_config.has_change_language && engines_can_change_language(&call->engines);
-        journal_add(call->journal, &(struct journal_record){.kind = JOURNAL_STARTED});
+        live_call_record(call, &(struct journal_record){.kind = JOURNAL_STARTED});
         converse_open(call);
         agent_joins(call);
     }
@@ -421,7 +466,13 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->begun_us = loop_now_us(loop);
     call->media.encoding = home->first;
     call->exhausted_wall_ms = MONEY_NEVER_MS;
-    call->journal = journal_new(home->config->store, loop, take_plan->row, written, call);
+    call->journal = journal_new(&(struct journal_config){.store = home->config->store,
+                                                         .loop = loop,
+                                                         .call_id = call->id,
+                                                         .workspace_id = take_plan->row->user_id,
+                                                         .total = &home->journals,
+                                                         .on_written = written,
+                                                         .arg = call});
     call->money = (struct money_seat){
         .call_id = call->id, .billed_to_wall_ms = billed_to, .told = money_told, .arg = call};
     list_init(&call->asks);

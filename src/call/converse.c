@@ -270,12 +270,12 @@ static void send_transcript(struct live_call *call, const struct talk_action *ac
 
 static void write_turn(struct live_call *call, const struct talk_action *action)
 {
-    journal_add(call->journal, &(struct journal_record){
-                                   .kind = JOURNAL_TURN,
-                                   .a = (char *)action->text,
-                                   .role = action->role == TALK_AGENT ? TURN_ASSISTANT : TURN_USER,
-                                   .at_wall_ms = live_call_wall_ms(call, action->at_us),
-                               });
+    live_call_record(call, &(struct journal_record){
+                               .kind = JOURNAL_TURN,
+                               .a = (char *)action->text,
+                               .role = action->role == TALK_AGENT ? TURN_ASSISTANT : TURN_USER,
+                               .at_wall_ms = live_call_wall_ms(call, action->at_us),
+                           });
 }
 
 /* text: what the tenant is told; detail: the operator's, NULL: none. */
@@ -290,9 +290,8 @@ static void write_error(struct live_call *call, enum talk_stage stage, const cha
     log_warn("call.error", LOG_S("call", call->id), LOG_S("stage", talk_stage_name(stage)),
              LOG_S("message", text), LOG_S("detail", detail ? detail : ""));
     metric_add_label(METRIC_CALL_ERRORS, talk_stage_name(stage), 1);
-    journal_add(
-        call->journal,
-        &(struct journal_record){.kind = JOURNAL_ERROR, .a = (char *)text, .stage = stages[stage]});
+    live_call_record(call, &(struct journal_record){
+                               .kind = JOURNAL_ERROR, .a = (char *)text, .stage = stages[stage]});
 }
 
 /* ---- engines ---- */

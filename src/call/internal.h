@@ -38,6 +38,7 @@ struct call_loop {
     struct list_node all;
     size_t count;
     struct money money;
+    struct journal_total journals;
     struct line_cache *lines;
 
     /* How full it is; `load` only where config->machine is set. load_take() any thread. */
@@ -84,6 +85,7 @@ struct live_call {
     int64_t agent_joined_wall_ms, user_joined_wall_ms, last_packet_wall_ms;
     int64_t lost_us; /* since when the caller is lost; 0: is not */
     int64_t exhausted_wall_ms;
+    bool is_over_full;  /* more waits in its journal than may: it ends */
     bool is_confirming; /* the money seems to be out: a checkpoint will tell */
 };
 
@@ -92,6 +94,8 @@ struct live_call {
  * only recorded, as one that could not be dispatched; NULL: it is set up. */
 void live_call_open(struct call_loop *home, struct call_plan *take_plan, const char *refusal);
 void live_call_end(struct live_call *call, enum end_reason reason);
+/* To the journal; a call whose journal is over its ceiling ends (agent-shutdown). */
+void live_call_record(struct live_call *call, const struct journal_record *record);
 enum err live_call_say(struct live_call *call, const char *text);
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
 

@@ -1,6 +1,15 @@
 /* What happens in one call, written in its order: records wait while a store job of the same call
  * is under way, and the next job takes all of them in one transaction. So neither a slow database
  * nor a pool of connections can turn the order round, and a busy one costs fewer commits.
+ *
+ * Records are numbered, and the call's row says which was the last: one whose job may have taken
+ * effect (its answer was lost) is tried again and still written once.
+ *
+ *   add --> waiting --> a job of all --ok-------------------> WRITTEN
+ *                         |--no longer our call-------------> FENCED, and all that follows
+ *                         |--database away--> a pause, again
+ *                         '--refused--> again, each record by itself --> WRITTEN or SET_ASIDE
+ *
  * Thread: the call's loop. */
 #pragma once
 
@@ -27,9 +36,19 @@ enum journal_kind {
     JOURNAL_END,          /* a: identity of the caller who left, or NULL */
 };
 
+enum journal_outcome {
+    JOURNAL_WRITTEN,
+    JOURNAL_SET_ASIDE, /* it can never be written: a dead letter tells of it */
+    JOURNAL_FENCED,    /* the call is no longer this node's */
+    JOURNAL_GIVEN_UP,  /* the service ends before the database came back: recovery ends the call */
+};
+
 struct journal_record {
     struct list_node node;
     enum journal_kind kind;
+    int64_t number; /* given by journal_add(), from 1 */
+    size_t bytes;   /* that it holds; the same */
+    enum journal_outcome outcome;
     char *a, *b, *c;     /* owned */
     int64_t at_wall_ms;  /* AGENT_JOINED, USER_JOINED, TURN; END: endedAt */
     enum turn_role role; /* TURN */
@@ -42,18 +61,39 @@ struct journal_record {
     int64_t duration_s, cost_usd4; /* out: END */
 };
 
-/* After the commit of a record. is_fenced: it was not written, the call is no longer this node's,
- * nor will anything else be. */
-typedef void journal_fn(void *arg, const struct journal_record *record, bool is_fenced);
+/* Texts that wait in the journals of one loop while the database is away. */
+struct journal_total {
+    size_t bytes;
+};
+enum {
+    JOURNAL_MOST_BYTES = 1024 * 1024,      /* of one call: a dozen of its longest turns */
+    JOURNAL_ALL_BYTES = 128 * 1024 * 1024, /* of all calls of a loop */
+};
 
-/* row: id and user_id. */
-struct journal *journal_new(struct store *store, struct loop *loop, const struct call *row,
-                            journal_fn *on_written, void *arg);
-/* Not while something is being written: wait until journal_is_idle(). */
+/* After the commit of a record, or when there will be none. */
+typedef void journal_fn(void *arg, const struct journal_record *record,
+                        enum journal_outcome outcome);
+
+struct journal_config {
+    struct store *store;
+    struct loop *loop;
+    const char *call_id, *workspace_id;
+    struct journal_total *total;
+    journal_fn *on_written;
+    void *arg;
+};
+struct journal *journal_new(const struct journal_config *config);
+/* Where something is being written still, it is freed when that has ended; on_written comes no
+ * more. */
 void journal_free(struct journal *journal);
 DEFINE_AUTO(journal)
 
-/* record: values; texts are copied, quality is taken. */
-void journal_add(struct journal *journal, const struct journal_record *record);
-bool journal_is_idle(const struct journal *journal); /* all is written, or it was fenced */
+/* record: values; texts are copied, quality is taken. ERR_LIMIT: the call has JOURNAL_MOST_BYTES
+ * waiting; ERR_BUSY: all have JOURNAL_ALL_BYTES. Then it was not added and the call must end: an
+ * end is always taken. */
+enum err journal_add(struct journal *journal, const struct journal_record *record) MUST_USE;
+/* Nothing more is tried: what waits is given up, and what is under way when it has failed. */
+void journal_give_up(struct journal *journal);
+bool journal_is_idle(const struct journal *journal); /* nothing is waiting or being written */
 size_t journal_waiting(const struct journal *journal);
+size_t journal_waiting_bytes(const struct journal *journal);

@@ -85,11 +85,15 @@ struct call_end {
                                   so that the duration is the limit and never more than is paid */
     const char *left_identity; /* not NULL: call.user_left goes before call.ended */
     const struct call_quality *quality; /* NULL: none */
+    bool is_bare; /* only the row, at what it had taken: all else of it has failed too often */
 };
 /* Any state -> ended, call.ended; the cost is settled, stats are added. On an ended call OK and
  * nothing changes. out (may be NULL): the whole call as it is now. */
 enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end,
                         struct call *out) MUST_USE;
+/* The same, without reading the transcript back. */
+enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_end *end,
+                             int64_t *out_duration_s, int64_t *out_cost_usd4) MUST_USE;
 
 /* --- money of running calls --- */
 

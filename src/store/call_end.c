@@ -133,14 +133,25 @@ static enum err tell_ended(struct tx *tx, struct ending *ending)
     return err == ERR_IO ? err : tx_result(tx);
 }
 
+static enum err end_bare(struct tx *tx, struct ending *ending)
+{
+    static const struct fault why = {ERR_IO, "the database failed each time it was to be ended"};
+    ending->cost_usd4 = ending->row->taken_usd4;
+    write_ended(tx, ending);
+    set_aside(tx, ending, DEAD_CALL_END, &why);
+    return tx_result(tx);
+}
+
 enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
 {
     struct ending ending = {.row = row, .end = end, .seconds = billed_seconds(row, end)};
     struct fault why = {0};
+    if (end->is_bare)
+        return end_bare(tx, &ending);
     enum err err = tx_try(tx, settle_and_write, &ending, &why);
     if (err == ERR_IO)
         return err;
-    if (err) { /* it ends all the same, at what it had taken */
+    if (err) { /* it ends all the same */
         set_aside(tx, &ending, DEAD_CALL_MONEY, &why);
         ending.cost_usd4 = row->taken_usd4;
         write_ended(tx, &ending);
@@ -153,15 +164,36 @@ enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end
     return tell_ended(tx, &ending);
 }
 
+static enum err end_own(struct tx *tx, const char *id, const struct call_end *end,
+                        struct call_row *row)
+{
+    enum err err = call_row_lock(tx, id, row);
+    if (err || row->status == CALL_ENDED)
+        return err;
+    return row->is_ours ? call_row_end(tx, row, end) : ERR_DENIED;
+}
+
 enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end, struct call *out)
 {
     struct call_row row;
-    enum err err = call_row_lock(tx, id, &row);
+    enum err err = end_own(tx, id, end, &row);
+    return err || !out ? err : store_call_get(tx, row.workspace_id, NULL, id, out);
+}
+
+enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_end *end,
+                             int64_t *out_duration_s, int64_t *out_cost_usd4)
+{
+    struct call_row row;
+    enum err err = end_own(tx, id, end, &row);
     if (err)
         return err;
-    if (row.status != CALL_ENDED)
-        err = row.is_ours ? call_row_end(tx, &row, end) : ERR_DENIED;
-    return err || !out ? err : store_call_get(tx, row.workspace_id, NULL, id, out);
+    AUTO(cursor)
+    found = QUERY(tx, "SELECT duration_s, cost_usd4 FROM calls WHERE id = ?", TEXT(id));
+    if (!cursor_next(found))
+        return tx_missing(tx);
+    *out_duration_s = cursor_number(found, 0);
+    *out_cost_usd4 = cursor_number(found, 1);
+    return OK;
 }
 
 /* --- recovery --- */

@@ -21,7 +21,7 @@ struct tx;
 enum dead_letter_kind {
     DEAD_CALL_RECORD, /* a turn, an error, a step of a call; subject: the call */
     DEAD_CALL_MONEY,  /* the cost of a call that has ended; subject: the call */
-    DEAD_CALL_END,    /* a call that its owner's death left running; subject: the call */
+    DEAD_CALL_END,    /* the end of a call, of which only its row was written; subject: the call */
     DEAD_EVENT,       /* an event of a call; subject: the call */
     DEAD_WEBHOOK,     /* settings that cannot be read; subject: the subscription, or the call */
     DEAD_LETTER_KIND_COUNT

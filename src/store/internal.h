@@ -64,6 +64,7 @@ struct store {
     /* any thread */
     _Atomic int64_t epoch; /* of this process among those of its name (store/node.c); 0: none */
     _Atomic bool is_up, is_closing;
+    _Atomic uint64_t commits; /* of write jobs */
     struct db *_Atomic idle[CONNECTIONS_MAX];
     _Atomic unsigned watch_count;
     struct store_watch watches[WATCHES_MAX];

@@ -108,6 +108,8 @@ void job_finish(struct job *job, enum err result)
     const char *mode = job->mode == STORE_WRITE ? "write" : "read";
     job->result = result_of(job, result);
     log_fault(job, mode);
+    if (!job->result && job->mode == STORE_WRITE)
+        atomic_fetch_add(&job->store->commits, 1);
     metric_observe_label_us(METRIC_STORE_JOB_SECONDS, mode, clock_now_us() - job->queued_us);
     if (job->done)
         loop_post(job->done_loop, call_done, job);

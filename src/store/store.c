@@ -120,6 +120,11 @@ bool store_is_up(const struct store *store)
     return atomic_load(&store->is_up);
 }
 
+uint64_t store_commits(const struct store *store)
+{
+    return atomic_load(&store->commits);
+}
+
 bool store_is_postgres(const struct store *store)
 {
     return store->is_pg;

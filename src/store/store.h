@@ -125,6 +125,8 @@ void store_unwatch(struct store_watch *watch);
 
 /* Is the database answering? From the last job's outcome; for /readyz. Thread: any. */
 bool store_is_up(const struct store *store);
+/* Write jobs that were committed so far: does the database take anything? Thread: any. */
+uint64_t store_commits(const struct store *store);
 bool store_is_postgres(const struct store *store);
 const char *store_node(const struct store *store); /* this node's name */
 const uint8_t *store_master_key(const struct store *store);

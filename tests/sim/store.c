@@ -10,6 +10,7 @@
 #include "fake/loop.h"
 #include "model/event.h"
 #include "store/call.h"
+#include "store/call_journal.h"
 #include "store/document.h"
 #include "store/money.h"
 #include "store/node.h"
@@ -33,7 +34,7 @@ struct job {
 void sim_store_begin(int64_t balance_usd4)
 {
     sim_store = (struct sim_store){.balance_usd4 = balance_usd4, .delay_us = 3000};
-    buf_init(&sim_store.events, 256 * 1024);
+    buf_init(&sim_store.events, 8 * 1024 * 1024);
 }
 
 void sim_store_insert(const char *call_id, int64_t rate_usd4)
@@ -82,6 +83,40 @@ int64_t sim_told_ms(const char *part)
 
 /* ---- jobs ---- */
 
+/* What a transaction that fails leaves behind: nothing. */
+struct snapshot {
+    struct sim_row rows[SIM_CALLS];
+    int64_t balance_usd4;
+    size_t events_len;
+};
+
+static enum err attempt(store_fn *fn, struct tx *tx, void *arg)
+{
+    struct snapshot before = {.balance_usd4 = sim_store.balance_usd4,
+                              .events_len = sim_store.events.len};
+    memcpy(before.rows, sim_store.rows, sizeof(before.rows));
+    enum err err = fn(tx, arg);
+    if (!err)
+        return OK;
+    memcpy(sim_store.rows, before.rows, sizeof(before.rows));
+    sim_store.balance_usd4 = before.balance_usd4;
+    sim_store.events.len = before.events_len;
+    if (sim_store.events.data)
+        sim_store.events.data[before.events_len] = '\0';
+    return err;
+}
+
+static bool is_to_fail(void)
+{
+    if (sim_store.jobs + 1 == sim_store.fail_at)
+        sim_store.failures = sim_store.fail_width;
+    if (sim_store.failures == 0 && sweep_fails("store job"))
+        sim_store.failures = 1;
+    bool fails = sim_store.failures != 0 || fake_now_us() < sim_store.away_until_us;
+    sim_store.failures -= sim_store.failures > 0;
+    return fails;
+}
+
 static void run_job(void *arg)
 {
     struct job *job = arg;
@@ -90,11 +125,11 @@ static void run_job(void *arg)
         return;
     }
     struct tx tx = {.arena = arena_new(0), .now_ms = clock_wall_ms()};
-    bool fails = sim_store.failures != 0 || sweep_fails("store job");
-    sim_store.failures -= sim_store.failures > 0;
+    bool fails = !sim_store.is_refusing && is_to_fail();
     enum err err = OK;
     if (!fails || sim_store.is_done_all_the_same)
-        err = job->fn(&tx, job->arg);
+        err = attempt(job->fn, &tx, job->arg);
+    sim_store.commits += !err;
     if (fails)
         err = sim_store.fault ? sim_store.fault : ERR_IO;
     sim_store.jobs++;
@@ -110,6 +145,10 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
                        struct loop *done_loop, store_done_fn *done)
 {
     (void)store, (void)line;
+    if (sim_store.is_refusing && is_to_fail()) {
+        sim_store.jobs++;
+        return ERR_BUSY;
+    }
     struct job *job = mem_new(struct job);
     job->fn = fn;
     job->done = done;
@@ -117,6 +156,12 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
     timer_init(&job->timer, done_loop, run_job, job);
     timer_set_after(&job->timer, sim_store.delay_us);
     return OK;
+}
+
+uint64_t store_commits(const struct store *store)
+{
+    (void)store;
+    return (uint64_t)sim_store.commits;
 }
 
 enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
@@ -249,6 +294,8 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
     (void)tx;
     if (sim_store.is_fenced)
         return ERR_DENIED;
+    if (sim_store.poison && strstr(turn->text, sim_store.poison))
+        return ERR_LIMIT;
     sim_store_row(id)->turns++;
     emit(id, turn->role == TURN_USER ? EVENT_TRANSCRIPT_USER : EVENT_TRANSCRIPT_ASSISTANT,
          turn->text);
@@ -281,7 +328,8 @@ static void settle(struct sim_row *row, const struct call_end *end)
     row->false_interruptions = (int)end->quality->false_interruptions;
 }
 
-enum err store_call_end(struct tx *tx, const char *id, const struct call_end *end, struct call *out)
+enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_end *end,
+                             int64_t *out_duration_s, int64_t *out_cost_usd4)
 {
     (void)tx;
     if (sim_store.is_fenced)
@@ -294,9 +342,39 @@ enum err store_call_end(struct tx *tx, const char *id, const struct call_end *en
         row->status = CALL_ENDED;
         emit(id, EVENT_CALL_ENDED, end_reason_names[end->reason]);
     }
-    out->duration_s = row->duration_s;
-    out->cost_usd4 = row->cost_usd4;
+    *out_duration_s = row->duration_s;
+    *out_cost_usd4 = row->cost_usd4;
     return OK;
+}
+
+enum err store_call_journal_last(struct tx *tx, const char *call_id, int64_t *out_number)
+{
+    (void)tx;
+    *out_number = sim_store_row(call_id)->records;
+    return OK;
+}
+
+void store_call_journal_note(struct tx *tx, const char *call_id, int64_t number)
+{
+    (void)tx;
+    sim_store_row(call_id)->records = number;
+}
+
+enum err store_call_journal_skip(struct tx *tx, const struct call_record *record)
+{
+    (void)tx;
+    (void)record;
+    sim_store.set_aside++;
+    return OK;
+}
+
+enum err store_call_journal_try(struct tx *tx, const struct call_record *record)
+{
+    enum err err = attempt(record->fn, tx, record->arg);
+    if (!err || err == ERR_IO || err == ERR_DENIED)
+        return err;
+    sim_store.set_aside++;
+    return ERR_INVALID;
 }
 
 enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)

@@ -21,6 +21,7 @@ struct sim_row {
     int64_t joined_wall_ms, ended_wall_ms, billed_to_wall_ms;
     int64_t checkpoint_us, longest_gap_us; /* between two durable moments of a billed call */
     int turns;
+    int64_t records; /* number of the last one of its journal */
     double voice_to_voice_p50;
     int interruptions, false_interruptions;
 };
@@ -34,9 +35,14 @@ struct sim_store {
     enum err fault;            /* with what; OK: ERR_IO */
     bool is_done_all_the_same; /* a job that fails has been done: only its answer is lost */
     bool is_frozen;            /* jobs wait until this is false again */
+    int64_t away_until_us;     /* all jobs fail until then */
+    bool is_refusing;          /* a job that fails is not even taken */
+    int fail_at, fail_width;   /* the job that is the first to fail (0: none), and how many do */
+    const char *poison;        /* a turn with this in it can never be written */
+    int set_aside;             /* dead letters */
     bool is_fenced;            /* another node has ended our calls */
     struct buf events;
-    int jobs;
+    int jobs, commits;
 };
 extern struct sim_store sim_store;
 

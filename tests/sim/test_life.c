@@ -1,5 +1,6 @@
 /* The life of calls: who comes and goes, what time and money allow, what is stored and told. */
 #include "base/config.h"
+#include "fake/loop.h"
 #include "store/money.h"
 #include "test.h"
 #include "tool/run.h"
@@ -279,7 +280,7 @@ TEST(a_database_that_stays_away_loses_nothing)
     sim_engines.utterances[1] = "and again";
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
-    sim_store.failures = 40; /* some ten seconds of retries */
+    sim_store.away_until_us = fake_now_us() + 8000000;
     sim_speak(caller, 800);
     world_run(5000);
     CHECK(!sim_told("transcript.user"));

@@ -160,8 +160,9 @@ void world_end(struct world *world)
 {
     sim_store.failures = 0;
     sim_store.is_frozen = false;
+    sim_store.away_until_us = sim_store.fail_at = 0;
     calls_drain(world->calls, 0, answered, NULL);
-    world_run(1000);
+    world_run(3000);
     has_answer = false;
     calls_free(world->calls);
     room_media_free(world->rooms);

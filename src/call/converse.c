@@ -61,7 +61,8 @@ static void record(struct live_call *call, uint32_t gen, const char *key)
     for (size_t i = 0; i < CALL_RECORDINGS; i++) {
         if (call->recordings[i].gen)
             continue;
-        call->recordings[i] = (struct recording){gen, encoded_line_new(key)};
+        call->recordings[i] =
+            (struct recording){gen, encoded_line_new(key, call->plan->row->user_id)};
         return;
     }
 }

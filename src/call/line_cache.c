@@ -14,26 +14,32 @@ enum { FRAMES_MOST = 60 * 50 }; /* a line of a minute; a longer one is not kept 
 struct encoded_line {
     struct list_node node; /* in the cache */
     unsigned refs;
-    char *key;
+    char *key, *owner;
     struct buf packets; /* one behind the other, each with its length in two bytes before it */
     uint32_t *starts;   /* of the packets */
     size_t frames, room;
     bool is_spoilt;
 };
 
+/* What a workspace has in a cache. */
+struct share {
+    size_t bytes;
+};
+
 struct line_cache {
-    struct map *by_key;
-    struct list_node recent; /* the one said last is first */
+    struct map *by_key, *shares; /* shares: owner -> struct share, those that have something */
+    struct list_node recent;     /* the one said last is first */
     size_t bytes, max_bytes;
 };
 
 /* ---- a line ---- */
 
-struct encoded_line *encoded_line_new(const char *key)
+struct encoded_line *encoded_line_new(const char *key, const char *owner)
 {
     struct encoded_line *line = mem_new(struct encoded_line);
     line->refs = 1;
     line->key = mem_strdup(key);
+    line->owner = mem_strdup(owner);
     buf_init(&line->packets, (size_t)FRAMES_MOST * CODEC_PACKET_MAX_BYTES);
     return line;
 }
@@ -51,6 +57,7 @@ void encoded_line_unref(struct encoded_line *line)
     buf_clear(&line->packets);
     mem_free(line->starts);
     mem_free(line->key);
+    mem_free(line->owner);
     mem_free(line);
 }
 
@@ -96,16 +103,39 @@ struct line_cache *line_cache_new(size_t max_bytes)
 {
     struct line_cache *cache = mem_new(struct line_cache);
     cache->by_key = map_new();
+    cache->shares = map_new();
     cache->max_bytes = max_bytes;
     list_init(&cache->recent);
     return cache;
+}
+
+static void count(struct line_cache *cache, const struct encoded_line *line)
+{
+    struct share *share = map_get_str(cache->shares, line->owner);
+    if (!share) {
+        share = mem_new(struct share);
+        map_set_str(cache->shares, line->owner, share);
+    }
+    share->bytes += line_bytes(line);
+    cache->bytes += line_bytes(line);
+}
+
+static void discount(struct line_cache *cache, const struct encoded_line *line)
+{
+    struct share *share = map_get_str(cache->shares, line->owner);
+    cache->bytes -= line_bytes(line);
+    share->bytes -= line_bytes(line);
+    if (share->bytes)
+        return;
+    map_remove_str(cache->shares, line->owner);
+    mem_free(share);
 }
 
 static void forget(struct line_cache *cache, struct encoded_line *line)
 {
     map_remove_str(cache->by_key, line->key);
     list_remove(&line->node);
-    cache->bytes -= line_bytes(line);
+    discount(cache, line);
     encoded_line_unref(line);
 }
 
@@ -117,6 +147,7 @@ void line_cache_free(struct line_cache *cache)
     LIST_EACH(line, &cache->recent, struct encoded_line, node)
     forget(cache, line);
     map_free(cache->by_key);
+    map_free(cache->shares);
     mem_free(cache);
 }
 
@@ -130,16 +161,38 @@ struct encoded_line *line_cache_find(struct line_cache *cache, const char *key)
     return encoded_line_ref(line);
 }
 
+static int find_largest(void *arg, const void *key, size_t key_len, void *value)
+{
+    const struct share **largest = arg, *share = value;
+    (void)key, (void)key_len;
+    if (!*largest || share->bytes > (*largest)->bytes)
+        *largest = share;
+    return 0;
+}
+
+/* Of the owner that has most, the line that was said longest ago. */
+static struct encoded_line *to_forget(const struct line_cache *cache)
+{
+    const struct share *largest = NULL;
+    map_each(cache->shares, find_largest, &largest);
+    struct list_node *at = cache->recent.prev;
+    for (;; at = at->prev) {
+        struct encoded_line *line = CONTAINER_OF(at, struct encoded_line, node);
+        if (map_get_str(cache->shares, line->owner) == largest)
+            return line;
+    }
+}
+
 void line_cache_keep(struct line_cache *cache, struct encoded_line *line)
 {
     if (line->frames == 0 || line->frames > FRAMES_MOST || line->packets.is_full ||
         line->is_spoilt || list_is_linked(&line->node) || map_get_str(cache->by_key, line->key))
         return;
-    cache->bytes += line_bytes(line);
+    count(cache, line);
     map_set_str(cache->by_key, line->key, encoded_line_ref(line));
     list_push_front(&cache->recent, &line->node);
     while (cache->bytes > cache->max_bytes)
-        forget(cache, CONTAINER_OF(cache->recent.prev, struct encoded_line, node));
+        forget(cache, to_forget(cache));
 }
 
 size_t line_cache_bytes(const struct line_cache *cache)

@@ -1,6 +1,7 @@
 /* Lines that are said again and again (static greetings, holding lines, the service's own words),
  * kept as Opus packets: the first call that says one to its end records it, the next ones need
- * neither voice nor encoder. The least recently said go first. Thread: its loop. */
+ * neither voice nor encoder. When it is full, whoever has most in it loses the line that was said
+ * longest ago, so that one workspace's thousand greetings push out no other's. Thread: its loop. */
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +24,8 @@ struct encoded_line *line_cache_find(struct line_cache *cache, const char *key);
 void line_cache_keep(struct line_cache *cache, struct encoded_line *line);
 size_t line_cache_bytes(const struct line_cache *cache);
 
-struct encoded_line *encoded_line_new(const char *key); /* one reference */
+/* One reference. owner: the workspace in whose call it is recorded. */
+struct encoded_line *encoded_line_new(const char *key, const char *owner);
 struct encoded_line *encoded_line_ref(struct encoded_line *line);
 void encoded_line_unref(struct encoded_line *line); /* NULL is fine */
 /* A frame of 20 ms; while it is recorded. */

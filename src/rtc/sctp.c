@@ -244,12 +244,6 @@ static void input_cookie_echo(struct sctp *sctp, const struct sctp_tlv *chunk, i
     move(sctp, MOVE_COOKIE_ECHO, now_us);
 }
 
-static void input_cookie_ack(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
-{
-    (void)chunk;
-    move(sctp, MOVE_COOKIE_ACK, now_us);
-}
-
 static void input_data(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
 {
     if (!has_peer(sctp))
@@ -313,44 +307,41 @@ static void input_shutdown(struct sctp *sctp, const struct sctp_tlv *chunk, int6
     move(sctp, MOVE_PEER_SHUTDOWN, now_us);
 }
 
-static void input_shutdown_ack(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
-{
-    (void)chunk;
-    move(sctp, MOVE_PEER_SHUTDOWN_ACK, now_us);
-}
-
-static void input_shutdown_complete(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
-{
-    (void)chunk;
-    move(sctp, MOVE_PEER_SHUTDOWN_COMPLETE, now_us);
-}
-
 static const struct {
     uint8_t type;
     void (*input)(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us);
+    enum move move; /* without an input function: all that the chunk does */
 } handlers[] = {
     {SCTP_DATA, input_data},
     {SCTP_SACK, input_sack},
     {SCTP_INIT, input_init},
     {SCTP_INIT_ACK, input_init_ack},
     {SCTP_COOKIE_ECHO, input_cookie_echo},
-    {SCTP_COOKIE_ACK, input_cookie_ack},
+    {SCTP_COOKIE_ACK, NULL, MOVE_COOKIE_ACK},
     {SCTP_HEARTBEAT, input_heartbeat},
     {SCTP_FORWARD_TSN, input_forward},
     {SCTP_RE_CONFIG, input_reconfig},
     {SCTP_ABORT, input_abort},
     {SCTP_SHUTDOWN, input_shutdown},
-    {SCTP_SHUTDOWN_ACK, input_shutdown_ack},
-    {SCTP_SHUTDOWN_COMPLETE, input_shutdown_complete},
+    {SCTP_SHUTDOWN_ACK, NULL, MOVE_PEER_SHUTDOWN_ACK},
+    {SCTP_SHUTDOWN_COMPLETE, NULL, MOVE_PEER_SHUTDOWN_COMPLETE},
 };
 
-/* False: an unknown chunk that forbids reading on (RFC 9260 section 3.2). */
-static bool input_chunk(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
+/* False: an unknown chunk that forbids reading on (RFC 9260 section 3.2). seen: the handlers whose
+ * chunks were in this packet. But for DATA nobody has a use for a second one of a kind, and it is
+ * passed over: a packet shall not cost more than its kinds do. */
+static bool input_chunk(struct sctp *sctp, const struct sctp_tlv *chunk, unsigned *seen,
+                        int64_t now_us)
 {
     for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
         if (handlers[i].type != chunk->type)
             continue;
-        handlers[i].input(sctp, chunk, now_us);
+        bool is_further = *seen >> i & 1 && chunk->type != SCTP_DATA;
+        *seen |= 1u << i;
+        if (!is_further && handlers[i].input)
+            handlers[i].input(sctp, chunk, now_us);
+        else if (!is_further)
+            move(sctp, handlers[i].move, now_us);
         return true;
     }
     return chunk->type & 0x80 || chunk->type == SCTP_HEARTBEAT_ACK || chunk->type == SCTP_ERROR;
@@ -385,9 +376,10 @@ void sctp_input(struct sctp *sctp, const uint8_t *data, size_t len, int64_t now_
     struct sctp_reader reader = {data + SCTP_HEADER_BYTES, len - SCTP_HEADER_BYTES, false};
     struct sctp_tlv chunk;
     bool has_data = false;
+    unsigned seen = 0;
     while (sctp_read_chunk(&reader, &chunk) && sctp->state != STATE_ENDED) {
         has_data |= chunk.type == SCTP_DATA;
-        if (!input_chunk(sctp, &chunk, now_us))
+        if (!input_chunk(sctp, &chunk, &seen, now_us))
             break;
     }
     if (has_data && ++sctp->packets_unsacked >= SACK_EVERY_PACKETS)

@@ -24,6 +24,7 @@ enum {
     SCTP_STREAMS = 16,              /* each way; labels, RPC and text need three */
     SCTP_MESSAGE_MAX_BYTES = 65536, /* one user message; a=max-message-size */
     SCTP_SEND_MAX_BYTES = 262144,   /* queued and not yet acknowledged */
+    SCTP_SEND_MAX_CHUNKS = 1024,    /* of those; each SACK looks at all in flight */
     SCTP_RECEIVE_MAX_BYTES = 131072 /* the window that the peer is told */
 };
 

@@ -25,6 +25,7 @@ void sctp_rx_init(struct sctp_rx *rx, uint32_t first_tsn)
 static void drop(struct sctp_rx *rx, struct fragment *fragment)
 {
     list_remove(&fragment->node);
+    rx->fragment_count--;
     rx->held_bytes -= sizeof *fragment + fragment->len;
     mem_free(fragment);
 }
@@ -65,6 +66,11 @@ static void advance(struct sctp_rx *rx)
     }
     if (sctp_tsn_after(rx->cum_tsn, rx->top_tsn))
         rx->top_tsn = rx->cum_tsn;
+}
+
+static struct fragment *first_of(const struct sctp_rx *rx)
+{
+    return LIST_FIRST(&rx->fragments, struct fragment, node);
 }
 
 static struct fragment *next_of(struct sctp_rx *rx, const struct fragment *fragment)
@@ -110,9 +116,9 @@ static size_t whole_bytes(struct sctp_rx *rx, struct fragment *first)
     return bytes;
 }
 
-/* Moves a whole message to the ready list. Over-long ones are dropped: the peer was told
- * a=max-message-size. */
-static void make_ready(struct sctp_rx *rx, struct fragment *first, size_t bytes)
+/* Moves a whole message to the ready list; returns what stands behind it. Over-long ones are
+ * dropped: the peer was told a=max-message-size. */
+static struct fragment *make_ready(struct sctp_rx *rx, struct fragment *first, size_t bytes)
 {
     struct sctp_message *message = NULL;
     if (bytes <= SCTP_MESSAGE_MAX_BYTES) {
@@ -120,9 +126,11 @@ static void make_ready(struct sctp_rx *rx, struct fragment *first, size_t bytes)
         message->stream = first->stream;
         message->ppid = first->ppid;
     }
-    for (struct fragment *at = first, *next; at; at = next) {
-        bool is_last = at->flags & SCTP_FLAG_END;
-        next = is_last ? NULL : next_of(rx, at);
+    struct fragment *next = first;
+    for (bool is_last = false; !is_last;) {
+        struct fragment *at = next;
+        is_last = at->flags & SCTP_FLAG_END;
+        next = next_of(rx, at);
         if (message) {
             memcpy(message->data + message->len, at->data, at->len);
             message->len += at->len;
@@ -130,9 +138,10 @@ static void make_ready(struct sctp_rx *rx, struct fragment *first, size_t bytes)
         drop(rx, at);
     }
     if (!message)
-        return;
+        return next;
     rx->held_bytes += sizeof *message + bytes;
     list_push_back(&rx->ready, &message->node);
+    return next;
 }
 
 static struct fragment *first_of_ssn(struct sctp_rx *rx, uint16_t stream, uint16_t ssn)
@@ -188,6 +197,7 @@ static struct fragment *keep(struct sctp_rx *rx, const struct sctp_tlv *chunk)
            sctp_tsn_after(CONTAINER_OF(behind, struct fragment, node)->tsn, fragment->tsn))
         behind = behind->prev;
     list_push_front(behind, &fragment->node);
+    rx->fragment_count++;
     rx->held_bytes += sizeof *fragment + len;
     return fragment;
 }
@@ -212,7 +222,8 @@ enum sctp_rx_result sctp_rx_data(struct sctp_rx *rx, const struct sctp_tlv *chun
         return SCTP_RX_NO_ROOM;
     /* What fills the first hole is taken past the window, or a full one would never empty. */
     bool fills_hole = tsn == rx->cum_tsn + 1 && sctp_rx_has_gaps(rx);
-    if (rx->held_bytes >= (fills_hole ? HELD_MAX_BYTES : SCTP_RECEIVE_MAX_BYTES))
+    if (rx->held_bytes >= (fills_hole ? HELD_MAX_BYTES : SCTP_RECEIVE_MAX_BYTES) ||
+        rx->fragment_count >= (fills_hole ? 2 : 1) * (unsigned)SCTP_RX_FRAGMENTS)
         return SCTP_RX_NO_ROOM;
     set_tsn(rx, tsn, true);
     if (sctp_tsn_after(tsn, rx->top_tsn))
@@ -223,65 +234,73 @@ enum sctp_rx_result sctp_rx_data(struct sctp_rx *rx, const struct sctp_tlv *chun
     return SCTP_RX_TAKEN;
 }
 
-static void drop_ssn(struct sctp_rx *rx, uint16_t stream, uint16_t ssn)
+/* Where a FORWARD-TSN chunk leads to: the last SSN that is given up, for each stream it names. */
+struct forward {
+    uint32_t tsn;
+    uint16_t streams; /* bits */
+    uint16_t ssn[SCTP_STREAMS];
+};
+
+static void read_forward(const uint8_t *value, size_t len, struct forward *out)
 {
-    struct fragment *fragment;
-    LIST_EACH(fragment, &rx->fragments, struct fragment, node)
-    {
-        if (fragment->stream == stream && fragment->ssn == ssn &&
-            !(fragment->flags & SCTP_FLAG_UNORDERED))
-            drop(rx, fragment);
+    *out = (struct forward){.tsn = sctp_get32(value)};
+    for (size_t at = 4; at + 4 <= len; at += 4) {
+        uint16_t stream = sctp_get16(value + at), ssn = sctp_get16(value + at + 2);
+        if (stream >= SCTP_STREAMS)
+            continue;
+        bool is_named = out->streams >> stream & 1;
+        if (!is_named || sctp_ssn_after(ssn, out->ssn[stream]))
+            out->ssn[stream] = ssn;
+        out->streams |= (uint16_t)(1u << stream);
     }
 }
 
-/* Gives up on a stream up to ssn: what is whole is delivered, the rest dropped. */
-static void skip_to(struct sctp_rx *rx, uint16_t stream, uint16_t ssn)
+static bool is_given_up(const struct forward *forward, const struct fragment *fragment)
 {
-    while (!sctp_ssn_after(rx->next_ssn[stream], ssn)) {
-        struct fragment *fragment;
-        bool has_any = false;
-        uint16_t lowest = ssn;
-        LIST_EACH(fragment, &rx->fragments, struct fragment, node)
-        {
-            if (fragment->stream != stream || fragment->flags & SCTP_FLAG_UNORDERED ||
-                sctp_ssn_after(fragment->ssn, lowest))
-                continue;
-            lowest = fragment->ssn;
-            has_any = true;
-        }
-        if (!has_any)
-            break;
-        rx->next_ssn[stream] = lowest;
-        deliver_in_order(rx, stream);
-        if (rx->next_ssn[stream] == lowest) {
-            drop_ssn(rx, stream, lowest);
-            rx->next_ssn[stream]++;
-        }
-    }
-    if (!sctp_ssn_after(rx->next_ssn[stream], ssn))
-        rx->next_ssn[stream] = (uint16_t)(ssn + 1);
-    deliver_in_order(rx, stream);
+    if (fragment->flags & SCTP_FLAG_UNORDERED)
+        return !sctp_tsn_after(fragment->tsn, forward->tsn);
+    return forward->streams >> fragment->stream & 1 &&
+           !sctp_ssn_after(fragment->ssn, forward->ssn[fragment->stream]);
 }
 
+/* Of an ordered message that is given up, what is whole is delivered, in the order of the TSNs,
+ * which is that of the SSNs; the rest is dropped. Returns what stands behind it. */
+static struct fragment *skip(struct sctp_rx *rx, struct fragment *at)
+{
+    struct fragment *next = next_of(rx, at);
+    uint16_t *next_ssn = &rx->next_ssn[at->stream];
+    bool is_wanted = !(at->flags & SCTP_FLAG_UNORDERED) && at->flags & SCTP_FLAG_BEGIN &&
+                     !sctp_ssn_after(*next_ssn, at->ssn);
+    size_t bytes = is_wanted ? whole_bytes(rx, at) : 0;
+    if (bytes) {
+        *next_ssn = (uint16_t)(at->ssn + 1);
+        return make_ready(rx, at, bytes);
+    }
+    drop(rx, at);
+    return next;
+}
+
+/* One pass over what is held, however much the chunk names. */
 void sctp_rx_forward(struct sctp_rx *rx, const uint8_t *value, size_t len)
 {
+    struct forward forward;
     if (len < 4)
         return;
-    uint32_t tsn = sctp_get32(value);
-    if (!sctp_tsn_after(tsn, rx->cum_tsn) || tsn - rx->cum_tsn >= SCTP_RX_TSN_WINDOW)
+    read_forward(value, len, &forward);
+    if (!sctp_tsn_after(forward.tsn, rx->cum_tsn) ||
+        forward.tsn - rx->cum_tsn >= SCTP_RX_TSN_WINDOW)
         return;
-    struct fragment *fragment;
-    LIST_EACH(fragment, &rx->fragments, struct fragment, node)
-    {
-        if (fragment->flags & SCTP_FLAG_UNORDERED && !sctp_tsn_after(fragment->tsn, tsn))
-            drop(rx, fragment);
-    }
-    for (; rx->cum_tsn != tsn; rx->cum_tsn++)
+    for (struct fragment *at = first_of(rx); at;)
+        at = is_given_up(&forward, at) ? skip(rx, at) : next_of(rx, at);
+    for (; rx->cum_tsn != forward.tsn; rx->cum_tsn++)
         set_tsn(rx, rx->cum_tsn + 1, false);
     advance(rx);
-    for (size_t at = 4; at + 4 <= len; at += 4) {
-        if (sctp_get16(value + at) < SCTP_STREAMS)
-            skip_to(rx, sctp_get16(value + at), sctp_get16(value + at + 2));
+    for (uint16_t i = 0; i < SCTP_STREAMS; i++) {
+        if (!(forward.streams >> i & 1))
+            continue;
+        if (!sctp_ssn_after(rx->next_ssn[i], forward.ssn[i]))
+            rx->next_ssn[i] = (uint16_t)(forward.ssn[i] + 1);
+        deliver_in_order(rx, i);
     }
 }
 

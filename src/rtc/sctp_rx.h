@@ -13,7 +13,9 @@
 enum {
     SCTP_RX_TSN_WINDOW = 1024, /* TSNs ahead of the cumulative one that are taken */
     SCTP_RX_DUPLICATES = 8,    /* told in one SACK */
-    SCTP_RX_GAP_BLOCKS = 32
+    SCTP_RX_GAP_BLOCKS = 32,
+    /* Held for want of others; the longest message has 58. Each that comes may look at all. */
+    SCTP_RX_FRAGMENTS = 128
 };
 
 struct sctp_rx {
@@ -22,7 +24,8 @@ struct sctp_rx {
     uint64_t has[SCTP_RX_TSN_WINDOW / 64]; /* bit tsn % window, those behind cum_tsn only */
     struct list_node fragments;            /* by TSN */
     struct list_node ready;                /* whole messages, oldest first */
-    size_t held_bytes;                     /* of both lists, bookkeeping included */
+    unsigned fragment_count;
+    size_t held_bytes; /* of both lists, bookkeeping included */
     uint16_t next_ssn[SCTP_STREAMS];
     uint32_t duplicates[SCTP_RX_DUPLICATES];
     unsigned duplicate_count;

@@ -43,6 +43,7 @@ void sctp_tx_init(struct sctp_tx *tx, uint32_t first_tsn, size_t mtu_bytes)
 static void drop(struct sctp_tx *tx, struct outgoing *chunk)
 {
     list_remove(&chunk->node);
+    tx->chunk_count--;
     tx->queued_bytes -= chunk->len;
     mem_free(chunk);
 }
@@ -82,6 +83,7 @@ static void queue_fragment(struct sctp_tx *tx, const struct sctp_send *how, cons
     chunk->len = (uint16_t)len;
     memcpy(chunk->data, data, len);
     list_push_back(&tx->waiting, &chunk->node);
+    tx->chunk_count++;
     tx->queued_bytes += len;
 }
 
@@ -93,6 +95,8 @@ enum err sctp_tx_queue(struct sctp_tx *tx, const struct sctp_send *how, const vo
     if (len > SCTP_MESSAGE_MAX_BYTES || tx->queued_bytes + len > SCTP_SEND_MAX_BYTES)
         return ERR_LIMIT;
     size_t most = (tx->mtu_bytes - SCTP_HEADER_BYTES - DATA_CHUNK_BYTES) & ~(size_t)3;
+    if (tx->chunk_count + (len + most - 1) / most > SCTP_SEND_MAX_CHUNKS)
+        return ERR_LIMIT;
     for (size_t at = 0; at < len; at += most) {
         size_t step = len - at < most ? len - at : most;
         uint8_t flags =
@@ -286,20 +290,25 @@ static size_t ack_to(struct sctp_tx *tx, uint32_t cum_tsn, int64_t now_us)
     return bytes;
 }
 
+/* Gap blocks rise, as TSNs in flight do: one walk over both. A block that does not rise hides those
+ * behind it. */
 static size_t ack_gaps(struct sctp_tx *tx, uint32_t cum_tsn, const uint8_t *gaps, unsigned count,
                        uint32_t *out_top, int64_t now_us)
 {
     size_t bytes = 0;
+    unsigned i = 0;
     struct outgoing *chunk;
     LIST_EACH(chunk, &tx->flight, struct outgoing, node)
     {
         uint32_t offset = chunk->tsn - cum_tsn;
-        for (unsigned i = 0; i < count; i++) {
-            if (offset < sctp_get16(gaps + 4 * i) || offset > sctp_get16(gaps + 4 * i + 2))
-                continue;
-            bytes += ack(tx, chunk, now_us);
-            *out_top = chunk->tsn;
-        }
+        while (i < count && offset > sctp_get16(gaps + 4 * (size_t)i + 2))
+            i++;
+        if (i == count)
+            break;
+        if (offset < sctp_get16(gaps + 4 * (size_t)i))
+            continue;
+        bytes += ack(tx, chunk, now_us);
+        *out_top = chunk->tsn;
     }
     return bytes;
 }

@@ -21,6 +21,7 @@ struct sctp_tx {
     struct list_node waiting; /* never sent, oldest first */
     struct list_node flight;  /* sent, by TSN; acknowledged ones until acked_tsn passes them */
     size_t queued_bytes;      /* of both lists */
+    size_t chunk_count;       /* in them */
     size_t flight_bytes;      /* sent, not acknowledged, not lost */
     size_t peer_window_bytes;
     size_t cwnd_bytes, ssthresh_bytes, partial_bytes;

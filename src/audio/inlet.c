@@ -5,12 +5,19 @@
 #include <string.h>
 
 #include "audio/codec.h"
+#include "base/bucket.h"
 #include "base/mem.h"
 
-enum { TICKS_PER_SAMPLE = AUDIO_OUT_RATE_HZ / AUDIO_IN_RATE_HZ };
+enum {
+    TICKS_PER_SAMPLE = AUDIO_OUT_RATE_HZ / AUDIO_IN_RATE_HZ,
+    AHEAD_MOST_US = 10000000, /* of sound over time: what a network held back may come at once */
+    TICKS_PER_MS = AUDIO_OUT_RATE_HZ / 1000,
+    FAST_CLOCK = 50, /* a sender's clock may be two percent fast */
+};
 
 struct inlet {
     struct jitter jitter;
+    struct bucket sound; /* microseconds */
     struct codec_decoder *decoder;
     int16_t pending[CODEC_DECODED_MAX_SAMPLES + AUDIO_IN_SAMPLES];
     size_t start, end; /* of what is not yet cut */
@@ -41,6 +48,11 @@ void inlet_input(struct inlet *inlet, const uint8_t *payload, size_t len, uint16
                                      .ticks = (uint32_t)codec_packet_ticks(payload, len),
                                      .sequence = sequence,
                                      .timestamp = timestamp};
+    int64_t sound_us = (int64_t)arrival.ticks * 1000 / TICKS_PER_MS;
+    if (!bucket_take(&inlet->sound, 1, AHEAD_MOST_US, sound_us - sound_us / FAST_CLOCK, now_us)) {
+        inlet->jitter.stats.refused++;
+        return;
+    }
     jitter_input(&inlet->jitter, &arrival, now_us);
 }
 

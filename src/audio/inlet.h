@@ -18,7 +18,8 @@ void inlet_free(struct inlet *inlet);
 DEFINE_AUTO(inlet)
 
 /* A payload as it came from the room (room_events.on_opus), malformed ones too: those are counted.
- */
+ * So is sound that comes faster than anybody speaks (beyond ten seconds of it): it is refused, or
+ * one caller would keep decoder and recogniser busy for many. */
 void inlet_input(struct inlet *inlet, const uint8_t *payload, size_t len, uint16_t sequence,
                  uint32_t timestamp, int64_t now_us);
 /* Call until false: after each input, and at the deadline (a tick each 20 ms does). */

@@ -6,8 +6,10 @@
 #include "base/js.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "room/caller_internal.h"
 #include "room/livekit.pb-c.h"
+#include "room/unpack.h"
 #include "rtc/peer.h"
 
 enum {
@@ -21,7 +23,10 @@ static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 {
     struct caller *caller = arg;
     caller->last_signal_us = loop_now_us(caller->config.loop);
-    Lk__SignalRequest *request = is_text ? NULL : lk__signal_request__unpack(NULL, len, data);
+    if (!caller_may_ask(caller, 1 + (int64_t)(len / CALLER_ASK_UNIT_BYTES)))
+        return;
+    Lk__SignalRequest *request =
+        is_text ? NULL : unpack_message(&lk__signal_request__descriptor, data, len);
     if (!request) {
         log_info("room.bad_signal", LOG_S("room", caller->config.room->name),
                  LOG_S("caller", caller->sid));
@@ -103,6 +108,13 @@ void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const
     caller_gone(caller, ROOM_LEFT_REFUSED);
 }
 
+void caller_put_out(struct caller *caller, const char *why)
+{
+    log_warn("room.caller_put_out", LOG_S("room", caller->config.room->name), LOG_S("reason", why));
+    metric_add(METRIC_CALLERS_PUT_OUT, 1);
+    caller_gone(caller, caller->state == CALLER_UP ? ROOM_LEFT_CLEAN : ROOM_LEFT_REFUSED);
+}
+
 void caller_up(struct caller *caller)
 {
     if (caller->state != CALLER_JOINING)
@@ -140,13 +152,12 @@ static void take_profile(struct caller *caller, const Lk__JoinRequest *request)
     caller->attributes = claims->attributes ? js_copy(claims->attributes) : js_object();
     if (!request || !claims->can_update_own_metadata)
         return;
-    if (request->metadata[0]) {
+    if (request->metadata[0] && strlen(request->metadata) <= CALLER_METADATA_MAX_BYTES) {
         mem_free(caller->metadata);
         caller->metadata = mem_strdup(request->metadata);
     }
-    for (size_t i = 0; i < request->n_participant_attributes && i < CALLER_ATTRIBUTES; i++)
-        js_set(caller->attributes, request->participant_attributes[i]->key,
-               js_string(request->participant_attributes[i]->value));
+    caller_set_attributes(caller, request->participant_attributes,
+                          request->n_participant_attributes);
 }
 
 static void begin(struct caller *caller, const Lk__JoinRequest *request)

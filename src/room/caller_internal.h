@@ -2,6 +2,7 @@
  * (responses), caller_media.c (peers, descriptions, audio), caller_tracks.c (what it publishes). */
 #pragma once
 
+#include "base/bucket.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "room/caller.h"
@@ -10,6 +11,7 @@
 #include "room/packet.h"
 
 struct Lk__AddTrackRequest;
+struct Lk__Pair;
 struct Lk__SignalRequest;
 struct js;
 struct peer;
@@ -20,6 +22,16 @@ enum {
     CALLER_FEATURES = 8,
     CALLER_NAME_SIZE = 129,
     CALLER_BACKLOG_MAX_BYTES = 65536,
+    CALLER_METADATA_MAX_BYTES = 65536,   /* with the name */
+    CALLER_ATTRIBUTES_MAX_BYTES = 49152, /* all of them: both fit into one response */
+    /* What a caller may ask by signalling: units (a request, each KB of it, and what its row says),
+     * at once and a second. A join takes some 60 with its candidates. */
+    CALLER_ASK_UNITS = 300,
+    CALLER_ASK_EVERY_US = 50 * 1000,
+    CALLER_ASK_UNIT_BYTES = 1024,
+    CALLER_PACKETS = 150, /* data packets, at once and a second */
+    CALLER_PACKET_EVERY_US = 20 * 1000,
+    CALLER_EXCESS_MOST = 300, /* requests dropped; then the caller is put out */
     CALLER_ATTRIBUTES = 64,
     SOURCE_MICROPHONE = 2,
     PING_INTERVAL_S = 5,
@@ -66,6 +78,8 @@ struct caller {
     struct list_node backlog; /* packets until _reliable is open */
     size_t backlog_bytes;
     struct packet_reader reader;
+    struct bucket asks, packets;
+    unsigned excess;
 
     int64_t last_signal_us;
     struct timer join_timer, silence_timer, tick_timer;
@@ -82,8 +96,14 @@ void caller_gone(struct caller *caller, enum room_left how);
 void caller_up(struct caller *caller);
 void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const char *why);
 
+/* One who floods; as if they had hung up. */
+void caller_put_out(struct caller *caller, const char *why);
+
 /* caller_signal.c */
+/* False: it is over what the caller may ask; it is dropped and counted. */
+bool caller_may_ask(struct caller *caller, int64_t units);
 void caller_handle(struct caller *caller, const struct Lk__SignalRequest *request);
+bool caller_set_attributes(struct caller *caller, struct Lk__Pair *const *pairs, size_t count);
 
 /* caller_tracks.c */
 struct caller_track *caller_microphone(struct caller *caller);

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "room/caller_internal.h"
 #include "rtc/peer.h"
 #include "rtc/port.h"
@@ -84,6 +85,11 @@ static void on_data(struct caller *caller, struct peer *peer, const struct data_
         flush_backlog(caller);
     if (event->type != DATA_EVENT_MESSAGE || !is_packet || !caller->token.claims.can_publish_data)
         return;
+    if (!bucket_take(&caller->packets, CALLER_PACKET_EVERY_US, CALLER_PACKETS, 1,
+                     loop_now_us(caller->config.loop))) {
+        metric_add(METRIC_REQUESTS_DROPPED, 1);
+        return;
+    }
     if (packet_read(&caller->reader, event->bytes, event->len, &sender) != OK)
         log_debug("room.bad_packet", LOG_S("caller", caller->sid));
 }
@@ -133,6 +139,9 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
         break;
     case PEER_EVENT_DATA:
         on_data(caller, peer, &event->data);
+        break;
+    case PEER_EVENT_FLOODED:
+        caller_put_out(caller, "more packets than a caller may send");
         break;
     case PEER_EVENT_CLOSED:
         if (is_primary && caller->state == CALLER_UP)

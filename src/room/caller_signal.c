@@ -5,11 +5,21 @@
 #include "base/js.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "net/ws.h"
 #include "room/caller_internal.h"
 #include "room/livekit.pb-c.h"
 
-enum { METADATA_MAX_BYTES = 65536 };
+bool caller_may_ask(struct caller *caller, int64_t units)
+{
+    if (bucket_take(&caller->asks, CALLER_ASK_EVERY_US, CALLER_ASK_UNITS, units,
+                    loop_now_us(caller->config.loop)))
+        return true;
+    metric_add(METRIC_REQUESTS_DROPPED, 1);
+    if (++caller->excess == CALLER_EXCESS_MOST)
+        caller_put_out(caller, "more requests than a caller may send");
+    return false;
+}
 
 static void on_offer(struct caller *caller, const Lk__SignalRequest *request)
 {
@@ -72,26 +82,44 @@ static void on_ping_req(struct caller *caller, const Lk__SignalRequest *request)
     caller_send_pong(caller, request->ping_req->timestamp, false);
 }
 
-static void set_attribute(struct caller *caller, const Lk__Pair *pair)
+static size_t attributes_bytes(const struct js *attributes)
 {
-    if (pair->value[0] == 0)
-        js_remove(caller->attributes, pair->key);
-    else if (js_count(caller->attributes) < CALLER_ATTRIBUTES)
-        js_set(caller->attributes, pair->key, js_string(pair->value));
+    size_t bytes = 0;
+    for (void *it = js_first(attributes); it; it = js_next(attributes, it))
+        bytes += strlen(js_key(it)) + js_text_len(js_value(it));
+    return bytes;
+}
+
+/* False: there would be too many, or too much of them; those before it are set. */
+bool caller_set_attributes(struct caller *caller, Lk__Pair *const *pairs, size_t count)
+{
+    size_t bytes = attributes_bytes(caller->attributes);
+    for (size_t i = 0; i < count; i++) {
+        const struct js *old = js_get(caller->attributes, pairs[i]->key);
+        size_t key = strlen(pairs[i]->key);
+        bytes -= old ? key + js_text_len(old) : 0;
+        js_remove(caller->attributes, pairs[i]->key);
+        if (pairs[i]->value[0] == 0)
+            continue;
+        bytes += key + strlen(pairs[i]->value);
+        if (js_count(caller->attributes) >= CALLER_ATTRIBUTES ||
+            bytes > CALLER_ATTRIBUTES_MAX_BYTES)
+            return false;
+        js_set(caller->attributes, pairs[i]->key, js_string(pairs[i]->value));
+    }
+    return true;
 }
 
 /* Clients always send metadata and name along (LiveKit, Keep-alive). */
 static void on_update_metadata(struct caller *caller, const Lk__SignalRequest *request)
 {
     const Lk__UpdateParticipantMetadata *update = request->update_metadata;
-    size_t bytes = strlen(update->metadata) + strlen(update->name);
     if (!caller->token.claims.can_update_own_metadata) {
         caller_send_metadata_result(caller, update->request_id, REQUEST_NOT_ALLOWED);
         return;
     }
-    for (size_t i = 0; i < update->n_attributes; i++)
-        bytes += strlen(update->attributes[i]->key) + strlen(update->attributes[i]->value);
-    if (bytes > METADATA_MAX_BYTES) {
+    if (strlen(update->metadata) + strlen(update->name) > CALLER_METADATA_MAX_BYTES ||
+        !caller_set_attributes(caller, update->attributes, update->n_attributes)) {
         caller_send_metadata_result(caller, update->request_id, REQUEST_LIMIT_EXCEEDED);
         return;
     }
@@ -99,8 +127,6 @@ static void on_update_metadata(struct caller *caller, const Lk__SignalRequest *r
     mem_free(caller->metadata);
     caller->name = mem_strdup(update->name);
     caller->metadata = mem_strdup(update->metadata);
-    for (size_t i = 0; i < update->n_attributes; i++)
-        set_attribute(caller, update->attributes[i]);
     caller_send_self(caller);
     caller_send_metadata_result(caller, update->request_id, REQUEST_OK);
 }
@@ -121,17 +147,18 @@ static void on_simulate(struct caller *caller, const Lk__SignalRequest *request)
 static const struct {
     Lk__SignalRequest__MessageCase type;
     void (*on)(struct caller *caller, const Lk__SignalRequest *request);
+    int64_t units; /* beside its length: what it makes us do */
 } handlers[] = {
-    {LK__SIGNAL_REQUEST__MESSAGE_OFFER, on_offer},
-    {LK__SIGNAL_REQUEST__MESSAGE_ANSWER, on_answer},
-    {LK__SIGNAL_REQUEST__MESSAGE_ADD_TRACK, on_add_track},
+    {LK__SIGNAL_REQUEST__MESSAGE_OFFER, on_offer, 10},
+    {LK__SIGNAL_REQUEST__MESSAGE_ANSWER, on_answer, 10},
+    {LK__SIGNAL_REQUEST__MESSAGE_ADD_TRACK, on_add_track, 2},
     {LK__SIGNAL_REQUEST__MESSAGE_MUTE, on_mute},
     {LK__SIGNAL_REQUEST__MESSAGE_SUBSCRIPTION, on_subscription},
     {LK__SIGNAL_REQUEST__MESSAGE_TRACK_SETTING, on_track_setting},
     {LK__SIGNAL_REQUEST__MESSAGE_LEAVE, on_leave},
     {LK__SIGNAL_REQUEST__MESSAGE_PING, on_ping},
     {LK__SIGNAL_REQUEST__MESSAGE_PING_REQ, on_ping_req},
-    {LK__SIGNAL_REQUEST__MESSAGE_UPDATE_METADATA, on_update_metadata},
+    {LK__SIGNAL_REQUEST__MESSAGE_UPDATE_METADATA, on_update_metadata, 5},
     {LK__SIGNAL_REQUEST__MESSAGE_PUBLISH_DATA_TRACK, on_publish_data_track},
     {LK__SIGNAL_REQUEST__MESSAGE_SIMULATE, on_simulate},
 };
@@ -141,7 +168,8 @@ void caller_handle(struct caller *caller, const Lk__SignalRequest *request)
     for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
         if (handlers[i].type != request->message_case)
             continue;
-        handlers[i].on(caller, request);
+        if (handlers[i].units == 0 || caller_may_ask(caller, handlers[i].units))
+            handlers[i].on(caller, request);
         return;
     }
 }

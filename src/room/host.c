@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bucket.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/js.h"
@@ -18,6 +19,8 @@ enum {
     SILENCE_LIMIT_US = 10 * 1000 * 1000,
     JOIN_LIMIT_US = 60 * 1000 * 1000,
     SEGMENT_MAX_BYTES = 65536,
+    JOINS = 10, /* at once, then one each second: each makes a handshake */
+    JOIN_EVERY_US = 1000 * 1000,
     STATE_SIZE = 32
 };
 
@@ -30,6 +33,7 @@ struct room_host {
     char sid[ID_SIZE], agent_sid[ID_SIZE], agent_track_sid[ID_SIZE];
     char agent_state[STATE_SIZE];
     struct caller *caller; /* NULL: waiting */
+    struct bucket joins;
     bool is_closed;
     struct text_out stream; /* of the agent's segment, to this caller */
     char segment_id[PACKET_NAME_SIZE];
@@ -270,6 +274,10 @@ void room_host_join(struct room_host *host, struct room_join *take_join)
     }
     if (host->caller && strcmp(identity, caller_identity(host->caller)) != 0) {
         room_join_refuse(TAKE(join), loop, 403, "another caller is in the room");
+        return;
+    }
+    if (!bucket_take(&host->joins, JOIN_EVERY_US, JOINS, 1, loop_now_us(loop))) {
+        room_join_refuse(TAKE(join), loop, 429, "too many joins");
         return;
     }
     struct caller_config config = {

@@ -8,6 +8,7 @@
 #include "net/http_server.h"
 #include "net/url.h"
 #include "room/livekit.pb-c.h"
+#include "room/unpack.h"
 #include "rtc/sdp.h"
 
 enum { COMPRESSION_NONE = 0, COMPRESSION_GZIP = 1, GZIP_OR_ZLIB = 15 + 32 };
@@ -38,8 +39,8 @@ static enum err unwrap(const struct buf *param, struct buf *out, struct fault *f
     AUTO_BUF bytes = BUF_INIT(JOIN_PARAM_MAX_BYTES);
     if (base64_decode(param->data, param->len, &bytes) != OK)
         return fault_set(fault, ERR_INVALID, "could not base64 decode join request");
-    Lk__WrappedJoinRequest *wrapped =
-        lk__wrapped_join_request__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
+    Lk__WrappedJoinRequest *wrapped = unpack_message(&lk__wrapped_join_request__descriptor,
+                                                     (const uint8_t *)bytes.data, bytes.len);
     if (!wrapped)
         return fault_set(fault, ERR_INVALID, "could not unmarshal wrapped join request");
     enum err err = ERR_UNSUPPORTED;
@@ -73,7 +74,7 @@ static enum err parse_v1(const struct buf *param, struct join_request *out, stru
     if (err != OK)
         return err;
     Lk__JoinRequest *message =
-        lk__join_request__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
+        unpack_message(&lk__join_request__descriptor, (const uint8_t *)bytes.data, bytes.len);
     if (!message)
         return fault_set(fault, ERR_INVALID, "could not unmarshal join request");
     err = check_offer(message, fault);

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "room/livekit.pb-c.h"
 #include "room/packet.h"
+#include "room/unpack.h"
 
 enum { RPC_UNSUPPORTED_METHOD = 1400, JSON_DEPTH = 8, COMPRESSION_NONE = 0, KIND_RELIABLE = 0 };
 
@@ -236,7 +237,7 @@ static void dispatch(struct packet_reader *reader, const Lk__DataPacket *data,
 enum err packet_read(struct packet_reader *reader, const uint8_t *packet, size_t len,
                      const struct packet_sender *answer)
 {
-    Lk__DataPacket *data = lk__data_packet__unpack(NULL, len, packet);
+    Lk__DataPacket *data = unpack_message(&lk__data_packet__descriptor, packet, len);
     if (!data)
         return ERR_INVALID;
     if (is_new(reader, data))

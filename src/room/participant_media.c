@@ -74,6 +74,7 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
         participant_end(participant, ERR_TIMEOUT, "no packets from the server");
         break;
     case PEER_EVENT_BACK:
+    case PEER_EVENT_FLOODED:
         break;
     case PEER_EVENT_CLOSED:
         if (!participant->ws)

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "rtc/budget.h"
 #include "rtc/demux.h"
 #include "rtc/ice_client.h"
 #include "rtc/ice_lite.h"
@@ -36,6 +37,8 @@ struct peer {
     struct rtp_media media;
 
     bool is_connected, is_silent, is_over; /* over: CLOSED or FAILED was told */
+    struct budget budget;
+    bool has_heard, is_flooded;
     int64_t give_up_us; /* CONNECTED must have come by then; INT64_MAX: not begun */
     int64_t last_packet_us;
     uint64_t refused;
@@ -125,6 +128,7 @@ void peer_stats(const struct peer *peer, struct peer_stats *out)
     memset(out, 0, sizeof *out);
     rtp_media_stats(&peer->media, out);
     out->packets_refused = peer->refused;
+    out->packets_dropped = peer->budget.all_dropped;
     out->last_packet_us = peer->last_packet_us;
 }
 
@@ -155,6 +159,7 @@ static void fail(struct peer *peer, const char *reason)
 static void heard(struct peer *peer, int64_t now_us)
 {
     peer->last_packet_us = now_us;
+    peer->has_heard = true;
     if (!peer->is_silent)
         return;
     peer->is_silent = false;
@@ -346,12 +351,26 @@ static void on_media(struct peer *peer, enum demux_kind kind, uint8_t *data, siz
         peer->refused++;
 }
 
-void peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
+/* A peer of the controlling role faces a server that it has chosen. */
+static bool may_send(struct peer *peer, enum demux_kind kind, size_t len, int64_t now_us)
+{
+    if (peer->role == PEER_CONTROLLING || budget_take(&peer->budget, kind, len, now_us))
+        return true;
+    if (budget_is_flooded(&peer->budget) && !peer->is_flooded) {
+        peer->is_flooded = true;
+        tell(peer, PEER_EVENT_FLOODED);
+    }
+    return false;
+}
+
+bool peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
                 uint8_t *data, size_t len, int64_t now_us)
 {
     struct ice_path path = {.local = *local, .remote = *from};
     enum demux_kind kind = demux_kind(data, len);
-    peer->has_audio = false;
+    peer->has_audio = peer->has_heard = false;
+    if (!may_send(peer, kind, len, now_us))
+        return false;
     if (kind == DEMUX_STUN)
         on_stun(peer, &path, data, len, now_us);
     else if (peer->is_over || kind == DEMUX_UNKNOWN || !peer_has_path(peer, local, from))
@@ -360,7 +379,10 @@ void peer_input(struct peer *peer, const struct net_addr *local, const struct ne
         on_dtls(peer, data, len, now_us);
     else
         on_media(peer, kind, data, len, now_us);
+    if (peer->has_heard)
+        budget_was_good(&peer->budget);
     advance(peer, now_us);
+    return true;
 }
 
 /* ---- datagrams out ---- */

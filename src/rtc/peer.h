@@ -58,6 +58,7 @@ enum peer_event_type {
     PEER_EVENT_BACK,      /* a packet came after SILENT */
     PEER_EVENT_AUDIO,     /* one RTP packet */
     PEER_EVENT_DATA,      /* an event of rtc/data.h */
+    PEER_EVENT_FLOODED,   /* it goes on sending far more than it may (budget.h); once */
     PEER_EVENT_CLOSED,    /* the other side has closed DTLS; nothing but SILENT comes after it */
     PEER_EVENT_FAILED     /* handshake refused or too late; nothing comes after it */
 };
@@ -90,6 +91,7 @@ struct peer_stats {
     uint64_t packets_received, bytes_received, packets_lost; /* of the current incoming stream */
     uint64_t packets_sent, bytes_sent, packets_resent;
     uint64_t packets_refused; /* no valid path, bad tag, replay, malformed */
+    uint64_t packets_dropped; /* over what a peer may send */
     double jitter_ms;         /* of what we receive; negative: not measured */
     double rtt_ms;            /* from the peer's reports; negative: not measured */
     double remote_loss;       /* fraction 0 to 1 of its last report; negative: none came */
@@ -123,8 +125,9 @@ void peer_enable_data(struct peer *peer, uint16_t sctp_port, int64_t now_us);
  * peer_output() (port_pump()). */
 struct data *peer_data(struct peer *peer);
 
-/* data is overwritten (opened in place). */
-void peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
+/* data is overwritten (opened in place). False: it was over the peer's budget (lite role), and
+ * nothing was done for it. */
+bool peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
                 uint8_t *data, size_t len, int64_t now_us);
 /* The next datagram to send; call until false. Runs the timers that are due, which may make
  * events. */

@@ -206,7 +206,10 @@ static void learn_route(struct slot *slot, const struct ice_path *path)
 static void give_packet(struct slot *slot, enum demux_kind kind, const struct ice_path *path,
                         const struct udp_packet *packet, int64_t now_us)
 {
-    peer_input(slot->peer, &path->local, &path->remote, packet->data, packet->len, now_us);
+    if (!peer_input(slot->peer, &path->local, &path->remote, packet->data, packet->len, now_us)) {
+        mark_dirty(slot); /* it may have something to tell of that, once a turn */
+        return;
+    }
     if (kind == DEMUX_STUN && !slot->own)
         learn_route(slot, path);
     if (kind != DEMUX_RTP)

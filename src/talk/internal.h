@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/bucket.h"
 #include "base/list.h"
 #include "engine/llm.h"
 #include "engine/stt.h"
@@ -95,8 +96,7 @@ struct typed {
     struct buf text;
     size_t chars;
     int64_t at_us;
-    int64_t paid_us; /* the allowance is used up to then; one that is TALK_TYPED_AT_ONCE ahead of
-                        now is used up */
+    struct bucket allowance;
 };
 
 struct talk {

@@ -20,16 +20,6 @@ void typed_clear(struct typed *typed)
     buf_clear(&typed->text);
 }
 
-static bool may_type(struct typed *typed, int64_t now_us)
-{
-    int64_t most_us = (int64_t)TALK_TYPED_AT_ONCE * TALK_TYPED_EVERY_US;
-    int64_t paid_us = MAX(typed->paid_us, now_us) + TALK_TYPED_EVERY_US;
-    if (paid_us > now_us + most_us)
-        return false;
-    typed->paid_us = paid_us;
-    return true;
-}
-
 void typed_tell(struct talk *talk)
 {
     struct typed *typed = &talk->typed;
@@ -60,7 +50,7 @@ void talk_chat(struct talk *talk, const char *text, int64_t now_us)
     struct typed *typed = &talk->typed;
     if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
         return;
-    if (!may_type(typed, now_us)) {
+    if (!bucket_take(&typed->allowance, TALK_TYPED_EVERY_US, TALK_TYPED_AT_ONCE, 1, now_us)) {
         metric_add(METRIC_TYPED_DROPPED, 1);
         return;
     }

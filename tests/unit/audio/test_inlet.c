@@ -99,3 +99,40 @@ TEST(inlet_keeps_time_while_nothing_is_sent)
     CHECK_INT(inlet_deadline_us(line->inlet), 1020000);
     line_clear(line);
 }
+
+TEST(inlet_takes_no_more_sound_than_time)
+{
+    struct line *line = line_new();
+    uint8_t payload[CODEC_PACKET_MAX_BYTES];
+    size_t len = codec_encode(line->encoder, line->voice, payload);
+    int64_t now_us = 1000000;
+    for (unsigned i = 0; i < 100000; i++, now_us += 200) { /* 20 s, a hundred times as fast */
+        inlet_input(line->inlet, payload, len, (uint16_t)i, i * 960, now_us);
+        drain(line, now_us);
+    }
+    int heard = line->counts[AUDIO_HEARD];
+    CHECK(heard >= 1500 && heard <= 1560); /* 10 s at once, and 20 s by and by */
+    struct jitter_stats stats;
+    inlet_stats(line->inlet, &stats);
+    CHECK(stats.refused > 98000);
+    line_clear(line);
+}
+
+TEST(inlet_takes_what_a_network_held_back)
+{
+    struct line *line = line_new();
+    uint8_t payload[CODEC_PACKET_MAX_BYTES];
+    size_t len = codec_encode(line->encoder, line->voice, payload);
+    unsigned i = 0;
+    for (; i < 5000; i++) { /* a clock that is a percent fast */
+        inlet_input(line->inlet, payload, len, (uint16_t)i, i * 960, 1000000 + i * 19800);
+        drain(line, 1000000 + i * 19800);
+    }
+    int64_t now_us = 1000000 + i * 19800 + 5000000;
+    for (int k = 0; k < 250; k++, i++)
+        inlet_input(line->inlet, payload, len, (uint16_t)i, i * 960, now_us);
+    struct jitter_stats stats;
+    inlet_stats(line->inlet, &stats);
+    CHECK_INT(stats.refused, 250 - JITTER_SLOTS); /* of its slots, not of this */
+    line_clear(line);
+}

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/metrics.h"
 #include "net/dial.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
@@ -13,6 +14,7 @@
 #include "room/directory.h"
 #include "room/host.h"
 #include "room/participant.h"
+#include "room/participant_internal.h"
 #include "rtc/dtls.h"
 #include "rtc/port.h"
 #include "test.h"
@@ -432,5 +434,83 @@ TEST(link_caller_may_come_again_and_a_closed_room_may_not_be_joined)
     dial_room(&world, true, 60);
     CHECK(await(&world, caller_was_ended));
     CHECK(strstr(world.caller.reason, "403"));
+    close_world(&world);
+}
+
+/* ---- callers who flood ---- */
+
+static struct participant *participant_of(struct world *world)
+{
+    return CONTAINER_OF(world->caller.link, struct participant, link);
+}
+
+static bool requests_are_too_many(struct world *world)
+{
+    struct participant *participant = participant_of(world);
+    for (int i = 0; i < 50 && participant->ws; i++)
+        participant_send_add_track(participant);
+    return world->host.left > 0;
+}
+
+TEST(link_caller_who_floods_by_signalling_is_put_out)
+{
+    struct world world;
+    open_world(&world);
+    open_host(&world, false);
+    dial_room(&world, true, 60);
+    CHECK(await(&world, both_are_joined));
+    int64_t put_out = metric_read(METRIC_CALLERS_PUT_OUT);
+    CHECK(await(&world, requests_are_too_many));
+    CHECK_INT(world.host.how, ROOM_LEFT_CLEAN);
+    CHECK_INT(metric_read(METRIC_CALLERS_PUT_OUT) - put_out, 1);
+    close_world(&world);
+}
+
+static bool chats_were_sent(struct world *world)
+{
+    for (int i = 0; i < 500; i++)
+        (void)!room_participant_chat(world->caller.link, "hello");
+    return world->host.chats > 0 && metric_read(METRIC_REQUESTS_DROPPED) > 0;
+}
+
+TEST(link_data_packets_over_the_allowance_are_dropped)
+{
+    struct world world;
+    open_world(&world);
+    open_host(&world, false);
+    dial_room(&world, true, 60);
+    CHECK(await(&world, both_are_joined));
+    CHECK(await(&world, chats_were_sent));
+    CHECK(world.host.chats < 200);
+    close_world(&world);
+}
+
+static bool joined_or_ended(struct world *world)
+{
+    return world->caller.joined || world->caller.ended;
+}
+
+static bool caller_link_is_gone(struct world *world)
+{
+    return !world->caller.link;
+}
+
+TEST(link_room_that_is_joined_without_end_refuses)
+{
+    struct world world;
+    open_world(&world);
+    open_host(&world, false);
+    bool is_refused = false;
+    for (int i = 0; i < 15 && !is_refused; i++) {
+        memset(&world.caller, 0, sizeof world.caller);
+        world.host.joined = world.host.left = 0;
+        dial_room(&world, true, 60);
+        CHECK(await(&world, joined_or_ended));
+        is_refused = strstr(world.caller.reason, "429") != NULL;
+        if (world.caller.link)
+            world.caller.link->ops->close(world.caller.link, ROOM_CLOSE_ENDED);
+        CHECK(await(&world, caller_link_is_gone));
+    }
+    CHECK(is_refused);
     close_world(&world);
 }

@@ -337,3 +337,31 @@ TEST(peer_survives_garbage_on_its_own_path)
     CHECK_INT(call.counts[1][PEER_EVENT_AUDIO], 5);
     tear_down(&call);
 }
+
+/* The client's own packets, far too many of them: they are dropped, and their sender is told of. */
+TEST(a_peer_that_floods_is_dropped_and_told_once)
+{
+    struct call call;
+    set_up(&call, 1, 0);
+    connect_ends(&call);
+    uint8_t payload[80] = {0};
+    unsigned sent = 0;
+    while (sent < 60000) {
+        for (int i = 0; i < 8; i++, sent++) {
+            struct peer_opus opus = {.payload = payload,
+                                     .len = sizeof payload,
+                                     .timestamp = sent * 960,
+                                     .payload_type = 111};
+            peer_send_audio(call.ends[0], &opus, call.net->now_us);
+        }
+        run(&call, 2000);
+    }
+    struct peer_stats stats;
+    peer_stats(call.ends[1], &stats);
+    CHECK(stats.packets_received < 5000);
+    CHECK(stats.packets_dropped > 50000);
+    CHECK_INT(call.counts[1][PEER_EVENT_FLOODED], 1);
+    CHECK_INT(call.counts[0][PEER_EVENT_FLOODED], 0);
+    CHECK_INT(call.counts[1][PEER_EVENT_SILENT], 0);
+    tear_down(&call);
+}

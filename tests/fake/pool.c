@@ -7,13 +7,15 @@
 struct pool {
     struct loop *loop; /* where the workers' time passes */
     unsigned threads, busy;
-    struct fair *jobs;        /* struct job */
-    struct list_node running; /* the same */
+    struct fair *jobs;                 /* struct job */
+    struct list_node waiting, running; /* the same */
+    pool_between_fn *between;
+    void *between_arg;
 };
 
 struct job {
     struct fair_item item;
-    struct list_node node; /* in pool->running */
+    struct list_node node; /* in pool->waiting, then in pool->running */
     struct pool *pool;
     struct timer timer;
     int64_t delay_us;
@@ -37,6 +39,7 @@ struct pool *pool_new_limited(const char *name, unsigned threads, int nice,
     pool->loop = loop_new(name);
     pool->threads = threads;
     pool->jobs = fair_new(limits);
+    list_init(&pool->waiting);
     list_init(&pool->running);
     return pool;
 }
@@ -60,6 +63,8 @@ static void run_job(void *arg)
     timer_stop(&job->timer);
     list_remove(&job->node);
     job->work(job->arg);
+    if (pool->between)
+        pool->between(pool->between_arg, fair_waiting(pool->jobs) > 0);
     if (job->done)
         loop_post(job->loop, job->done, job->arg);
     fair_done(pool->jobs, &job->item, job->delay_us);
@@ -74,6 +79,7 @@ static void look(struct pool *pool)
     for (struct fair_item *item; pool->busy < pool->threads && (item = fair_next(pool->jobs));) {
         struct job *job = CONTAINER_OF(item, struct job, item);
         pool->busy++;
+        list_remove(&job->node);
         list_push_back(&pool->running, &job->node);
         timer_init(&job->timer, pool->loop, run_job, job);
         timer_set_after(&job->timer, job->delay_us);
@@ -101,8 +107,29 @@ enum err pool_run_fair(struct pool *pool, const char *key, loop_fn *work, struct
         mem_free(job);
         return ERR_BUSY;
     }
+    list_push_back(&pool->waiting, &job->node);
     look(pool);
     return OK;
+}
+
+void pool_set_between(struct pool *pool, pool_between_fn *fn, void *arg)
+{
+    pool->between_arg = arg;
+    pool->between = fn;
+}
+
+void pool_sweep(struct pool *pool, loop_fn *work, bool (*is_over)(void *arg), loop_fn *refuse)
+{
+    struct job *job;
+    LIST_EACH(job, &pool->waiting, struct job, node)
+    {
+        if (job->work != work || !is_over(job->arg))
+            continue;
+        list_remove(&job->node);
+        fair_remove(pool->jobs, &job->item);
+        refuse(job->arg);
+        mem_free(job);
+    }
 }
 
 enum err pool_run(struct pool *pool, loop_fn *work, struct loop *loop, loop_fn *done, void *arg)

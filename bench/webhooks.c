@@ -173,7 +173,7 @@ static enum err people_work(struct tx *tx, void *arg)
 
 static void open_all(struct bench *bench, const char *dir)
 {
-    static const struct http_handler handler = {NULL, on_request};
+    static const struct http_handler handler = {.on_request = on_request};
     const struct store_config store = {.data_dir = dir, .database_url = ""};
     const struct http_server_config server = {.bind = net_addr_ipv4(0, 0, 0, 0, 0)};
     struct fault fault = {0};

@@ -15,21 +15,46 @@ static bool is_room_path(const char *path)
 }
 
 /* Pages answer at the head, rooms have no body: both need nothing of it. */
-static struct http_body_choice on_head(void *arg, struct http_exchange *exchange)
+static void on_head(void *arg, struct http_exchange *exchange)
 {
     struct app *app = arg;
-    bool is_room = is_room_path(http_exchange_request(exchange)->path);
-    if (is_room || pages_answer(exchange))
-        return (struct http_body_choice){.form = HTTP_BODY_DROP};
-    return api_on_head(app->api, exchange);
+    static const struct http_body_choice none = {.form = HTTP_BODY_DROP};
+    if (is_room_path(http_exchange_request(exchange)->path))
+        http_body_want(exchange, &none);
+    else if (!pages_answer(exchange))
+        api_on_head(app->api, exchange);
 }
 
 static void on_request(void *arg, struct http_exchange *exchange)
 {
     struct app *app = arg;
-    if (is_room_path(http_exchange_request(exchange)->path) && room_admit(app->rooms, exchange))
-        return;
-    api_on_request(app->api, exchange);
+    if (!is_room_path(http_exchange_request(exchange)->path))
+        api_on_request(app->api, exchange);
+    else if (!room_admit(app->rooms, exchange))
+        http_answer_error(exchange, 404, "NOT_FOUND", "There is no such thing here.");
 }
 
-const struct http_handler app_front = {on_head, on_request};
+static void on_gone(void *arg, struct http_exchange *exchange)
+{
+    struct app *app = arg;
+    if (!is_room_path(http_exchange_request(exchange)->path))
+        api_on_gone(app->api, exchange);
+}
+
+static bool on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
+{
+    struct app *app = arg;
+    return api_on_body(app->api, exchange, more_bytes);
+}
+
+static bool is_proxy(void *arg, const struct net_addr *peer)
+{
+    struct app *app = arg;
+    return api_is_proxy(app->api, peer);
+}
+
+const struct http_handler app_front = {.on_head = on_head,
+                                       .on_request = on_request,
+                                       .on_gone = on_gone,
+                                       .on_body = on_body,
+                                       .is_proxy = is_proxy};

@@ -3,6 +3,7 @@
  * no more. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/api.h"
@@ -341,9 +342,23 @@ static enum err listen_on(struct app *app, struct http_server_config *server, st
     return err ? fault_set(fault, inner.err, "%.150s (service.listen)", inner.text) : OK;
 }
 
+/* The other half of the descriptors is for calls, the store and deliveries. */
+static size_t most_connections(const struct config *config)
+{
+    struct rlimit files;
+    size_t most = (size_t)config_int(config, SET_HTTP_CONNECTIONS);
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return most;
+    return MIN(most, MAX((size_t)files.rlim_cur / 2, (size_t)16));
+}
+
 static enum err open_http(struct app *app, struct fault *fault)
 {
-    struct http_server_config server = {.spool_dir = config_text(app->config, SET_DATA)};
+    struct http_server_config server = {
+        .spool_dir = config_text(app->config, SET_DATA),
+        .max_connections = most_connections(app->config),
+        .max_per_address = (size_t)config_int(app->config, SET_HTTP_CONNECTIONS_PER_ADDRESS),
+    };
     const char *listen = config_text(app->config, SET_LISTEN);
     const char *given = config_text(app->config, SET_PUBLIC_URL);
     if (net_addr_parse(listen, &server.bind))

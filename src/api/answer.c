@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/js.h"
+#include "net/http_head.h"
 #include "net/http_server.h"
 
 const struct api_error_row api_errors[API_ERROR_COUNT] = {
@@ -82,6 +83,11 @@ void answer_header(struct answer *answer, const char *name, const char *value)
 {
     assert(answer->header_count < ANSWER_HEADERS_MAX);
     answer->headers[answer->header_count++] = (struct http_header){name, value};
+}
+
+bool answer_has_header(const struct answer *answer, const char *name)
+{
+    return http_header_find(answer->headers, answer->header_count, name) != NULL;
 }
 
 void answer_write(struct answer *answer, int status, const struct field_table *table,

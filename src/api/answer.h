@@ -51,7 +51,7 @@ struct api_error_row {
 };
 extern const struct api_error_row api_errors[API_ERROR_COUNT];
 
-enum { ANSWER_HEADERS_MAX = 16, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
+enum { ANSWER_HEADERS_MAX = 24, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
 
 struct answer {
     int status; /* 0: none yet */
@@ -67,6 +67,7 @@ void answer_clear(struct answer *answer);
 void answer_reset(struct answer *answer); /* as after answer_init(); headers go too */
 /* name and value must live as long as the arena. */
 void answer_header(struct answer *answer, const char *name, const char *value);
+bool answer_has_header(const struct answer *answer, const char *name);
 void answer_write(struct answer *answer, int status, const struct field_table *table,
                   const void *object, unsigned views);
 /* sentence: NULL for the table's own. faults: NULL, or `details`. */

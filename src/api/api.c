@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/admission.h"
 #include "api/internal.h"
 #include "api/request.h"
 #include "base/config.h"
@@ -26,6 +27,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     struct api *api = mem_new(struct api);
     api->deps = *deps;
     api->proxies = proxies;
+    api->admission = admission_new(deps->config);
     api->keys = keys_new(deps->control, deps->store);
     api->requests = limit_new(config_int(deps->config, SET_RATE_LIMIT),
                               config_int(deps->config, SET_RATE_BURST));
@@ -49,6 +51,7 @@ void api_close(struct api *api)
     limit_free(api->requests);
     limit_free(api->failures);
     proxies_free(api->proxies);
+    admission_free(api->admission);
     buf_clear(&api->openapi);
     mem_free(api);
 }
@@ -63,43 +66,60 @@ static bool is_type(const char *header, const char *type)
            strspn(header + len, " \t;") + (header[len] == '\0') > 0;
 }
 
-static bool is_file(const struct route *route, struct http_exchange *exchange)
+static bool is_file(const struct request *request)
 {
-    const char *type = http_exchange_header(exchange, "Content-Type");
-    return route->body == ROUTE_JSON_OR_FILE && type && is_type(type, "application/octet-stream");
-}
-
-struct http_body_choice api_on_head(void *arg, struct http_exchange *exchange)
-{
-    (void)arg;
-    struct route_match match;
-    const struct http_request *http = http_exchange_request(exchange);
-    route_find(http->method, http->path, &match);
-    size_t max = match.route && match.route->max_body_bytes ? match.route->max_body_bytes
-                                                            : (size_t)JSON_BYTES;
-    if (!match.route || !http_exchange_header(exchange, "Authorization"))
-        return (struct http_body_choice){HTTP_BODY_DROP, JSON_BYTES};
-    if (is_file(match.route, exchange))
-        return (struct http_body_choice){HTTP_BODY_FILE, DOCUMENT_FILE_BYTES};
-    return (struct http_body_choice){HTTP_BODY_MEMORY, max};
-}
-
-/* 413 and 415. */
-static void check_body(struct request *request)
-{
-    const struct http_request *http = request->http;
     const char *type = request_header(request, "Content-Type");
-    request->is_upload = is_file(request->route, request->exchange);
-    if (http->body_state == HTTP_BODY_TOO_LONG && !request->is_upload) {
+    return request->route->body == ROUTE_JSON_OR_FILE && type &&
+           is_type(type, "application/octet-stream");
+}
+
+static size_t body_limit(const struct request *request)
+{
+    size_t own = request->route->max_body_bytes;
+    return request->is_upload ? DOCUMENT_FILE_BYTES : own ? own : (size_t)JSON_BYTES;
+}
+
+/* A body that nobody reads is not kept; that of a POST is what its Idempotency-Key stands for. */
+static struct http_body_choice choose_body(const struct request *request)
+{
+    bool is_read =
+        request->route->body != ROUTE_NO_BODY || strcmp(request->http->method, "POST") == 0;
+    return (struct http_body_choice){.form = request->is_upload ? HTTP_BODY_FILE
+                                             : is_read          ? HTTP_BODY_MEMORY
+                                                                : HTTP_BODY_DROP,
+                                     .max_bytes = body_limit(request)};
+}
+
+static bool has_body(const struct request *request)
+{
+    return request->http->content_length > 0 || request_header(request, "Transfer-Encoding");
+}
+
+/* 413 and 415, as far as the head tells; then the body may come. A file that is too long is told by
+ * its handler, after other faults (contract, Order of checks). */
+static void check_head(struct request *request)
+{
+    const char *type = request_header(request, "Content-Type");
+    request->is_upload = is_file(request);
+    struct http_body_choice choice = choose_body(request);
+    bool is_json = !request->is_upload && request->route->body != ROUTE_NO_BODY;
+    if (!request->is_upload && request->http->content_length > (int64_t)choice.max_bytes) {
         request_error(request, API_BODY_TOO_LARGE);
-    } else if (http->body_state != HTTP_BODY_NONE && request->route->body != ROUTE_NO_BODY &&
-               type && !request->is_upload && !is_type(type, "application/json")) {
+    } else if (is_json && has_body(request) && type && !is_type(type, "application/json")) {
         request_error(request, API_UNSUPPORTED_MEDIA_TYPE);
     } else {
-        request_start(request);
+        request_want_body(request, &choice);
         return;
     }
     request_send(request);
+}
+
+bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
+{
+    struct api *api = arg;
+    struct request *request = http_exchange_user(exchange);
+    return admission_take(api->admission, &request->admitted,
+                          request->is_upload ? SHARE_DISK : SHARE_MEMORY, (int64_t)more_bytes);
 }
 
 /* ---- who may ---- */
@@ -131,7 +151,7 @@ static bool names_other_workspace(const struct request *request)
 static void check_scope(struct request *request)
 {
     if (is_allowed(request) && !names_other_workspace(request)) {
-        check_body(request);
+        check_head(request);
         return;
     }
     request_error(request, API_FORBIDDEN);
@@ -157,26 +177,41 @@ static void check_path(struct request *request)
     request_send(request);
 }
 
-static void refuse_rate(struct request *request, const struct limit_state *limit)
+static void refuse_rate(struct request *request, int64_t retry_s)
 {
     request_error(request, API_RATE_LIMITED);
     answer_header(&request->answer, "Retry-After",
-                  arena_printf(request->arena, "%" PRId64, MAX(limit->retry_s, 1)));
+                  arena_printf(request->arena, "%" PRId64, MAX(retry_s, 1)));
+    request_send(request);
+}
+
+/* Too much is under way: of this client or workspace, or of all. */
+void request_refuse_share(struct request *request, enum admission_share share)
+{
+    if (admission_is_own(request->api->admission, &request->admitted, share)) {
+        refuse_rate(request, 1);
+        return;
+    }
+    request_error(request, API_UNAVAILABLE);
     request_send(request);
 }
 
 static void check_rate(struct request *request)
 {
     const struct principal *who = &request->principal;
-    const char *name = who->kind == KEY_PUBLISHABLE ? arena_printf(request->arena, "pk:%s:%s",
-                                                                   who->agent_id, request->address)
-                       : who->kind == KEY_AGENT     ? who->agent_id
-                                                    : who->key_id;
+    bool is_visitor = who->kind == KEY_PUBLISHABLE;
+    const char *name =
+        is_visitor ? arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->admitted.site)
+        : who->kind == KEY_AGENT ? who->agent_id
+                                 : who->key_id;
     int64_t now_us = loop_now_us(request->deps->control);
-    if (limit_take(request->api->requests, name, now_us, &request->limit))
-        check_path(request);
+    if (!limit_take(request->api->requests, name, now_us, &request->limit))
+        refuse_rate(request, request->limit.retry_s);
+    else if (!admission_know(request->api->admission, &request->admitted, who->workspace_id,
+                             is_visitor))
+        request_refuse_share(request, SHARE_PLACES);
     else
-        refuse_rate(request, &request->limit);
+        check_path(request);
 }
 
 /* 401, or 429 for an address that fails too often. */
@@ -184,8 +219,8 @@ static void refuse_key(struct request *request)
 {
     struct limit_state limit;
     int64_t now_us = loop_now_us(request->deps->control);
-    if (!limit_take(request->api->failures, request->address, now_us, &limit)) {
-        refuse_rate(request, &limit);
+    if (!limit_take(request->api->failures, request->admitted.site, now_us, &limit)) {
+        refuse_rate(request, limit.retry_s);
         return;
     }
     request_error(request, API_UNAUTHORIZED);
@@ -197,7 +232,9 @@ static void refuse_key(struct request *request)
 static void on_key(void *arg, enum err err, const struct principal *principal)
 {
     struct request *request = arg;
-    if (err != OK) {
+    if (request->is_late) {
+        request_send(request); /* told already */
+    } else if (err != OK) {
         request_error(request, API_UNAVAILABLE);
         request_send(request);
     } else if (!principal) {
@@ -220,7 +257,7 @@ static void check_key(struct request *request)
     const char *key = header + sizeof scheme - 1;
     key += strspn(key, " ");
     if (key_is_valid(key)) /* typing errors need no look-up */
-        keys_find(request->api->keys, key, request->address, on_key, request);
+        keys_find(request->api->keys, key, request->admitted.site, on_key, request);
     else
         refuse_key(request);
 }
@@ -243,17 +280,41 @@ static bool answer_options(struct request *request)
     return true;
 }
 
-void api_on_request(void *arg, struct http_exchange *take_exchange)
+void api_on_head(void *arg, struct http_exchange *take_exchange)
 {
-    struct request *request = request_new(arg, take_exchange);
+    struct api *api = arg;
+    static const struct http_body_choice none = {.form = HTTP_BODY_DROP};
+    struct request *request = request_new(api, take_exchange);
     struct route_match match;
     if (answer_options(request))
         return;
     route_find(request->http->method, request->http->path, &match);
     if (match.route && match.route->auth == ROUTE_NONE) {
         request->route = match.route;
-        request_start(request);
-        return;
+        request_want_body(request, &none);
+    } else if (admission_take(api->admission, &request->admitted, SHARE_PLACES, 1)) {
+        check_key(request);
+    } else {
+        request_refuse_share(request, SHARE_PLACES);
     }
-    check_key(request);
+}
+
+void api_on_request(void *arg, struct http_exchange *take_exchange)
+{
+    struct request *request = http_exchange_user(take_exchange);
+    (void)arg;
+    if (request->http->body_state == HTTP_BODY_NO_ROOM) {
+        request_refuse_share(request, request->is_upload ? SHARE_DISK : SHARE_MEMORY);
+    } else if (request->http->body_state == HTTP_BODY_TOO_LONG && !request->is_upload) {
+        request_error(request, API_BODY_TOO_LARGE);
+        request_send(request);
+    } else {
+        request_start(request);
+    }
+}
+
+bool api_is_proxy(void *arg, const struct net_addr *peer)
+{
+    const struct api *api = arg;
+    return proxies_have(api->proxies, peer);
 }

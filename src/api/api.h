@@ -1,7 +1,7 @@
 /* The JSON API: registers nothing by itself; whoever owns the HTTP server hands it every exchange
  * that nobody else (rooms, pages) has claimed.
  *
- *   http_handler.on_head -> api_on_head(), http_handler.on_request -> api_on_request()
+ *   http_handler.on_head -> api_on_head(), http_handler.on_request -> api_on_request(), ...
  *
  * Thread: the control loop. */
 #pragma once
@@ -50,6 +50,9 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
 void api_close(struct api *api);
 bool api_is_idle(const struct api *api);
 
-/* `arg` is the struct api: fit for struct http_handler. */
-struct http_body_choice api_on_head(void *arg, struct http_exchange *exchange);
+/* `arg` is the struct api; as the functions of struct http_handler, for what others left. */
+void api_on_head(void *arg, struct http_exchange *take_exchange);
 void api_on_request(void *arg, struct http_exchange *take_exchange);
+void api_on_gone(void *arg, struct http_exchange *exchange);
+bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes);
+bool api_is_proxy(void *arg, const struct net_addr *peer);

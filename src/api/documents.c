@@ -141,8 +141,8 @@ static void create_from_file(struct request *request, const char *name)
     field_defaults(&document_table, document);
     document->name = name;
     document->is_stored = true;
-    bool is_known = find_kind(request->file, request->file_len, &document->kind);
-    if (!has_balance(request) || !add(request, document, request->file, request->file_len))
+    bool is_known = find_kind(request->file.data, request->file.len, &document->kind);
+    if (!has_balance(request) || !add(request, document, request->file.data, request->file.len))
         return;
     if (request->http->body_state == HTTP_BODY_TOO_LONG)
         request_error(request, API_FILE_TOO_LARGE);

@@ -33,18 +33,17 @@ void ready_get(struct request *request)
         answer_text(request, 200, "ready\n");
 }
 
-/* From loopback, or with the operator's token. */
+/* From loopback, and not on behalf of somebody else, or with the operator's token. */
 static bool may_read_metrics(const struct request *request)
 {
     static const char scheme[] = "Bearer ";
     const char *token = config_text(request->deps->config, SET_METRICS_TOKEN);
     const char *header = request_header(request, "Authorization");
-    struct net_addr client;
     if (*token && header && strncmp(header, scheme, sizeof scheme - 1) == 0) {
         const char *sent = header + sizeof scheme - 1;
         return strlen(sent) == strlen(token) && crypto_equal(sent, token, strlen(token));
     }
-    return net_ip_parse(request->address, &client) == OK && net_addr_is_loopback(&client);
+    return net_addr_is_loopback(&request->http->peer) && net_addr_is_loopback(&request->client);
 }
 
 void metrics_get(struct request *request)

@@ -6,6 +6,7 @@
 #include "api/limit.h"
 #include "net/addr.h"
 
+struct admission;
 struct proxies;
 struct request;
 
@@ -14,6 +15,7 @@ struct api {
     struct keys *keys;
     struct limit *requests, *failures;
     struct proxies *proxies;
+    struct admission *admission;
     struct buf openapi; /* made at the first use */
     unsigned under_way;
 };
@@ -21,9 +23,11 @@ struct api {
 /* api/proxy.c: whose X-Forwarded-For counts. */
 enum err proxies_new(const char *list, struct proxies **out, struct fault *fault) MUST_USE;
 void proxies_free(struct proxies *proxies);
-/* The client's address: the peer, or the last entry of X-Forwarded-For that is no proxy of ours. */
-void proxies_client(const struct proxies *proxies, const struct net_addr *peer,
-                    const char *forwarded, char out[NET_IP_SIZE]);
+bool proxies_have(const struct proxies *proxies, const struct net_addr *addr);
+/* The client's address: the peer, or the last entry of all lines of X-Forwarded-For that is no
+ * proxy of ours; :: when a proxy of ours vouches for what is no address. */
+void proxies_client(const struct proxies *proxies, const struct http_request *http,
+                    struct net_addr *out);
 
 /* api/embed.c: adds CORS headers to the answer for a publishable key. */
 void embed_preflight(struct request *request);

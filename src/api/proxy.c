@@ -1,6 +1,7 @@
 /* Trusted proxies: networks whose X-Forwarded-For counts. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/internal.h"
 #include "base/mem.h"
@@ -60,7 +61,7 @@ void proxies_free(struct proxies *proxies)
     mem_free(proxies);
 }
 
-static bool is_trusted(const struct proxies *proxies, const struct net_addr *addr)
+bool proxies_have(const struct proxies *proxies, const struct net_addr *addr)
 {
     for (size_t i = 0; i < proxies->count; i++) {
         const struct network *network = &proxies->networks[i];
@@ -73,23 +74,47 @@ static bool is_trusted(const struct proxies *proxies, const struct net_addr *add
     return false;
 }
 
-void proxies_client(const struct proxies *proxies, const struct net_addr *peer,
-                    const char *forwarded, char out[NET_IP_SIZE])
+/* One entry: an address, with or without port and brackets. What is none names nobody: the proxy
+ * would vouch for it, and it must not pass for the proxy itself. */
+static struct net_addr read_entry(const char *text, size_t len)
 {
-    struct net_addr client = *peer;
-    AUTO_MEM char *copy = mem_strdup(forwarded);
-    while (copy && is_trusted(proxies, &client)) {
-        char *comma = strrchr(copy, ',');
-        char *entry = comma ? comma + 1 : copy;
-        entry += strspn(entry, " \t");
-        entry[strcspn(entry, " \t")] = '\0';
-        struct net_addr next;
-        if (net_ip_parse(entry, &next) != OK)
-            break;
-        client = next;
-        if (!comma)
-            break;
-        *comma = '\0';
+    char entry[NET_ADDR_SIZE];
+    struct net_addr addr;
+    if (len >= sizeof entry)
+        return (struct net_addr){0};
+    memcpy(entry, text, len);
+    entry[len] = '\0';
+    return net_addr_parse(entry, &addr) == OK ? addr : (struct net_addr){0};
+}
+
+/* From the right of one line as long as those who vouch are proxies of ours; false: the client is
+ * found. */
+static bool walk_line(const struct proxies *proxies, const char *line, struct net_addr *client)
+{
+    static const char space[] = ", \t";
+    size_t end = strlen(line);
+    while (proxies_have(proxies, client)) {
+        while (end > 0 && strchr(space, line[end - 1]))
+            end--;
+        size_t start = end;
+        while (start > 0 && line[start - 1] != ',')
+            start--;
+        if (end == 0)
+            return true;
+        size_t lead = strspn(line + start, space);
+        *client = read_entry(line + start + lead, end - start - lead);
+        end = start;
     }
-    net_ip_print(&client, out);
+    return false;
+}
+
+void proxies_client(const struct proxies *proxies, const struct http_request *http,
+                    struct net_addr *out)
+{
+    *out = http->peer;
+    for (size_t i = http->header_count; i > 0; i--)
+        if (strcasecmp(http->headers[i - 1].name, "X-Forwarded-For") == 0 &&
+            !walk_line(proxies, http->headers[i - 1].value, out))
+            break;
+    out->port = 0;
 }

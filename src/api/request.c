@@ -1,31 +1,28 @@
-/* The life of a request behind its head: jobs, URL checks, idempotency, the answer. */
+/* The life of a request behind its head: jobs, URL checks, the deadline, the answer. */
 #include "api/request.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/internal.h"
 #include "base/clock.h"
-#include "base/crypto.h"
-#include "base/ids.h"
 #include "base/js.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "model/document.h"
 #include "net/resolver.h"
-#include "store/idempotency.h"
 
-enum { JSON_DEPTH_MAX = 64 /* contract, JSON bodies */ };
+enum {
+    JSON_DEPTH_MAX = 64,          /* contract, JSON bodies */
+    ANSWER_US = 15 * 1000 * 1000, /* contract, Deadline: of a request whose route says none */
+};
 
-static bool is_good_id(const char *text)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t len = strlen(text);
-    return len >= 1 && len <= REQUEST_ID_MAX && strspn(text, letters) == len;
-}
+static void on_deadline(void *arg);
 
 struct request *request_new(struct api *api, struct http_exchange *exchange)
 {
@@ -35,164 +32,134 @@ struct request *request_new(struct api *api, struct http_exchange *exchange)
     request->deps = &api->deps;
     request->exchange = exchange;
     request->http = http_exchange_request(exchange);
+    request->id = http_exchange_id(exchange);
     request->arena = arena;
     request->started_us = clock_now_us();
     request->is_first_job = true;
     answer_init(&request->answer, arena);
-    const char *id = http_exchange_header(exchange, "X-Request-Id");
-    if (id && is_good_id(id))
-        snprintf(request->id, sizeof request->id, "%s", id);
-    else
-        uuid_new(request->id);
-    proxies_client(api->proxies, &request->http->peer,
-                   http_exchange_header(exchange, "X-Forwarded-For"), request->address);
+    proxies_client(api->proxies, request->http, &request->client);
+    net_ip_print_site(&request->client, NET_SITE_BITS, request->admitted.site);
+    buf_init(&request->file, DOCUMENT_FILE_BYTES + 1);
+    http_exchange_set_user(exchange, request);
+    timer_init(&request->deadline, api->deps.control, on_deadline, request);
+    timer_set_after(&request->deadline, ANSWER_US);
     api->under_way++;
     return request;
 }
 
 /* ---- the answer ---- */
 
-static void add_number(struct request *request, const char *name, int64_t value)
+static void add_number(struct answer *answer, struct arena *arena, const char *name, int64_t value)
 {
-    answer_header(&request->answer, name, arena_printf(request->arena, "%" PRId64, value));
+    answer_header(answer, name, arena_printf(arena, "%" PRId64, value));
 }
 
-static void add_headers(struct request *request)
+static void add_headers(const struct request *request, struct answer *answer, struct arena *arena)
 {
-    struct answer *answer = &request->answer;
     answer_header(answer, "Content-Type", answer->content_type);
-    answer_header(answer, "X-Request-Id", request->id);
     answer_header(answer, "Cache-Control", "no-store");
     answer_header(answer, "X-Content-Type-Options", "nosniff");
+    answer_header(answer, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    answer_header(answer, "Referrer-Policy", "no-referrer");
     if (answer->status == 401)
         answer_header(answer, "WWW-Authenticate", "Bearer");
-    if (answer->status == 503)
+    if (answer->status == 503 && !answer_has_header(answer, "Retry-After"))
         answer_header(answer, "Retry-After", "5");
     if (request->has_principal && request->limit.per_minute) {
-        add_number(request, "RateLimit-Limit", request->limit.per_minute);
-        add_number(request, "RateLimit-Remaining", request->limit.remaining);
-        add_number(request, "RateLimit-Reset", request->limit.reset_s);
+        add_number(answer, arena, "RateLimit-Limit", request->limit.per_minute);
+        add_number(answer, arena, "RateLimit-Remaining", request->limit.remaining);
+        add_number(answer, arena, "RateLimit-Reset", request->limit.reset_s);
     }
 }
 
-static void count(const struct request *request)
+static void count(const struct request *request, int answer_status)
 {
     char status[8];
-    snprintf(status, sizeof status, "%d", request->answer.status);
+    snprintf(status, sizeof status, "%d", answer_status);
     metric_add_label(METRIC_HTTP_REQUESTS, status, 1);
     const char *operation = request->route ? request->route->operation : "none";
     int64_t took_us = clock_now_us() - request->started_us;
     metric_observe_label_us(METRIC_HTTP_SECONDS, operation, took_us);
-    if (request->answer.status >= 500)
+    if (answer_status >= 500)
         log_warn("http.answer", LOG_S("request", request->id), LOG_S("operation", operation),
-                 LOG_I("status", request->answer.status), LOG_I("us", took_us));
+                 LOG_I("status", answer_status), LOG_I("us", took_us));
     else
         log_debug("http.answer", LOG_S("request", request->id), LOG_S("operation", operation),
-                  LOG_I("status", request->answer.status), LOG_I("us", took_us));
+                  LOG_I("status", answer_status), LOG_I("us", took_us));
 }
 
-void request_send(struct request *request)
+static struct http_answer to_send(struct answer *answer)
 {
-    if (request->has_principal && request->principal.kind == KEY_PUBLISHABLE &&
-        !request->is_origin_known && request_header(request, "Origin")) {
-        embed_send(request);
-        return;
-    }
-    struct answer *answer = &request->answer;
-    add_headers(request);
-    count(request);
     size_t len = answer->body.len;
-    struct http_answer out = {
+    return (struct http_answer){
         .status = answer->status,
         .headers = answer->headers,
         .header_count = answer->header_count,
         .body_len = len,
         .take_body = len ? buf_take(&answer->body, &len) : NULL,
     };
-    http_answer(request->exchange, &out);
+}
+
+static void request_free(struct request *request)
+{
+    struct api *api = request->api;
+    timer_stop(&request->deadline);
+    admission_leave(api->admission, &request->admitted);
     js_free(request->body);
-    answer_clear(answer);
-    request->api->under_way--;
+    buf_clear(&request->file);
+    answer_clear(&request->answer);
+    api->under_way--;
     arena_free(request->arena);
 }
 
-/* ---- idempotency ---- */
-
-static bool is_kept(int status)
+void request_send(struct request *request)
 {
-    return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
-}
-
-static struct idempotency_key idempotency(struct request *request)
-{
-    const struct http_request *http = request->http;
-    char *sha = arena_alloc(request->arena, SHA256_HEX);
-    const char *body = request->is_upload ? request->file : http->body;
-    size_t body_len = request->is_upload ? request->file_len : http->body_len;
-    crypto_sha256_hex(body ? body : "", body ? body_len : 0, sha);
-    const struct principal *who = &request->principal;
-    return (struct idempotency_key){
-        .owner = who->kind == KEY_PUBLISHABLE ? arena_printf(request->arena, "pk:%s", who->agent_id)
-                                              : (*who->key_id ? who->key_id : who->agent_id),
-        .target = http->target,
-        .key = request->idempotency_key,
-        .body_sha = sha,
-    };
-}
-
-static bool is_printable(const char *text)
-{
-    size_t len = strlen(text);
-    for (const char *p = text; *p; p++)
-        if (*p < ' ' || *p > '~')
-            return false;
-    return len >= 1 && len <= 255;
-}
-
-/* false: answered. */
-static bool reserve(struct request *request)
-{
-    const char *header = request_header(request, "Idempotency-Key");
-    request->idempotency_key = NULL;
-    if (!header || strcmp(request->http->method, "POST") != 0)
-        return true;
-    if (!is_printable(header)) {
-        request_fault(request, "Idempotency-Key", "must be 1 to 255 printable characters");
-        return false;
+    if (request->has_principal && request->principal.kind == KEY_PUBLISHABLE && !request->is_late &&
+        !request->is_origin_known && request_header(request, "Origin")) {
+        embed_send(request);
+        return;
     }
-    request->idempotency_key = header;
-    struct idempotency_key key = idempotency(request);
-    struct kept_answer kept = {0};
-    enum err err = store_idempotency_reserve(request->tx, &key, &kept);
-    if (err == OK)
-        return true;
-    request->idempotency_key = NULL; /* this answer is none of its own */
-    if (err == ERR_CONFLICT) {
-        struct answer *answer = &request->answer;
-        answer->status = kept.status;
-        buf_reset(&answer->body);
-        (void)buf_append(&answer->body, kept.body, kept.body_len);
-        answer_header(answer, "Idempotent-Replayed", "true");
-        return false;
+    struct http_answer out = {0}; /* nobody hears it any more */
+    if (!request->is_late) {
+        add_headers(request, &request->answer, request->arena);
+        count(request, request->answer.status);
+        out = to_send(&request->answer);
     }
-    request_error(request, err == ERR_BUSY      ? API_IDEMPOTENCY_KEY_IN_USE
-                           : err == ERR_INVALID ? API_IDEMPOTENCY_KEY_REUSED
-                                                : API_INTERNAL_ERROR);
-    return false;
+    http_answer(request->exchange, &out);
+    request_free(request);
 }
 
-/* In the job that made the answer, or in one of its own: keeps it or gives the key free. */
-static enum err settle(struct request *request)
+void api_on_gone(void *arg, struct http_exchange *exchange)
 {
-    struct idempotency_key key = idempotency(request);
-    const struct answer *answer = &request->answer;
-    if (!is_kept(answer->status))
-        return store_idempotency_release(request->tx, &key);
-    struct kept_answer kept = {.status = answer->status,
-                               .headers = "",
-                               .body = answer->body.data,
-                               .body_len = answer->body.len};
-    return store_idempotency_keep(request->tx, &key, &kept);
+    (void)arg;
+    request_free(http_exchange_user(exchange));
+}
+
+/* ---- the deadline ---- */
+
+/* A job may be at work with the request's arena and answer: this answer has its own. */
+static void on_deadline(void *arg)
+{
+    struct request *request = arg;
+    AUTO(arena) arena = arena_new(0);
+    struct answer answer;
+    request->is_late = true;
+    answer_init(&answer, arena);
+    answer_error(&answer, API_UNAVAILABLE, NULL, NULL);
+    add_headers(request, &answer, arena);
+    count(request, answer.status);
+    struct http_answer out = to_send(&answer);
+    http_answer_early(request->exchange, &out);
+}
+
+/* While the body comes, its own pace is looked at. */
+void request_want_body(struct request *request, const struct http_body_choice *choice)
+{
+    timer_stop(&request->deadline);
+    if (http_body_want(request->exchange, choice))
+        return;                              /* on_request comes, or has come */
+    request_error(request, API_UNAVAILABLE); /* the client has left */
+    request_send(request);
 }
 
 /* ---- jobs ---- */
@@ -201,19 +168,21 @@ static enum err settle(struct request *request)
 static bool load_file(struct request *request)
 {
     const struct http_request *http = request->http;
-    if (request->file)
-        return true;
-    char *data = arena_alloc(request->arena, http->body_path ? http->body_len + 1 : 1);
-    FILE *file = http->body_path ? fopen(http->body_path, "rbe") : NULL;
-    size_t len = file ? fread(data, 1, http->body_len, file) : 0;
-    if (file)
-        fclose(file);
-    if (http->body_path && len != http->body_len) {
+    size_t len = http->body_fd >= 0 ? http->body_len : 0;
+    struct buf *file = &request->file;
+    enum err err = buf_reserve(file, len + 1);
+    while (!err && file->len < len) {
+        ssize_t n = pread(http->body_fd, file->data + file->len, len - file->len, (off_t)file->len);
+        if (n > 0)
+            file->len += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            err = ERR_IO;
+    }
+    if (err) {
         request_error(request, API_INTERNAL_ERROR);
         return false;
     }
-    request->file = data;
-    request->file_len = len;
+    file->data[len] = '\0';
     return true;
 }
 
@@ -223,8 +192,6 @@ static bool parse_body(struct request *request)
     enum route_body form = request->route->body;
     if (request->is_upload)
         return load_file(request);
-    if (request->body)
-        return true;
     if (form == ROUTE_NO_BODY || (form == ROUTE_JSON_OPTIONAL && http->body_len == 0)) {
         request->body = js_object();
         return true;
@@ -243,22 +210,32 @@ static enum err run_step(struct request *request)
 {
     if (!parse_body(request))
         return ERR_CONFLICT;
-    if (request->is_first_job && !reserve(request))
+    if (request->is_first_job && !idempotency_reserve(request))
         return ERR_CONFLICT;
     request->step(request);
     struct answer *answer = &request->answer;
     if (answer->status == 0)
         return request->after ? OK : ERR_AGAIN; /* ERR_AGAIN: names must be resolved */
-    if (request->idempotency_key && (is_kept(answer->status) || !request->is_first_job)) {
+    if (request->idempotency_key && (idempotency_keeps(answer->status) || !request->is_first_job)) {
         request->is_settled = true;
-        return settle(request);
+        return idempotency_settle(request);
     }
     return answer->status < 400 ? OK : ERR_CONFLICT;
+}
+
+/* What was parsed is many times the body: it lives only while a job runs, of which few do. */
+static void forget_parsed(struct request *request)
+{
+    js_free(request->body);
+    request->body = NULL;
+    buf_clear(&request->file);
 }
 
 static enum err job(struct tx *tx, void *arg)
 {
     struct request *request = arg;
+    if (request->is_first_job && request->is_late)
+        return ERR_CLOSED; /* told 503: so it does nothing */
     log_scope(NULL, request->id);
     request->tx = tx;
     request->after = NULL;
@@ -266,6 +243,7 @@ static enum err job(struct tx *tx, void *arg)
     answer_reset(&request->answer);
     enum err err = run_step(request);
     request->is_undone = err == ERR_CONFLICT || err == ERR_AGAIN;
+    forget_parsed(request);
     request->tx = NULL;
     log_scope(NULL, NULL);
     return err;
@@ -284,7 +262,7 @@ static void job_done(void *arg, enum err err)
         request_finish(request);
         return;
     }
-    if (err == ERR_AGAIN) {
+    if (err == ERR_AGAIN && !request->is_late) {
         resolve_urls(request);
         return;
     }
@@ -301,7 +279,8 @@ static void job_done(void *arg, enum err err)
 /* The store's line: its workspace's, or where there is no key its address's. */
 static const char *request_line(const struct request *request)
 {
-    return request->has_principal ? request->principal.workspace_id : request->address;
+    const struct admitted *who = &request->admitted;
+    return *who->workspace ? who->workspace : who->site;
 }
 
 static void start_job(struct request *request, enum store_mode mode)
@@ -311,7 +290,8 @@ static void start_job(struct request *request, enum store_mode mode)
         OK)
         return;
     request_error(request, API_UNAVAILABLE);
-    request_send(request);
+    request->after = NULL;
+    request_finish(request);
 }
 
 void request_job(struct request *request, enum store_mode mode, handler_fn *step)
@@ -367,7 +347,7 @@ static enum err settle_job(struct tx *tx, void *arg)
 {
     struct request *request = arg;
     request->tx = tx;
-    enum err err = settle(request);
+    enum err err = idempotency_settle(request);
     request->tx = NULL;
     return err;
 }
@@ -395,6 +375,8 @@ void request_finish(struct request *request)
 void request_start(struct request *request)
 {
     const struct route *route = request->route;
+    timer_set_after(&request->deadline,
+                    route->deadline_s ? route->deadline_s * INT64_C(1000000) : ANSWER_US);
     if (route->store == ROUTE_LOOP) {
         route->handle(request);
         request_finish(request);

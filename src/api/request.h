@@ -1,10 +1,14 @@
-/* One request from its head to its answer. The checks stand in the order of the contract:
+/* One request from its head to its answer. The checks stand in the order of the contract, and all
+ * that the head can tell is told before a byte of the body is read:
  *
- *   api_on_request: preflight -> key (401) -> rate (429) -> path (404, 405) -> scope and userId
- * (403)
- *     -> 413, 415                                                               control loop
+ *   api_on_head: preflight -> place -> key (401) -> rate (429) -> path (404, 405) -> scope and
+ *     userId (403) -> 413, 415 -> the body may come                             control loop
+ *   api_on_request: job                                                         control loop
  *   job: JSON -> idempotency -> handler                                         store thread
  *   done: answer, or request->after (network, calls), or another job            control loop
+ *
+ * A request that has no answer at its deadline is answered 503. What it has under way goes on to
+ * its end, which nobody hears but its Idempotency-Key; the request is freed only then.
  *
  * A handler is straight-line code: it reads the body, asks the store, and leaves an answer. What
  * must wait for something else sets `after`; that runs on the control loop after the commit and
@@ -12,13 +16,17 @@
  * write: an answer of 4xx or 5xx leaves nothing behind. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/admission.h"
 #include "api/answer.h"
 #include "api/api.h"
 #include "api/limit.h"
 #include "api/router.h"
+#include "base/crypto.h"
+#include "base/loop.h"
 #include "model/catalog.h"
 #include "model/workspace.h"
 #include "net/addr.h"
@@ -32,7 +40,7 @@ struct checked_url {
     const char *url;
     enum url_state state;
 };
-enum { REQUEST_URLS_MAX = 128, REQUEST_ID_MAX = 128 };
+enum { REQUEST_URLS_MAX = 128 };
 
 struct request {
     struct api *api;
@@ -42,18 +50,22 @@ struct request {
     struct arena *arena;             /* lives until the answer */
     const struct route *route;
     char params[ROUTE_PARAMS_MAX][64];
-    char id[REQUEST_ID_MAX + 1];
-    char address[NET_IP_SIZE]; /* the client's */
+    const char *id;
+    struct net_addr client;
+    struct admitted admitted; /* what it holds of what is shared */
     struct principal principal;
     bool has_principal;
     struct limit_state limit;
     int64_t started_us;
 
     struct js *body;
-    bool is_upload;   /* the body is a file: in `file` inside the job */
-    const char *file; /* in the request's arena, NUL behind it */
-    size_t file_len;
+    char body_sha[SHA256_HEX]; /* "" until a job needs it */
+    bool is_upload;            /* the body is a file: in `file` inside the job */
+    struct buf file;
     struct answer answer;
+
+    struct timer deadline;
+    _Atomic bool is_late; /* told 503; set by the control loop, read by jobs too */
 
     struct tx *tx;     /* inside a job */
     handler_fn *step;  /* what the job runs */
@@ -105,5 +117,14 @@ void request_finish(struct request *request);
 
 /* ---- request.c for api.c ---- */
 struct request *request_new(struct api *api, struct http_exchange *exchange);
+void request_want_body(struct request *request, const struct http_body_choice *choice);
 void request_start(struct request *request); /* from the scope checks on */
 void request_send(struct request *request);  /* the request is gone */
+void request_refuse_share(struct request *request, enum admission_share share);
+
+/* ---- idempotency.c for request.c: inside a job ---- */
+/* false: answered, by the kept answer or by a refusal. */
+bool idempotency_reserve(struct request *request);
+bool idempotency_keeps(int status);
+/* In the job that made the answer, or in one of its own: keeps it or gives the key free. */
+enum err idempotency_settle(struct request *request) MUST_USE;

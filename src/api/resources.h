@@ -36,4 +36,4 @@ extern const struct field_table webhook_update_table, webhook_answer_table, webh
 /* ?userId= of the lists. */
 extern const struct field_table user_query_table;
 
-handler_fn health_get, ready_get, metrics_get, openapi_get, docs_get;
+handler_fn health_get, ready_get, metrics_get, openapi_get;

@@ -32,6 +32,7 @@ struct route {
     enum route_store store;
     enum route_body body;
     size_t max_body_bytes; /* 0: 1 MiB */
+    int deadline_s;        /* from the last byte to the answer; 0: 15 */
     handler_fn *handle;
 
     /* for the OpenAPI document */

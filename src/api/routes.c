@@ -5,7 +5,11 @@
 #include "model/tool.h"
 #include "model/webhook.h"
 
-enum { DOCUMENT_BODY_BYTES = 4 << 20 /* contract, JSON bodies */ };
+enum {
+    DOCUMENT_BODY_BYTES = 4 << 20, /* contract, JSON bodies */
+    START_DEADLINE_S = 45,         /* contract, Deadline: before_call tools have 30 s of it */
+    TEST_DEADLINE_S = 45,          /* a tool has up to 30 s, and its timeout is an answer */
+};
 
 #define TAG_WORKSPACE "Workspace and catalog"
 #define TAG_AGENTS    "Agents"
@@ -72,9 +76,9 @@ const struct route routes[] = {
      .operation = "deleteTool", .tag = TAG_TOOLS, .summary = "Delete a tool", .status = 200,
      .output = &tool_removed_table, .errors = {API_NOT_FOUND}},
     {"POST", "/v1/tools/{id}/test", ROUTE_WORKSPACE, ROUTE_READ, ROUTE_JSON_OPTIONAL,
-     .handle = tools_test, .operation = "testTool", .tag = TAG_TOOLS, .summary = "Test a tool",
-     .status = 200, .input = &tool_test_body_table, .output = &tool_test_answer_table,
-     .errors = {API_VALIDATION_FAILED, API_NOT_FOUND}},
+     .deadline_s = TEST_DEADLINE_S, .handle = tools_test, .operation = "testTool", .tag = TAG_TOOLS,
+     .summary = "Test a tool", .status = 200, .input = &tool_test_body_table,
+     .output = &tool_test_answer_table, .errors = {API_VALIDATION_FAILED, API_NOT_FOUND}},
 
     {"GET", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_READ, .handle = documents_list,
      .operation = "listDocuments", .tag = TAG_KNOWLEDGE, .summary = "List documents", .status = 200,
@@ -110,9 +114,9 @@ const struct route routes[] = {
     {"GET", "/v1/calls", ROUTE_EITHER, ROUTE_READ, .handle = calls_list, .operation = "listCalls",
      .tag = TAG_CALLS, .summary = "List calls, newest first", .status = 200,
      .query = &calls_query_table, .output = &calls_answer_table, .errors = {API_VALIDATION_FAILED}},
-    {"POST", "/v1/calls", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON, .handle = calls_create,
-     .operation = "startCall", .tag = TAG_CALLS, .summary = "Start a call", .status = 201,
-     .input = &call_start_table, .output = &call_started_table,
+    {"POST", "/v1/calls", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON, .deadline_s = START_DEADLINE_S,
+     .handle = calls_create, .operation = "startCall", .tag = TAG_CALLS, .summary = "Start a call",
+     .status = 201, .input = &call_start_table, .output = &call_started_table,
      .errors = {API_VALIDATION_FAILED, API_URL_NOT_ALLOWED, API_UNSUPPORTED_LANGUAGE,
                 API_INSUFFICIENT_BALANCE, API_CONFIG_FIELD_NOT_ALLOWED, API_NOT_FOUND,
                 API_CONCURRENT_CALL_LIMIT, API_DISPATCH_FAILED}},
@@ -166,9 +170,9 @@ const struct route routes[] = {
      .errors = {API_NOT_FOUND, API_CONFLICT}},
 
     {"POST", "/v1/embed/calls", ROUTE_PUBLISHABLE, ROUTE_WRITE, ROUTE_JSON_OPTIONAL,
-     .handle = embed_calls_create, .operation = "startEmbedCall", .tag = TAG_EMBED,
-     .summary = "Start a call from a web page", .status = 201, .input = &embed_body_table,
-     .output = &embed_started_table,
+     .deadline_s = START_DEADLINE_S, .handle = embed_calls_create, .operation = "startEmbedCall",
+     .tag = TAG_EMBED, .summary = "Start a call from a web page", .status = 201,
+     .input = &embed_body_table, .output = &embed_started_table,
      .errors = {API_VALIDATION_FAILED, API_UNSUPPORTED_LANGUAGE, API_INSUFFICIENT_BALANCE,
                 API_DAILY_LIMIT_REACHED, API_EMBED_DISABLED, API_ORIGIN_NOT_ALLOWED,
                 API_CONCURRENT_CALL_LIMIT, API_DISPATCH_FAILED}},
@@ -179,6 +183,5 @@ const struct route routes[] = {
     {"GET", "/metrics", ROUTE_NONE, ROUTE_LOOP, .handle = metrics_get, .operation = "metrics"},
     {"GET", "/v1/openapi.json", ROUTE_NONE, ROUTE_LOOP, .handle = openapi_get,
      .operation = "openapi"},
-    {"GET", "/docs", ROUTE_NONE, ROUTE_LOOP, .handle = docs_get, .operation = "docs"},
 };
 const size_t route_count = sizeof routes / sizeof routes[0];

@@ -125,10 +125,10 @@ static void on_request(void *arg, struct http_exchange *exchange)
         loop_stop(listening->loop); /* after this turn, in which the answer leaves */
 }
 
-static struct http_body_choice on_head(void *arg, struct http_exchange *exchange)
+static void on_head(void *arg, struct http_exchange *exchange)
 {
-    (void)arg, (void)exchange;
-    return (struct http_body_choice){HTTP_BODY_MEMORY, BODY_MAX_BYTES};
+    (void)arg;
+    http_body_want(exchange, &(struct http_body_choice){HTTP_BODY_MEMORY, BODY_MAX_BYTES});
 }
 
 struct number {
@@ -172,7 +172,7 @@ static enum err read_options(const struct invocation *call, struct listening *li
 
 static int run_listen(const struct invocation *call)
 {
-    static const struct http_handler handler = {on_head, on_request};
+    static const struct http_handler handler = {.on_head = on_head, .on_request = on_request};
     struct listening listening = {0};
     struct http_server_config config = {0};
     struct fault fault = {0};

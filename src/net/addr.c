@@ -108,6 +108,19 @@ void net_addr_print(const struct net_addr *addr, char out[NET_ADDR_SIZE])
              (unsigned)addr->port);
 }
 
+void net_ip_print_site(const struct net_addr *addr, unsigned ipv6_bits, char out[NET_ADDR_SIZE])
+{
+    struct net_addr site = *addr;
+    char ip[NET_IP_SIZE];
+    if (!net_addr_is_ipv4(addr))
+        memset(site.ip + ipv6_bits / 8, 0, sizeof(site.ip) - ipv6_bits / 8);
+    net_ip_print(&site, ip);
+    if (net_addr_is_ipv4(addr))
+        snprintf(out, NET_ADDR_SIZE, "%s", ip);
+    else
+        snprintf(out, NET_ADDR_SIZE, "%s/%u", ip, ipv6_bits);
+}
+
 bool net_ip_equal(const struct net_addr *a, const struct net_addr *b)
 {
     return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;

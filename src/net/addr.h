@@ -12,6 +12,7 @@
 enum {
     NET_IP_SIZE = 46,   /* "ffff:...:255.255.255.255" and NUL */
     NET_ADDR_SIZE = 56, /* the same in brackets with a port */
+    NET_SITE_BITS = 64, /* of an IPv6 address: whoever has one of them has all behind it */
 };
 
 struct net_addr {
@@ -27,6 +28,10 @@ struct net_addr net_addr_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16
 
 void net_addr_print(const struct net_addr *addr, char out[NET_ADDR_SIZE]);
 void net_ip_print(const struct net_addr *addr, char out[NET_IP_SIZE]); /* no brackets, no port */
+
+/* What limits count as one: the IPv4 address, or the first ipv6_bits (a multiple of 8) of an IPv6
+ * one: "2001:db8:1:2::/64". */
+void net_ip_print_site(const struct net_addr *addr, unsigned ipv6_bits, char out[NET_ADDR_SIZE]);
 
 bool net_addr_equal(const struct net_addr *a, const struct net_addr *b); /* port included */
 bool net_ip_equal(const struct net_addr *a, const struct net_addr *b);

@@ -2,9 +2,12 @@
  * and bodies), http_write.c (answers), http_pieces.c (answers made piece by piece).
  * Thread: the server's loop.
  *
- *   HEAD --whole--> BODY --whole--> HANDLER --http_answer--> ANSWER --all written--> HEAD
- *     |               '-- none -------^
- *     '-- refused ---------------------------------------------^  (then closed)
+ *   HEAD --whole--> ASKED --http_body_want--> BODY --whole--> HANDLER --http_answer--> ANSWER
+ *     ^               |                         '-- none --------^                       |
+ *     |               '-- http_answer --------------------------------------------------->|
+ *     '-- all written --------------------------------------------------------------------'
+ *
+ * A refusal of our own goes from HEAD or BODY to ANSWER, and is the last one.
  */
 #pragma once
 
@@ -13,12 +16,19 @@
 #include "base/loop.h"
 #include "net/http_chunk.h"
 #include "net/http_head.h"
+#include "net/http_peers.h"
 #include "net/http_server.h"
 #include "net/stream.h"
 
 struct http_conn;
+struct quota;
 
-enum conn_state { CONN_HEAD, CONN_BODY, CONN_HANDLER, CONN_ANSWER, CONN_CLOSED };
+enum conn_state { CONN_HEAD, CONN_ASKED, CONN_BODY, CONN_HANDLER, CONN_ANSWER, CONN_CLOSED };
+
+enum {
+    PACE_LEAST_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
+    REQUEST_ID_SIZE = 128 + 1,
+};
 
 struct http_server {
     struct loop *loop;
@@ -26,8 +36,11 @@ struct http_server {
     struct http_server_config config;
     struct http_handler handler;
     void *arg;
-    struct list_node conns;
+    struct list_node conns;  /* those that are not closed */
+    struct list_node ending; /* closed, but their sockets still flush or drain */
     size_t conn_count;
+    struct http_peers *peers;
+    struct quota *unread; /* bytes of long answers, by address */
     bool is_draining;
     char date[32]; /* of date_s */
     int64_t date_s;
@@ -37,8 +50,9 @@ struct http_exchange {
     struct http_conn *conn; /* NULL: the connection is no more */
     struct arena *arena;
     struct http_request request;
+    const char *id; /* in the arena */
     struct buf body;
-    char *spool_path;
+    int spool_fd; /* -1: none */
     void *user;
     bool is_head;   /* the method is HEAD */
     bool is_http10; /* knows no chunks */
@@ -54,27 +68,31 @@ struct http_exchange {
 };
 
 struct http_conn {
-    struct http_server *server;
+    struct http_server *server; /* NULL: it was closed before the socket was */
+    struct loop *loop;
     struct list_node node;
     struct stream *stream;
     struct timer timer;
+    struct http_place place;
     enum conn_state state;
     bool keeps_alive;
     bool in_process;    /* conn_process() is on the stack */
     bool leaves_unread; /* the body was not read to its end */
     bool is_first;
-    size_t scanned; /* of the head that is still coming */
+    bool is_released; /* the stream's socket is closed */
+    size_t scanned;   /* of the head that is still coming */
     struct http_exchange *exchange;
+    char request_id[REQUEST_ID_SIZE]; /* of the answer under way; "": none is known */
     struct http_body_choice choice;
     struct http_chunk chunk;
-    bool is_chunked;
+    bool has_body, is_chunked, expects_continue;
     int64_t body_left; /* unless chunked */
     size_t body_got;
-    int64_t body_began_us;
-    int spool_fd;
     int file_fd; /* of the answer; -1: none */
     int64_t file_left;
-    size_t unsent_seen; /* what was unsent when the timer was set */
+    size_t backlog_seen;  /* what the reader had still to take when we looked last */
+    int64_t unread_bytes; /* taken of server->unread */
+    int64_t pace_due_us;  /* when the body, or the answer, is too far behind its least pace */
 };
 
 /* http_server.c */
@@ -82,12 +100,18 @@ void conn_process(struct http_conn *conn); /* goes on with whatever bytes are th
 void conn_close(struct http_conn *conn);   /* after what is unsent */
 void conn_abort(struct http_conn *conn);
 void conn_set_timer(struct http_conn *conn);
+void conn_set_state(struct http_conn *conn, enum conn_state state);
+void conn_drop_body(struct http_conn *conn); /* of a body under way: the handler is told */
+void pace_begin(struct http_conn *conn);
+void pace_moved(struct http_conn *conn, size_t bytes);
+void pace_look(struct http_conn *conn); /* at the reader, before more is written for it */
 
 /* http_read.c: each returns false when it needs more bytes, or the connection's state has changed.
  */
 bool conn_read_head(struct http_conn *conn);
 bool conn_read_body(struct http_conn *conn);
 void exchange_free(struct http_exchange *exchange);
+void spool_sweep(const char *dir); /* what a process that died has left */
 
 /* http_write.c */
 void conn_refuse(struct http_conn *conn, int status, const char *sentence);
@@ -102,3 +126,4 @@ bool http_has_no_body(int status);
 void conn_piece_left(struct http_conn *conn); /* all written: the next piece is wanted */
 /* A piece has left, or the connection is no more: the exchange's owner is told, later. */
 void exchange_tell(struct http_exchange *exchange);
+void conn_give_unread(struct http_conn *conn);

@@ -73,7 +73,8 @@ static bool write_head(struct http_conn *conn, const struct http_answer *answer)
     if (conn->exchange->is_http10 || answer->is_last || conn->leaves_unread ||
         conn->server->is_draining)
         conn->keeps_alive = false;
-    conn->state = CONN_ANSWER;
+    conn_set_state(conn, CONN_ANSWER);
+    pace_begin(conn);
     conn_append_head(conn, answer, -1, &head);
     return !head.is_full && stream_write(conn->stream, head.data, head.len) == OK;
 }
@@ -134,6 +135,8 @@ void http_answer_piece(struct http_exchange *exchange, const char *data, size_t 
     struct http_conn *conn = exchange->conn;
     assert(exchange->is_owed);
     exchange->is_owed = false;
+    if (conn)
+        pace_begin(conn); /* the reader is not to blame for its maker's time */
     if (conn && write_piece(conn, data, len, false))
         wait_for_room(conn);
     else if (conn)

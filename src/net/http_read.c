@@ -1,4 +1,5 @@
 /* The reading half of the HTTP server: heads, and bodies into memory, a file or nothing. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,12 +19,29 @@ void exchange_free(struct http_exchange *exchange)
 {
     if (!exchange)
         return;
-    if (exchange->spool_path)
-        unlink(exchange->spool_path);
-    mem_free(exchange->spool_path);
+    if (exchange->spool_fd >= 0)
+        close(exchange->spool_fd);
     buf_clear(&exchange->body);
     arena_free(exchange->arena);
     mem_free(exchange);
+}
+
+static bool is_good_id(const char *text)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t len = strlen(text);
+    return len >= 1 && len < REQUEST_ID_SIZE && strspn(text, letters) == len;
+}
+
+static void name_request(struct http_conn *conn, struct http_exchange *exchange)
+{
+    const char *given = http_exchange_header(exchange, "X-Request-Id");
+    if (given && is_good_id(given))
+        memcpy(conn->request_id, given, strlen(given) + 1);
+    else
+        uuid_new(conn->request_id);
+    exchange->id = arena_strdup(exchange->arena, conn->request_id);
 }
 
 static struct http_exchange *make_exchange(struct http_conn *conn, struct arena *arena,
@@ -32,6 +50,7 @@ static struct http_exchange *make_exchange(struct http_conn *conn, struct arena 
     struct http_exchange *exchange = mem_new(struct http_exchange);
     exchange->conn = conn;
     exchange->arena = arena;
+    exchange->spool_fd = -1;
     exchange->is_head = strcmp(head->method, "HEAD") == 0;
     exchange->is_http10 = head->is_http10;
     exchange->request = (struct http_request){
@@ -42,34 +61,47 @@ static struct http_exchange *make_exchange(struct http_conn *conn, struct arena 
         .headers = head->headers,
         .header_count = head->header_count,
         .content_length = head->content_length,
+        .body_fd = -1,
         .peer = stream_peer(conn->stream),
         .local = stream_local(conn->stream),
         .is_tls = stream_is_tls(conn->stream),
         .wants_upgrade = head->wants_upgrade,
     };
+    name_request(conn, exchange);
     return exchange;
 }
 
 static bool hand_over(struct http_conn *conn)
 {
     struct http_exchange *exchange = conn->exchange;
-    conn->state = CONN_HANDLER;
+    conn_set_state(conn, CONN_HANDLER);
     timer_stop(&conn->timer);
     conn->server->handler.on_request(conn->server->arg, exchange);
     return true; /* an answer given at once has changed the state */
 }
 
+static const char spool_prefix[] = "body-";
+
+void spool_sweep(const char *dir)
+{
+    DIR *entries = opendir(dir);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        if (strncmp(entry->d_name, spool_prefix, sizeof spool_prefix - 1) == 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+/* Without a name at once, so that it ends with the process, however that ends. */
 static bool open_spool(struct http_conn *conn)
 {
     char name[ID_SIZE];
     random_base62(name, 20);
-    char *path = mem_printf("%s/body-%s", conn->server->config.spool_dir, name);
-    conn->spool_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (conn->spool_fd < 0) {
-        mem_free(path);
+    AUTO_MEM char *path = mem_printf("%s/%s%s", conn->server->config.spool_dir, spool_prefix, name);
+    conn->exchange->spool_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (conn->exchange->spool_fd < 0)
         return false;
-    }
-    conn->exchange->spool_path = path;
+    unlink(path);
     return true;
 }
 
@@ -77,49 +109,65 @@ static bool body_is_over(struct http_conn *conn, enum http_body_state state)
 {
     struct http_exchange *exchange = conn->exchange;
     struct http_request *request = &exchange->request;
-    if (conn->spool_fd >= 0)
-        close(conn->spool_fd);
-    conn->spool_fd = -1;
     request->body_state = state;
     if (state == HTTP_BODY_WHOLE) {
         request->body_len = conn->body_got;
-        request->body = exchange->spool_path || conn->choice.form == HTTP_BODY_DROP
-                            ? NULL
-                            : (exchange->body.data ? exchange->body.data : "");
-        request->body_path = exchange->spool_path;
+        request->body_fd = exchange->spool_fd;
+        if (conn->choice.form == HTTP_BODY_MEMORY)
+            request->body = exchange->body.data ? exchange->body.data : "";
     }
     return hand_over(conn);
 }
 
 /* The rest of the body is not read: the connection cannot be used again. */
-static bool body_is_too_long(struct http_conn *conn)
+static bool body_is_refused(struct http_conn *conn, enum http_body_state state)
 {
     conn->keeps_alive = false;
     conn->leaves_unread = true;
     buf_clear(&conn->exchange->body);
-    return body_is_over(conn, HTTP_BODY_TOO_LONG);
+    return body_is_over(conn, state);
 }
 
-static bool begin_body(struct http_conn *conn, const struct http_head *head)
+static bool may_keep(struct http_conn *conn, size_t more_bytes)
 {
-    conn->is_chunked = head->is_chunked;
+    const struct http_handler *handler = &conn->server->handler;
+    return conn->choice.form == HTTP_BODY_DROP || !handler->on_body ||
+           handler->on_body(conn->server->arg, conn->exchange, more_bytes);
+}
+
+/* Of chunks nobody knows how many come: these are asked for when they are there. */
+static bool begin_body(struct http_conn *conn)
+{
     conn->chunk = (struct http_chunk){0};
-    conn->body_left = head->content_length;
     conn->body_got = 0;
-    conn->body_began_us = loop_now_us(conn->server->loop);
     if (conn->choice.form == HTTP_BODY_DROP)
         conn->choice.max_bytes = DROP_MAX_BYTES;
     buf_init(&conn->exchange->body, conn->choice.max_bytes);
-    if (head->content_length > (int64_t)conn->choice.max_bytes)
-        return body_is_too_long(conn);
-    if (conn->choice.form == HTTP_BODY_FILE && !open_spool(conn)) {
-        conn->leaves_unread = true;
-        conn_refuse(conn, 500, "the body cannot be kept");
-        return false;
-    }
-    if (head->expects_continue)
+    if (!conn->is_chunked && conn->body_left > (int64_t)conn->choice.max_bytes)
+        return body_is_refused(conn, HTTP_BODY_TOO_LONG);
+    if ((!conn->is_chunked && !may_keep(conn, (size_t)conn->body_left)) ||
+        (conn->choice.form == HTTP_BODY_FILE && !open_spool(conn)))
+        return body_is_refused(conn, HTTP_BODY_NO_ROOM);
+    conn_set_state(conn, CONN_BODY);
+    if (conn->expects_continue)
         stream_write(conn->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+    pace_begin(conn);
     conn_set_timer(conn);
+    return true;
+}
+
+bool http_body_want(struct http_exchange *exchange, const struct http_body_choice *choice)
+{
+    struct http_conn *conn = exchange->conn;
+    if (!conn || conn->state != CONN_ASKED)
+        return false;
+    conn->choice = *choice;
+    stream_pause(conn->stream, false);
+    if (conn->has_body)
+        begin_body(conn);
+    else
+        body_is_over(conn, HTTP_BODY_NONE);
+    conn_process(conn); /* nothing, when we are inside it */
     return true;
 }
 
@@ -127,20 +175,22 @@ static bool begin_exchange(struct http_conn *conn, struct http_exchange *exchang
                            const struct http_head *head)
 {
     const struct http_handler *handler = &conn->server->handler;
-    bool has_body = head->is_chunked || head->content_length > 0;
+    const struct http_body_choice standard = {HTTP_BODY_MEMORY, BODY_STANDARD_BYTES};
     conn->exchange = exchange;
     conn->keeps_alive = head->keeps_alive && !conn->server->is_draining;
-    conn->leaves_unread = has_body;
-    conn->choice = (struct http_body_choice){HTTP_BODY_MEMORY, BODY_STANDARD_BYTES};
-    conn->state = CONN_HANDLER;
+    conn->is_chunked = head->is_chunked;
+    conn->body_left = head->content_length;
+    conn->expects_continue = head->expects_continue;
+    conn->has_body = head->is_chunked || head->content_length > 0;
+    conn->leaves_unread = conn->has_body;
+    conn_set_state(conn, CONN_ASKED);
+    timer_stop(&conn->timer);
+    stream_pause(conn->stream, conn->has_body);
     if (handler->on_head)
-        conn->choice = handler->on_head(conn->server->arg, exchange);
-    if (conn->exchange != exchange || conn->state != CONN_HANDLER)
-        return true; /* answered already */
-    if (!has_body)
-        return body_is_over(conn, HTTP_BODY_NONE);
-    conn->state = CONN_BODY;
-    return begin_body(conn, head);
+        handler->on_head(conn->server->arg, exchange);
+    else
+        http_body_want(exchange, &standard);
+    return true; /* the state says what comes next */
 }
 
 /* RFC 9112 section 2.2: empty lines before the request line are skipped. */
@@ -196,11 +246,13 @@ static enum err keep(struct http_conn *conn, const char *data, size_t len)
 {
     if (len > conn->choice.max_bytes - conn->body_got)
         return ERR_LIMIT;
+    if (conn->is_chunked && !may_keep(conn, len))
+        return ERR_BUSY;
     conn->body_got += len;
     if (conn->choice.form == HTTP_BODY_MEMORY)
         return buf_append(&conn->exchange->body, data, len);
     while (conn->choice.form == HTTP_BODY_FILE && len > 0) {
-        ssize_t n = write(conn->spool_fd, data, len);
+        ssize_t n = write(conn->exchange->spool_fd, data, len);
         if (n < 0 && errno != EINTR)
             return ERR_IO;
         data += MAX(n, 0);
@@ -236,14 +288,16 @@ bool conn_read_body(struct http_conn *conn)
     bool is_over = false;
     enum err err = take_piece(conn, &used, &is_over);
     if (err == ERR_LIMIT)
-        return body_is_too_long(conn);
+        return body_is_refused(conn, HTTP_BODY_TOO_LONG);
+    if (err == ERR_BUSY || err == ERR_IO)
+        return body_is_refused(conn, HTTP_BODY_NO_ROOM);
     if (err && err != ERR_AGAIN) {
-        conn_refuse(conn, err == ERR_IO ? 500 : 400,
-                    err == ERR_IO ? "the body cannot be kept" : "the chunked body is malformed");
+        conn_refuse(conn, 400, "the chunked body is malformed");
         return false;
     }
     stream_consume(conn->stream, used);
     if (!is_over) {
+        pace_moved(conn, used);
         if (used > 0)
             conn_set_timer(conn);
         return err == OK;

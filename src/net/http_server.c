@@ -7,13 +7,13 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/metrics.h"
+#include "base/quota.h"
 #include "net/http_conn.h"
 #include "net/listen.h"
 
 enum {
-    BODY_LEAST_BYTES_S = 4096,    /* a body slower than this on average is an attack */
-    BODY_GRACE_US = 30 * 1000000, /* before the average counts */
-    WRITE_MAX_BYTES = 64 << 20,   /* the longest answer from memory */
+    WRITE_MAX_BYTES = HTTP_ANSWER_MAX_BYTES + 128 * 1024, /* and its head */
 };
 
 static void free_conn(void *arg)
@@ -21,44 +21,69 @@ static void free_conn(void *arg)
     mem_free(arg);
 }
 
+/* Closed, and its socket too: only now its place is free. */
+static void end_conn(struct http_conn *conn)
+{
+    if (conn->server)
+        http_peers_leave(conn->server->peers, &conn->place);
+    list_remove(&conn->node);
+    loop_defer(conn->loop, free_conn, conn);
+}
+
+static void on_stream_released(void *arg)
+{
+    struct http_conn *conn = arg;
+    conn->is_released = true;
+    if (conn->state == CONN_CLOSED)
+        end_conn(conn);
+}
+
 /* Lets go of everything but the stream. An exchange that is with its handler lives on without us.
  */
 static void forget_conn(struct http_conn *conn)
 {
     struct http_exchange *exchange = conn->exchange;
-    conn->state = CONN_CLOSED;
+    struct http_server *server = conn->server;
+    conn_set_state(conn, CONN_CLOSED);
     conn->exchange = NULL;
     timer_stop(&conn->timer);
-    if (conn->spool_fd >= 0)
-        close(conn->spool_fd);
     if (conn->file_fd >= 0)
         close(conn->file_fd);
-    conn->spool_fd = conn->file_fd = -1;
+    conn->file_fd = -1;
+    conn_give_unread(conn);
     list_remove(&conn->node);
-    conn->server->conn_count--;
-    loop_defer(conn->server->loop, free_conn, conn);
+    list_push_back(&server->ending, &conn->node);
+    server->conn_count--;
     if (exchange) {
         exchange->conn = NULL;
         exchange->is_gone = true;
         if (exchange->is_in_pieces)
             exchange_tell(exchange);
     }
+    if (conn->is_released)
+        end_conn(conn);
 }
 
-/* An exchange that its handler has not seen yet is ours to free. */
-static void drop_unseen(struct http_conn *conn)
+/* The handler waits for a body that will not be whole. */
+void conn_drop_body(struct http_conn *conn)
 {
-    if (conn->state != CONN_BODY || !conn->exchange)
+    struct http_exchange *exchange = conn->exchange;
+    const struct http_handler *handler = &conn->server->handler;
+    if (conn->state != CONN_BODY || !exchange)
         return;
-    exchange_free(conn->exchange);
     conn->exchange = NULL;
+    exchange->conn = NULL;
+    exchange->is_gone = true;
+    if (handler->on_gone)
+        handler->on_gone(conn->server->arg, exchange);
+    exchange_free(exchange);
 }
 
 void conn_close(struct http_conn *conn)
 {
     if (conn->state == CONN_CLOSED)
         return;
-    drop_unseen(conn);
+    conn_drop_body(conn);
     if (conn->leaves_unread)
         stream_close_draining(conn->stream);
     else
@@ -70,36 +95,47 @@ void conn_abort(struct http_conn *conn)
 {
     if (conn->state == CONN_CLOSED)
         return;
-    drop_unseen(conn);
+    conn_drop_body(conn);
     stream_abort(conn->stream);
     forget_conn(conn);
 }
 
-static int64_t body_due_us(const struct http_conn *conn, int64_t now_us)
+void conn_set_state(struct http_conn *conn, enum conn_state state)
 {
-    const struct http_server_config *config = &conn->server->config;
-    int64_t average_us = conn->body_began_us + BODY_GRACE_US +
-                         (int64_t)(conn->body_got / BODY_LEAST_BYTES_S) * 1000000;
-    return MIN(now_us + config->stall_ms * 1000, average_us);
+    conn->state = state;
+    http_peers_set_idle(conn->server->peers, &conn->place, state == CONN_HEAD);
+}
+
+/* A body, or a reader, has its grace at first, and never more than it. */
+void pace_begin(struct http_conn *conn)
+{
+    conn->pace_due_us = loop_now_us(conn->loop) + conn->server->config.grace_ms * 1000;
+}
+
+void pace_moved(struct http_conn *conn, size_t bytes)
+{
+    int64_t most_us = loop_now_us(conn->loop) + conn->server->config.grace_ms * 1000;
+    int64_t earned_us = (int64_t)bytes * 1000000 / PACE_LEAST_BYTES_S;
+    conn->pace_due_us = MIN(conn->pace_due_us + earned_us, most_us);
 }
 
 void conn_set_timer(struct http_conn *conn)
 {
     const struct http_server_config *config = &conn->server->config;
-    int64_t now_us = loop_now_us(conn->server->loop);
+    int64_t now_us = loop_now_us(conn->loop);
     switch (conn->state) {
     case CONN_HEAD:
         timer_set(&conn->timer,
                   now_us +
                       1000 * (conn->scanned || conn->is_first ? config->head_ms : config->idle_ms));
         return;
-    case CONN_BODY:
-        timer_set(&conn->timer, body_due_us(conn, now_us));
-        return;
     case CONN_ANSWER:
-        conn->unsent_seen = stream_unsent(conn->stream);
-        timer_set(&conn->timer, now_us + config->stall_ms * 1000);
+        conn->backlog_seen = stream_backlog(conn->stream);
+        __attribute__((fallthrough));
+    case CONN_BODY:
+        timer_set(&conn->timer, MIN(now_us + config->stall_ms * 1000, conn->pace_due_us));
         return;
+    case CONN_ASKED:
     case CONN_HANDLER:
     case CONN_CLOSED:
         timer_stop(&conn->timer);
@@ -107,13 +143,29 @@ void conn_set_timer(struct http_conn *conn)
     }
 }
 
+void pace_look(struct http_conn *conn)
+{
+    size_t backlog = stream_backlog(conn->stream);
+    if (backlog < conn->backlog_seen)
+        pace_moved(conn, conn->backlog_seen - backlog);
+    conn->backlog_seen = backlog;
+}
+
+/* Slow, but it moves: it may go on. */
+static bool reader_keeps_pace(struct http_conn *conn)
+{
+    size_t before = conn->backlog_seen;
+    pace_look(conn);
+    return conn->backlog_seen < before && conn->pace_due_us > loop_now_us(conn->loop);
+}
+
 static void on_timer(void *arg)
 {
     struct http_conn *conn = arg;
     bool is_idle = conn->state == CONN_HEAD && conn->scanned == 0;
     if (conn->state == CONN_ANSWER) {
-        if (stream_unsent(conn->stream) != conn->unsent_seen)
-            conn_set_timer(conn); /* slow, but it moves */
+        if (reader_keeps_pace(conn))
+            conn_set_timer(conn);
         else
             conn_abort(conn);
     } else if (is_idle) {
@@ -144,6 +196,7 @@ static void on_drained(void *arg)
     struct http_conn *conn = arg;
     if (conn->state != CONN_ANSWER)
         return;
+    pace_look(conn);
     if (conn->file_left > 0)
         conn_write_file(conn);
     else if (conn->exchange)
@@ -156,7 +209,8 @@ static void on_drained(void *arg)
 static void on_closed(void *arg, enum err reason)
 {
     struct http_conn *conn = arg;
-    bool owes_answer = conn->state == CONN_HANDLER || conn->state == CONN_ANSWER;
+    bool owes_answer =
+        conn->state == CONN_ASKED || conn->state == CONN_HANDLER || conn->state == CONN_ANSWER;
     conn->keeps_alive = false;
     if (conn->exchange)
         conn->exchange->is_gone = true;
@@ -167,22 +221,42 @@ static void on_closed(void *arg, enum err reason)
 
 static const struct stream_fns stream_fns = {on_read, on_drained, on_closed};
 
+/* A place for the connection, if need be that of an idle one. */
+static bool find_place(struct http_server *server, const struct net_addr *peer,
+                       struct http_place *place)
+{
+    bool is_proxy = server->handler.is_proxy && server->handler.is_proxy(server->arg, peer);
+    struct http_place *victim;
+    if (http_peers_join(server->peers, peer, is_proxy, place, &victim))
+        return true;
+    if (!victim)
+        return false;
+    struct http_conn *idle = CONTAINER_OF(victim, struct http_conn, place);
+    conn_abort(idle);
+    return http_peers_join(server->peers, peer, is_proxy, place, &victim);
+}
+
 static void on_accept(void *arg, int take_fd, const struct net_addr *peer)
 {
     struct http_server *server = arg;
-    (void)peer;
-    if (server->conn_count >= server->config.max_connections) {
+    struct http_place place;
+    if (!find_place(server, peer, &place)) {
+        metric_add(METRIC_HTTP_REFUSED_CONNECTIONS, 1);
         close(take_fd);
         return;
     }
     struct http_conn *conn = mem_new(struct http_conn);
     conn->server = server;
-    conn->spool_fd = conn->file_fd = -1;
+    conn->loop = server->loop;
+    conn->place = place;
+    conn->file_fd = -1;
     conn->is_first = true;
     conn->stream = stream_open(server->loop, take_fd, server->config.tls);
+    stream_on_released(conn->stream, on_stream_released, conn);
     list_push_back(&server->conns, &conn->node);
     server->conn_count++;
     timer_init(&conn->timer, server->loop, on_timer, conn);
+    conn_set_state(conn, CONN_HEAD);
     conn_set_timer(conn);
     /* One byte more than a head may have, or a head that is too long would never be seen to be. */
     stream_set_ceilings(conn->stream, MAX(server->config.max_head_bytes + 1, STREAM_READ_MAX),
@@ -198,10 +272,22 @@ static struct http_server_config with_standards(const struct http_server_config 
     config.max_head_bytes = given->max_head_bytes ? given->max_head_bytes : 64 * 1024;
     config.max_headers = given->max_headers ? given->max_headers : 100;
     config.max_connections = given->max_connections ? given->max_connections : 10000;
+    config.max_per_address = given->max_per_address ? given->max_per_address : 1000;
+    config.max_unread_bytes =
+        given->max_unread_bytes ? given->max_unread_bytes : INT64_C(256) << 20;
     config.head_ms = given->head_ms ? given->head_ms : 10000;
     config.idle_ms = given->idle_ms ? given->idle_ms : 75000;
     config.stall_ms = given->stall_ms ? given->stall_ms : 10000;
+    config.grace_ms = given->grace_ms ? given->grace_ms : 30000;
     return config;
+}
+
+static void free_server(void *arg)
+{
+    struct http_server *server = arg;
+    http_peers_free(server->peers);
+    quota_free(server->unread);
+    mem_free(server);
 }
 
 enum err http_server_open(struct loop *loop, const struct http_server_config *config,
@@ -214,12 +300,17 @@ enum err http_server_open(struct loop *loop, const struct http_server_config *co
     server->handler = *handler;
     server->arg = arg;
     list_init(&server->conns);
+    list_init(&server->ending);
+    server->peers = http_peers_new(server->config.max_connections, server->config.max_per_address);
+    server->unread = quota_new(server->config.max_unread_bytes, 0);
     enum err err = listener_open(loop, &config->bind, on_accept, server, &server->listener, fault);
-    if (err)
-        mem_free(server);
-    else
-        *out = server;
-    return err;
+    if (err) {
+        free_server(server);
+        return err;
+    }
+    spool_sweep(server->config.spool_dir);
+    *out = server;
+    return OK;
 }
 
 struct net_addr http_server_address(const struct http_server *server)
@@ -247,11 +338,6 @@ void http_server_drain(struct http_server *server)
     }
 }
 
-static void free_server(void *arg)
-{
-    mem_free(arg);
-}
-
 void http_server_close(struct http_server *server)
 {
     if (!server)
@@ -262,7 +348,17 @@ void http_server_close(struct http_server *server)
     {
         conn_abort(conn);
     }
+    LIST_EACH(conn, &server->ending, struct http_conn, node)
+    {
+        list_remove(&conn->node);
+        conn->server = NULL; /* it ends by itself */
+    }
     loop_defer(server->loop, free_server, server);
+}
+
+const char *http_exchange_id(const struct http_exchange *exchange)
+{
+    return exchange->id;
 }
 
 const struct http_request *http_exchange_request(const struct http_exchange *exchange)
@@ -293,11 +389,6 @@ struct arena *http_exchange_arena(struct http_exchange *exchange)
 bool http_exchange_is_gone(const struct http_exchange *exchange)
 {
     return exchange->is_gone;
-}
-
-char *http_exchange_take_file(struct http_exchange *exchange)
-{
-    return TAKE(exchange->spool_path);
 }
 
 enum err http_upgrade(struct http_exchange *exchange, struct stream_state *out)

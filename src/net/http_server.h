@@ -7,8 +7,12 @@
  * sends too slowly (408), other versions (505), unknown expectations (417). After such an answer
  * the connection is closed.
  *
- *   on_head (may answer, chooses the body's form) -> body -> on_request -> http_answer() from any
- *   later turn of the loop, or http_upgrade()
+ *   on_head -> http_body_want() or http_answer(), at once or later -> body -> on_request ->
+ *   http_answer() from any later turn of the loop, or http_upgrade()
+ *
+ * Until http_body_want() no byte of a body is read, so that who may not send one fills nothing. A
+ * body and an answer must move by 4 KiB a second, with 30 s of grace. One address holds a share of
+ * the connections only, and idle ones give way when there is no other place (net/http_peers.h).
  *
  * Thread: its loop. */
 #pragma once
@@ -34,9 +38,10 @@ struct http_header {
 };
 
 enum http_body_state {
-    HTTP_BODY_NONE,    /* the request has none (or its length is 0) */
-    HTTP_BODY_WHOLE,   /* in body, or in body_path when it was spooled */
-    HTTP_BODY_TOO_LONG /* over the ceiling: not kept; the connection closes after the answer */
+    HTTP_BODY_NONE,     /* the request has none (or its length is 0) */
+    HTTP_BODY_WHOLE,    /* in body, or in body_path when it was spooled */
+    HTTP_BODY_TOO_LONG, /* over the ceiling: not kept; the connection closes after the answer */
+    HTTP_BODY_NO_ROOM   /* on_body refused it, or the disk did; the same */
 };
 
 /* Valid until the exchange is answered. */
@@ -51,7 +56,7 @@ struct http_request {
     enum http_body_state body_state;
     const char *body; /* NUL behind it; NULL unless in memory */
     size_t body_len;  /* of the spooled file as well */
-    const char *body_path;
+    int body_fd;      /* the spooled file, which has no name; read it by offset; -1: none */
     struct net_addr peer, local;
     bool is_tls;
     bool wants_upgrade; /* Connection: upgrade was sent */
@@ -64,25 +69,35 @@ struct http_body_choice {
 };
 
 struct http_handler {
-    /* The head is read and there may be a body: in which form is it wanted? May answer already;
-     * then the choice does not matter and on_request does not come. NULL: bodies up to 1 MiB in
-     * memory. */
-    struct http_body_choice (*on_head)(void *arg, struct http_exchange *exchange);
+    /* The head is read: says by http_body_want() in which form a body is wanted, at once or from a
+     * later turn, or answers; then on_request does not come. NULL: bodies up to 1 MiB in memory. */
+    void (*on_head)(void *arg, struct http_exchange *exchange);
     void (*on_request)(void *arg, struct http_exchange *exchange);
+    /* After http_body_want() the body did not come whole: the client is gone or was told. The
+     * exchange ends with this call. NULL: nobody needs to know. */
+    void (*on_gone)(void *arg, struct http_exchange *exchange);
+    /* May more_bytes of the body be kept? Asked once for a declared length, else piece by piece.
+     * NULL: they may. */
+    bool (*on_body)(void *arg, struct http_exchange *exchange, size_t more_bytes);
+    /* Is the peer a proxy, behind which many stand? NULL: none is. */
+    bool (*is_proxy)(void *arg, const struct net_addr *peer);
 };
 
 /* Zeros mean the standard value. */
 struct http_server_config {
     struct net_addr bind;
-    struct tls_context *tls; /* NULL: plain; borrowed */
-    const char *spool_dir;   /* for HTTP_BODY_FILE; borrowed; NULL: /tmp */
-    size_t max_line_bytes;   /* 32 KiB */
-    size_t max_head_bytes;   /* 64 KiB */
-    size_t max_headers;      /* 100 */
-    size_t max_connections;  /* 10,000; further ones are closed at once */
-    int64_t head_ms;         /* 10,000: from the first byte (or the connection) to the head's end */
-    int64_t idle_ms;         /* 75,000: between two requests */
-    int64_t stall_ms;        /* 10,000: no byte of a body or of an answer moved */
+    struct tls_context *tls;  /* NULL: plain; borrowed */
+    const char *spool_dir;    /* for HTTP_BODY_FILE; borrowed; NULL: /tmp; leftovers are swept */
+    size_t max_line_bytes;    /* 32 KiB */
+    size_t max_head_bytes;    /* 64 KiB */
+    size_t max_headers;       /* 100 */
+    size_t max_connections;   /* 10,000; further ones take an idle one's place or are closed */
+    size_t max_per_address;   /* 1,000 of them; an IPv6 /64 is one address */
+    int64_t max_unread_bytes; /* 256 MiB: of answers over 256 KiB that wait for their readers */
+    int64_t head_ms;  /* 10,000: from the first byte (or the connection) to the head's end */
+    int64_t idle_ms;  /* 75,000: between two requests */
+    int64_t stall_ms; /* 10,000: no byte of a body or of an answer moved */
+    int64_t grace_ms; /* 30,000: how far a body or an answer may be behind its least pace */
 };
 
 enum err http_server_open(struct loop *loop, const struct http_server_config *config,
@@ -95,6 +110,9 @@ void http_server_drain(struct http_server *server);
 void http_server_close(struct http_server *server);
 size_t http_server_connections(const struct http_server *server);
 
+/* Every answer carries it as X-Request-Id: the client's own when it is 1 to 128 of letters, digits,
+ * '.', '_' and '-', else a new one. Lives as long as the exchange. */
+const char *http_exchange_id(const struct http_exchange *exchange);
 const struct http_request *http_exchange_request(const struct http_exchange *exchange);
 /* A header of the request by name in any case; several of one name: the first. NULL: absent. */
 const char *http_exchange_header(const struct http_exchange *exchange, const char *name);
@@ -103,10 +121,15 @@ void http_exchange_set_user(struct http_exchange *exchange, void *user);
 void *http_exchange_user(const struct http_exchange *exchange);
 struct arena *http_exchange_arena(struct http_exchange *exchange);
 bool http_exchange_is_gone(const struct http_exchange *exchange); /* the client has left */
-/* Hands the spooled file over: the caller unlinks it. */
-char *http_exchange_take_file(struct http_exchange *exchange); /* mem_free; NULL: none */
 
-/* Content-Length, Date, Connection and Server are the server's; so is dropping the body for HEAD.
+/* After on_head, once: the body may come. on_request follows, at once when there is no body. false:
+ * the client has left; answer all the same. */
+bool http_body_want(struct http_exchange *exchange, const struct http_body_choice *choice);
+
+enum { HTTP_ANSWER_MAX_BYTES = 64 << 20 /* from memory; a longer one becomes a 500 */ };
+
+/* Content-Length, Date, Connection, Server and X-Request-Id are the server's; so is dropping the
+ * body for HEAD.
  */
 struct http_answer {
     int status;
@@ -121,6 +144,9 @@ struct http_answer {
 };
 /* Answers; the exchange and its request are gone. */
 void http_answer(struct http_exchange *take_exchange, const struct http_answer *answer);
+/* Answers while the handler is still at work: the request stays readable until http_answer(), which
+ * then sends nothing. */
+void http_answer_early(struct http_exchange *exchange, const struct http_answer *answer);
 
 /* ---- an answer whose body is made piece by piece ----
  *

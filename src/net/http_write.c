@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/js.h"
 #include "base/mem.h"
+#include "base/quota.h"
 #include "net/http_conn.h"
 
 enum {
@@ -15,7 +16,10 @@ enum {
     SMALL_BODY_BYTES = 16 * 1024, /* copied behind the head, so that both leave in one packet */
     FILE_PIECE_BYTES = 64 * 1024,
     ERROR_BODY_MAX_BYTES = 8 * 1024,
+    UNREAD_FREE_BYTES = 256 * 1024, /* a shorter answer is not counted: sockets hold as much */
 };
+#define ERROR_TEXT(sentence, code, status)                                                         \
+    "{\"error\":\"" sentence "\",\"code\":\"" code "\",\"status\":" status "}"
 
 static const struct reason_row {
     int status;
@@ -108,6 +112,7 @@ void conn_append_head(struct http_conn *conn, const struct http_answer *answer, 
     buf_printf(out, "HTTP/1.1 %d %s\r\n", answer->status, http_reason(answer->status));
     append_header(out, "Date", http_date(conn->server));
     append_header(out, "Server", "earshot");
+    append_header(out, "X-Request-Id", conn->request_id);
     if (length >= 0 && !http_has_no_body(answer->status))
         buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
     else if (length < 0 && !conn->exchange->is_http10)
@@ -119,13 +124,20 @@ void conn_append_head(struct http_conn *conn, const struct http_answer *answer, 
     buf_append(out, "\r\n", 2);
 }
 
+void conn_give_unread(struct http_conn *conn)
+{
+    quota_give(conn->server->unread, http_place_name(&conn->place), conn->unread_bytes);
+    conn->unread_bytes = 0;
+}
+
 void conn_answer_done(struct http_conn *conn)
 {
+    conn_give_unread(conn);
     if (!conn->keeps_alive) {
         conn_close(conn);
         return;
     }
-    conn->state = CONN_HEAD;
+    conn_set_state(conn, CONN_HEAD);
     conn->scanned = 0;
     conn_set_timer(conn);
     conn_process(conn);
@@ -151,15 +163,48 @@ void conn_write_file(struct http_conn *conn)
         conn_answer_done(conn);
 }
 
-static void write_answer(struct http_conn *conn, const struct http_answer *answer, bool drops_body)
+/* Which answer can be sent at all: one that is too long, or for which other slow readers have left
+ * no room, is replaced by an error before its head is out. */
+static const struct http_answer *sendable(struct http_conn *conn, const struct http_answer *answer)
 {
+    static const struct http_header type = {"Content-Type", "application/json"};
+    static const char too_long[] = ERROR_TEXT("The answer is too long.", "INTERNAL_ERROR", "500");
+    static const char no_room[] =
+        ERROR_TEXT("Too many answers wait to be read; retry soon.", "UNAVAILABLE", "503");
+    static const struct http_header busy[] = {{"Content-Type", "application/json"},
+                                              {"Retry-After", "5"}};
+    static const struct http_answer refusals[] = {{.status = 500,
+                                                   .headers = &type,
+                                                   .header_count = 1,
+                                                   .body = too_long,
+                                                   .body_len = sizeof too_long - 1},
+                                                  {.status = 503,
+                                                   .headers = busy,
+                                                   .header_count = 2,
+                                                   .body = no_room,
+                                                   .body_len = sizeof no_room - 1}};
+    int64_t len = (int64_t)answer->body_len;
+    if (len > HTTP_ANSWER_MAX_BYTES)
+        return &refusals[0];
+    if (len <= UNREAD_FREE_BYTES)
+        return answer;
+    if (!quota_take(conn->server->unread, http_place_name(&conn->place), len))
+        return &refusals[1];
+    conn->unread_bytes = len;
+    return answer;
+}
+
+static void write_answer(struct http_conn *conn, const struct http_answer *given, bool drops_body)
+{
+    const struct http_answer *answer = drops_body ? given : sendable(conn, given);
     const char *body = answer->take_body ? answer->take_body : answer->body;
     bool has_file = answer->file_fd > 0;
     int64_t length = has_file ? answer->file_len : (int64_t)answer->body_len;
     size_t body_len =
         has_file || drops_body || http_has_no_body(answer->status) ? 0 : answer->body_len;
     AUTO_BUF head = BUF_INIT(HEAD_MAX_BYTES + SMALL_BODY_BYTES);
-    conn->state = CONN_ANSWER;
+    conn_set_state(conn, CONN_ANSWER);
+    pace_begin(conn);
     conn_append_head(conn, answer, length, &head);
     bool is_small = body_len <= SMALL_BODY_BYTES;
     if (is_small)
@@ -184,7 +229,7 @@ static void write_answer(struct http_conn *conn, const struct http_answer *answe
         conn_set_timer(conn);
 }
 
-void http_answer(struct http_exchange *exchange, const struct http_answer *answer)
+static void give(struct http_exchange *exchange, const struct http_answer *answer)
 {
     struct http_conn *conn = exchange->conn;
     if (conn) {
@@ -193,10 +238,22 @@ void http_answer(struct http_exchange *exchange, const struct http_answer *answe
             conn->keeps_alive = false;
         write_answer(conn, answer, exchange->is_head);
     }
+    exchange->conn = NULL;
+    exchange->is_gone = true;
     mem_free(answer->take_body);
     if (answer->file_fd > 0)
         close(answer->file_fd);
+}
+
+void http_answer(struct http_exchange *exchange, const struct http_answer *answer)
+{
+    give(exchange, answer);
     exchange_free(exchange);
+}
+
+void http_answer_early(struct http_exchange *exchange, const struct http_answer *answer)
+{
+    give(exchange, answer);
 }
 
 static void append_error(struct buf *out, int status, const char *code, const char *sentence)
@@ -234,21 +291,18 @@ void conn_refuse(struct http_conn *conn, int status, const char *sentence)
     const struct reason_row *row = find_reason(status);
     AUTO_BUF body = BUF_INIT(ERROR_BODY_MAX_BYTES);
     append_error(&body, status, row && row->code ? row->code : "BAD_REQUEST", sentence);
-    char request_id[ID_SIZE];
-    id_new("req_", request_id);
-    const struct http_header headers[] = {{"Content-Type", "application/json"},
-                                          {"X-Request-Id", request_id}};
+    const struct http_header type = {"Content-Type", "application/json"};
+    if (conn->state == CONN_HEAD)
+        uuid_new(conn->request_id); /* a head that cannot be read names none */
     const struct http_answer answer = {
         .status = status,
-        .headers = headers,
-        .header_count = ARRAY_LEN(headers),
+        .headers = &type,
+        .header_count = 1,
         .body = body.data,
         .body_len = body.len,
     };
-    struct http_exchange *unseen = conn->exchange;
-    conn->exchange = NULL;
+    conn_drop_body(conn);
     conn->keeps_alive = false;
     conn->leaves_unread = true;
     write_answer(conn, &answer, false);
-    exchange_free(unseen);
 }

@@ -12,8 +12,9 @@
 #include "net/internal.h"
 
 enum {
-    BACKLOG = 1024,        /* the kernel cuts it to net.core.somaxconn */
-    ACCEPTS_PER_TURN = 64, /* so that a flood of connections leaves the loop its other work */
+    BACKLOG = 1024,            /* the kernel cuts it to net.core.somaxconn */
+    ACCEPTS_PER_TURN = 64,     /* so that a flood of connections leaves the loop its other work */
+    UNSENT_BYTES = 128 * 1024, /* that the kernel takes for a peer who does not read */
 };
 
 struct listener {
@@ -58,8 +59,9 @@ static void on_acceptable(void *arg, unsigned events)
             continue;
         if (fd < 0)
             return;
-        int on = 1;
+        int on = 1, unsent = UNSENT_BYTES;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
         struct net_addr peer;
         net_addr_from_sockaddr(&storage, &peer);
         listener->fn(listener->arg, fd, &peer);

@@ -2,7 +2,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +44,8 @@ struct stream {
     struct loop_leftover leftover; /* once is_closing */
     struct stream_fns fns;
     void *arg;
+    loop_fn *released_fn;
+    void *released_arg;
 };
 
 static void on_io(void *arg, unsigned events);
@@ -146,6 +150,8 @@ static void release(struct stream *stream)
     buf_clear(&stream->in);
     buf_clear(&stream->out);
     loop_defer(stream->loop, free_stream, stream);
+    if (stream->released_fn)
+        stream->released_fn(stream->released_arg);
 }
 
 void stream_abort(struct stream *stream)
@@ -420,6 +426,14 @@ size_t stream_unsent(const struct stream *stream)
     return stream->out.len;
 }
 
+size_t stream_backlog(const struct stream *stream)
+{
+    int queued = 0;
+    if (ioctl(stream->fd, SIOCOUTQ, &queued) != 0)
+        queued = 0;
+    return stream->out.len + (size_t)queued;
+}
+
 enum err stream_detach(struct stream *stream, struct stream_state *out)
 {
     if (stream->is_broken)
@@ -465,6 +479,12 @@ void stream_close_draining(struct stream *stream)
     if (stream)
         stream->drains_peer = !stream->is_broken;
     stream_close(stream);
+}
+
+void stream_on_released(struct stream *stream, void (*fn)(void *arg), void *arg)
+{
+    stream->released_fn = fn;
+    stream->released_arg = arg;
 }
 
 struct net_addr stream_peer(const struct stream *stream)

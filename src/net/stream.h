@@ -61,6 +61,8 @@ void stream_pause(struct stream *stream, bool is_paused); /* stops reading */
 /* All or nothing. ERR_LIMIT: the ceiling would be passed. ERR_CLOSED: it is over. */
 enum err stream_write(struct stream *stream, const void *data, size_t len);
 size_t stream_unsent(const struct stream *stream);
+/* The same and what the kernel holds for a peer that has not taken it yet. */
+size_t stream_backlog(const struct stream *stream);
 
 /* Gives the connection up: the stream is gone, *out holds all of it. TLS handshakes must be over
  * (ERR_AGAIN), which they are once a byte was read. */
@@ -74,6 +76,8 @@ void stream_close(struct stream *stream);
  * unread bytes would take the last answer away from it. */
 void stream_close_draining(struct stream *stream);
 void stream_abort(struct stream *stream); /* closes now */
+/* fn comes once, from whatever closes or detaches the socket, also after stream_close(). */
+void stream_on_released(struct stream *stream, void (*fn)(void *arg), void *arg);
 
 struct net_addr stream_peer(const struct stream *stream);
 struct net_addr stream_local(const struct stream *stream);

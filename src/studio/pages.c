@@ -1,6 +1,5 @@
 /* Looks a page up by its path and answers it, with 304 when the browser has this version already.
- * A page may use only what comes from here; it may connect anywhere, since a room can be on another
- * host. */
+ * A page may use only what comes from here, in files of its own. */
 #include "studio/pages.h"
 
 #include <string.h>
@@ -16,8 +15,21 @@ static const struct {
 } aliases[] = {
     {"/", "index.html"},
     {"/try", "try.html"},
+    {"/docs", "docs.html"},
     {"/favicon.ico", "icon.svg"},
 };
+
+/* What a page may do. The call page connects anywhere, since a room can be on another host. */
+#define OWN_FILES "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+#define NO_MORE   "base-uri 'none'; form-action 'none'; "
+static const char any_policy[] = OWN_FILES NO_MORE "connect-src 'self'; frame-ancestors 'none'";
+static const char call_policy[] =
+    OWN_FILES NO_MORE "connect-src *; media-src 'self' blob: mediastream:; frame-ancestors 'self'";
+
+static const char *policy_of(const struct page *page)
+{
+    return strcmp(page->file, "try.html") == 0 ? call_policy : any_policy;
+}
 
 static const char *file_of(const char *path)
 {
@@ -45,14 +57,9 @@ bool pages_answer(struct http_exchange *exchange)
     if (!page)
         return false;
     const struct http_header headers[] = {
-        {"Content-Type", page->type},
-        {"ETag", page->tag},
-        {"Cache-Control", "no-cache"},
-        {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Content-Security-Policy",
-         "default-src 'self'; connect-src *; media-src 'self' blob: mediastream:; "
-         "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"},
+        {"Content-Type", page->type},       {"ETag", page->tag},
+        {"Cache-Control", "no-cache"},      {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"}, {"Content-Security-Policy", policy_of(page)},
     };
     const char *known = http_exchange_header(exchange, "If-None-Match");
     struct http_answer answer = {.status = 200,

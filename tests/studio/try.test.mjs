@@ -72,6 +72,30 @@ test('a link without its key, and one with a wrong key, say so', { timeout: 6000
   }
 });
 
+test('the pages run no inline script and may not be framed by others', { timeout: 60000 }, async () => {
+  for (const path of ['/', '/docs', '/try']) {
+    const { headers } = await fetch(service.url + path);
+    const policy = headers.get('content-security-policy');
+    assert.match(policy, /default-src 'none'; script-src 'self'/, path);
+    assert.doesNotMatch(policy, /unsafe/, path);
+    assert.match(policy, /frame-ancestors '(none|self)'/, path);
+    assert.deepEqual([headers.get('x-content-type-options'), headers.get('referrer-policy')], ['nosniff', 'no-referrer'], path);
+    assert.ok(headers.get('x-request-id'), path);
+  }
+});
+
+test('the API is shown, by a script of its own under its policy', { timeout: 60000 }, async () => {
+  const { browser, page } = await openPage({}, `${service.url}/docs`);
+  try {
+    await page.waitForSelector('details');
+    assert.match(await page.textContent('#main'), /POST\/v1\/calls Start a call/);
+    assert.match(await page.textContent('#main'), /Objects/);
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await browser.close();
+  }
+});
+
 test('a service that is gone is said, and the page can try again', { timeout: 90000 }, async () => {
   const { browser, page } = await openPage({});
   try {

@@ -97,7 +97,7 @@ static void office_start(struct post_office *office, unsigned per_receiver, int6
 static void office_open(struct post_office *office, struct fix *fix, unsigned per_receiver,
                         int64_t answer_ms)
 {
-    static const struct http_handler handler = {NULL, on_post};
+    static const struct http_handler handler = {.on_request = on_post};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
     memset(office, 0, sizeof(*office));
     office->fix = fix;

@@ -34,6 +34,30 @@ TEST(malformed_addresses_are_refused)
     }
 }
 
+TEST(limits_count_a_whole_ipv6_site_as_one)
+{
+    static const struct {
+        const char *text;
+        unsigned bits;
+        const char *site;
+    } rows[] = {
+        {"1.2.3.4", 64, "1.2.3.4"},
+        {"::ffff:1.2.3.4", 64, "1.2.3.4"},
+        {"2001:db8:1:2:3:4:5:6", 64, "2001:db8:1:2::/64"},
+        {"2001:db8:1:2::", 64, "2001:db8:1:2::/64"},
+        {"2001:db8:1:2:3:4:5:6", 48, "2001:db8:1::/48"},
+        {"2001:db8:1:2:3:4:5:6", 32, "2001:db8::/32"},
+        {"::1", 64, "::/64"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct net_addr addr;
+        char site[NET_ADDR_SIZE];
+        REQUIRE(net_ip_parse(rows[i].text, &addr) == OK);
+        net_ip_print_site(&addr, rows[i].bits, site);
+        CHECK_TEXT(site, rows[i].site);
+    }
+}
+
 TEST(addresses_know_their_kind)
 {
     struct net_addr addr = net_addr_ipv4(127, 9, 9, 9, 1);

@@ -30,6 +30,10 @@ struct site {
     struct stream_state upgraded;
     bool is_upgraded;
     int requests;
+    struct http_exchange *asked; /* by /late */
+    int gone;
+    size_t long_bytes;            /* of /long */
+    size_t body_bytes, body_room; /* 0: any */
 };
 
 static void answer_text(struct http_exchange *exchange, int status, const char *text)
@@ -50,11 +54,8 @@ static void answer_body(struct http_exchange *exchange)
 static void answer_file_size(struct http_exchange *exchange)
 {
     const struct http_request *request = http_exchange_request(exchange);
-    FILE *file = fopen(request->body_path, "r");
-    CHECK(file && fseek(file, 0, SEEK_END) == 0);
-    char *text = arena_printf(http_exchange_arena(exchange), "file %ld", file ? ftell(file) : -1);
-    if (file)
-        fclose(file);
+    char *text = arena_printf(http_exchange_arena(exchange), "file %ld",
+                              (long)lseek(request->body_fd, 0, SEEK_END));
     answer_text(exchange, 200, text);
 }
 
@@ -87,7 +88,7 @@ static void on_wanted(void *arg)
         http_answer_end(TAKE(site->piecewise), piece, site->piece_len);
 }
 
-static void on_gone(void *arg)
+static void on_pieces_gone(void *arg)
 {
     struct site *site = arg;
     site->piecewise = NULL;
@@ -96,7 +97,7 @@ static void on_gone(void *arg)
 
 static void answer_in_pieces(struct site *site, struct http_exchange *exchange)
 {
-    static const struct http_pieces_fns fns = {on_wanted, on_gone};
+    static const struct http_pieces_fns fns = {on_wanted, on_pieces_gone};
     AUTO_MEM char *first = mem_zalloc(site->piece_len + 1);
     memset(first, 'a', site->piece_len);
     const struct http_answer answer = {.status = 200, .body = first, .body_len = site->piece_len};
@@ -104,6 +105,16 @@ static void answer_in_pieces(struct site *site, struct http_exchange *exchange)
     site->pieces_wanted = 0;
     if (!http_answer_begin(exchange, &answer, &fns, site))
         site->piecewise = NULL;
+}
+
+static void answer_long(struct http_exchange *exchange, size_t len)
+{
+    static const char last[] = "end of it";
+    char *text = mem_zalloc(len + 1);
+    memset(text, 'x', len);
+    memcpy(text + len - sizeof last + 1, last, sizeof last - 1);
+    const struct http_answer answer = {.status = 200, .take_body = text, .body_len = len};
+    http_answer(exchange, &answer);
 }
 
 static void on_request(void *arg, struct http_exchange *exchange)
@@ -124,6 +135,8 @@ static void on_request(void *arg, struct http_exchange *exchange)
         answer_from_file(exchange);
     } else if (strcmp(path, "/pieces") == 0) {
         answer_in_pieces(site, exchange);
+    } else if (strcmp(path, "/long") == 0) {
+        answer_long(exchange, site->long_bytes);
     } else if (strcmp(path, "/missing") == 0) {
         http_answer_error(exchange, 404, "NOT_FOUND", "no \"such\" thing");
     } else {
@@ -131,15 +144,32 @@ static void on_request(void *arg, struct http_exchange *exchange)
     }
 }
 
-static struct http_body_choice on_head(void *arg, struct http_exchange *exchange)
+static void on_head(void *arg, struct http_exchange *exchange)
 {
     const char *path = http_exchange_request(exchange)->path;
-    (void)arg;
-    if (strcmp(path, "/file") == 0)
-        return (struct http_body_choice){HTTP_BODY_FILE, 1000000};
+    struct site *site = arg;
     if (strcmp(path, "/early") == 0)
         answer_text(exchange, 401, "early");
-    return (struct http_body_choice){HTTP_BODY_MEMORY, 1000};
+    else if (strcmp(path, "/late") == 0)
+        site->asked = exchange;
+    else if (strcmp(path, "/file") == 0)
+        http_body_want(exchange, &(struct http_body_choice){HTTP_BODY_FILE, 1000000});
+    else
+        http_body_want(exchange, &(struct http_body_choice){HTTP_BODY_MEMORY, 1000});
+}
+
+static void on_gone(void *arg, struct http_exchange *exchange)
+{
+    (void)exchange;
+    ((struct site *)arg)->gone++;
+}
+
+static bool on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
+{
+    struct site *site = arg;
+    (void)exchange;
+    site->body_bytes += more_bytes;
+    return site->body_room == 0 || site->body_bytes <= site->body_room;
 }
 
 static void client_on_read(void *arg)
@@ -157,7 +187,7 @@ static void client_on_closed(void *arg, enum err reason)
     ((struct site *)arg)->is_closed = true;
 }
 
-static void site_connect(struct site *site)
+static void site_connect_from(struct site *site, const char *from)
 {
     static const struct stream_fns fns = {client_on_read, NULL, client_on_closed};
     stream_close(site->client);
@@ -166,6 +196,8 @@ static void site_connect(struct site *site)
     buf_reset(&site->got);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in to = {.sin_family = AF_INET};
+    to.sin_addr.s_addr = inet_addr(from);
+    REQUIRE(bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
     to.sin_port = htons(http_server_address(site->server).port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     REQUIRE(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
@@ -174,9 +206,15 @@ static void site_connect(struct site *site)
     stream_set(site->client, &fns, site);
 }
 
+static void site_connect(struct site *site)
+{
+    site_connect_from(site, "127.0.0.1");
+}
+
 static void site_open(struct site *site, const struct http_server_config *given)
 {
-    static const struct http_handler handler = {on_head, on_request};
+    static const struct http_handler handler = {
+        .on_head = on_head, .on_request = on_request, .on_gone = on_gone, .on_body = on_body};
     struct http_server_config config = given ? *given : (struct http_server_config){0};
     config.bind = net_addr_ipv4(127, 0, 0, 1, 0);
     *site = (struct site){.loop = loop_new("site"), .got = BUF_INIT(64 << 20)};
@@ -407,20 +445,255 @@ TEST(a_client_that_reads_nothing_is_cut)
     site_close(&site);
 }
 
-TEST(connections_over_the_ceiling_are_closed)
+static bool site_is_asked(void *arg)
+{
+    return ((struct site *)arg)->asked != NULL;
+}
+
+static bool site_has_lost_a_body(void *arg)
+{
+    return ((struct site *)arg)->gone == 1;
+}
+
+static const struct http_body_choice in_memory = {HTTP_BODY_MEMORY, 100000};
+
+TEST(no_byte_of_a_body_is_read_before_it_is_wanted)
+{
+    struct site site;
+    site_open(&site, NULL);
+    AUTO_BUF body = BUF_INIT(1 << 20);
+    buf_append_str(&body, REQUEST("POST /late") "Content-Length: 90000\r\n"
+                                                "Expect: 100-continue\r\n\r\n");
+    for (int i = 0; i < 9000; i++)
+        buf_append_str(&body, "0123456789");
+    CHECK(site_says(&site, body.data, "") && turn_until(site.loop, site_is_asked, &site));
+    CHECK_INT(site.body_bytes, 0);
+    CHECK_INT(site.got.len, 0); /* no 100 Continue either */
+    CHECK(http_body_want(TAKE(site.asked), &in_memory));
+    CHECK_INT(site.body_bytes, 90000); /* asked for at once, when it is declared */
+    CHECK(site_says(&site, REQUEST("GET /b") "\r\n", "body none"));
+    CHECK(strstr(site.got.data, "100 Continue") && strstr(site.got.data, "len 90000"));
+    site_close(&site);
+}
+
+TEST(who_may_not_send_a_body_is_told_at_its_head)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("POST /late") "Content-Length: 1000000000\r\n\r\nxxxx", "") &&
+          turn_until(site.loop, site_is_asked, &site));
+    answer_text(TAKE(site.asked), 401, "no key");
+    CHECK(turn_until_set(site.loop, &site.is_closed));
+    CHECK(strstr(site.got.data, "401 Unauthorized") && strstr(site.got.data, "Connection: close"));
+    CHECK_INT(site.body_bytes, 0);
+    site_close(&site);
+}
+
+TEST(a_client_that_leaves_before_or_within_its_body_leaves_nothing)
+{
+    static const char half[] = REQUEST("POST /late") "Content-Length: 10\r\n\r\nhalf";
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, half, "") && turn_until(site.loop, site_is_asked, &site));
+    http_body_want(TAKE(site.asked), &in_memory);
+    stream_abort(TAKE(site.client));
+    CHECK(turn_until(site.loop, site_has_lost_a_body, &site));
+    site_connect(&site);
+    CHECK(site_says(&site, half, "") && turn_until(site.loop, site_is_asked, &site));
+    http_server_drain(site.server);
+    http_server_close(site.server);
+    site.server = NULL;
+    CHECK(!http_body_want(site.asked, &in_memory));
+    answer_text(TAKE(site.asked), 200, "nobody is there");
+    CHECK_INT(site.requests, 0);
+    site_close(&site);
+}
+
+TEST(a_body_without_room_is_the_handlers_to_refuse)
+{
+    static const char *const sends[] = {
+        REQUEST("POST /a") "Content-Length: 500\r\n\r\n",
+        REQUEST("POST /a") "Transfer-Encoding: chunked\r\n\r\n64\r\n",
+    };
+    struct site site;
+    site_open(&site, NULL);
+    AUTO_BUF text = BUF_INIT(10000);
+    for (size_t i = 0; i < 2; i++) {
+        buf_reset(&text);
+        buf_append_str(&text, sends[i]);
+        for (int k = 0; k < 50; k++)
+            buf_append_str(&text, "0123456789");
+        site.body_bytes = 0;
+        site.body_room = 99;
+        site_connect(&site);
+        CHECK(site_says(&site, text.data, "state 3"));
+        CHECK(turn_until_set(site.loop, &site.is_closed));
+    }
+    CHECK_INT(site.gone, 0);
+    site_close(&site);
+}
+
+TEST(a_body_that_was_quick_may_not_become_slow)
+{
+    struct site site;
+    const struct http_server_config config = {.grace_ms = 100};
+    site_open(&site, &config);
+    AUTO_BUF big = BUF_INIT(1 << 20);
+    buf_append_str(&big, REQUEST("POST /file") "Content-Length: 900000\r\n\r\n");
+    for (int i = 0; i < 80000; i++)
+        buf_append_str(&big, "0123456789");
+    CHECK(site_says(&site, big.data, "408 Request Timeout")); /* 195 s of the least pace */
+    CHECK_INT(site.gone, 1);
+    site_close(&site);
+}
+
+TEST(a_reader_behind_its_least_pace_is_cut)
+{
+    static const char download[] = REQUEST("GET /download") "\r\n";
+    struct site site;
+    const struct http_server_config config = {.grace_ms = 50};
+    site_open(&site, &config);
+    stream_pause(site.client, true);
+    for (int i = 0; i < 100; i++)
+        CHECK(stream_write(site.client, download, strlen(download)) == OK);
+    CHECK(turn_until(site.loop, site_has_no_connection, &site));
+    site_close(&site);
+}
+
+TEST(long_answers_wait_for_their_readers_within_a_ceiling)
+{
+    struct site site;
+    const struct http_server_config config = {.max_unread_bytes = 1000000};
+    site_open(&site, &config);
+    site.long_bytes = 900000;
+    CHECK(site_says(&site, REQUEST("GET /long") "\r\n", "end of it"));
+    buf_reset(&site.got);
+    CHECK(site_says(&site, REQUEST("GET /long") "\r\n", "end of it")); /* given back */
+    buf_reset(&site.got);
+    site.long_bytes = 1100000;
+    CHECK(site_says(&site, REQUEST("GET /long") "\r\n", "503 Service Unavailable"));
+    buf_reset(&site.got);
+    site.long_bytes = HTTP_ANSWER_MAX_BYTES + 1;
+    CHECK(site_says(&site, REQUEST("GET /long") "\r\n", "500 Internal Server Error"));
+    CHECK(strstr(site.got.data, "INTERNAL_ERROR"));
+    site_close(&site);
+}
+
+TEST(an_early_answer_leaves_the_request_readable)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("GET /hold") "X-A: b\r\n\r\n", "") &&
+          turn_until_set(site.loop, &site.is_held));
+    http_answer_early(site.held, &(struct http_answer){.status = 503});
+    CHECK(site_says(&site, REQUEST("GET /b") "\r\n", "body none"));
+    CHECK(strstr(site.got.data, "503 Service") && http_exchange_is_gone(site.held));
+    CHECK_TEXT(http_exchange_header(site.held, "x-a"), "b");
+    answer_text(TAKE(site.held), 200, "too late");
+    CHECK(site_says(&site, REQUEST("GET /c") "\r\n", "body none"));
+    CHECK(!strstr(site.got.data, "too late"));
+    site_close(&site);
+}
+
+TEST(what_a_dead_process_has_spooled_is_swept)
+{
+    char dir[] = "/tmp/spool-XXXXXX", path[64], kept[64];
+    REQUIRE(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/body-left", dir);
+    snprintf(kept, sizeof kept, "%s/earshot.db", dir);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    close(open(kept, O_CREAT | O_WRONLY, 0600));
+    struct site site;
+    const struct http_server_config config = {.spool_dir = dir};
+    site_open(&site, &config);
+    CHECK(access(path, F_OK) != 0 && access(kept, F_OK) == 0);
+    site_close(&site);
+    unlink(kept);
+    CHECK_INT(rmdir(dir), 0);
+}
+
+/* One more client of the same site. */
+static void other_open(struct site *other, const struct site *site, const char *from)
+{
+    *other = *site;
+    other->client = NULL;
+    other->got = (struct buf)BUF_INIT(100000);
+    site_connect_from(other, from);
+}
+
+static void other_close(struct site *other)
+{
+    stream_abort(other->client);
+    buf_clear(&other->got);
+}
+
+TEST(connections_at_work_are_not_closed_for_new_ones)
 {
     struct site site, other;
     const struct http_server_config config = {.max_connections = 1};
     site_open(&site, &config);
-    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0"));
-    other = site;
-    other.client = NULL;
-    other.got = (struct buf)BUF_INIT(1000);
-    site_connect(&other);
+    CHECK(site_says(&site, REQUEST("GET /hold") "\r\n", "") &&
+          turn_until_set(site.loop, &site.is_held));
+    other_open(&other, &site, "127.0.0.1");
     CHECK(turn_until_set(site.loop, &other.is_closed));
-    stream_close(other.client);
-    buf_clear(&other.got);
+    other_close(&other);
+    answer_text(TAKE(site.held), 200, "served");
+    CHECK(site_says(&site, "", "served"));
+    site_close(&site);
+}
+
+TEST(idle_connections_of_the_biggest_holder_give_way)
+{
+    enum { HOARD = 7 };
+    struct site site, hoard[HOARD], guest;
+    const struct http_server_config config = {.max_connections = 8};
+    site_open(&site, &config);
+    CHECK(site_says(&site, REQUEST("GET /a") "\r\n", "state 0"));
+    for (int i = 0; i < HOARD; i++) { /* half of all places, then the oldest of its own */
+        other_open(&hoard[i], &site, "127.0.0.2");
+        CHECK(site_says(&hoard[i], REQUEST("GET /a") "\r\n", "state 0"));
+    }
+    CHECK(http_server_connections(site.server) <= 5);
+    CHECK(turn_until_set(site.loop, &hoard[0].is_closed));
+    for (int i = 0; i < 5; i++) {
+        char ip[16];
+        snprintf(ip, sizeof ip, "127.0.0.%d", 10 + i);
+        other_open(&guest, &site, ip);
+        CHECK(site_says(&guest, REQUEST("GET /a") "\r\n", "state 0"));
+        other_close(&guest);
+    }
+    buf_reset(&site.got);
     CHECK(site_says(&site, REQUEST("GET /missing") "\r\n", "NOT_FOUND"));
+    for (int i = 0; i < HOARD; i++)
+        other_close(&hoard[i]);
+    site_close(&site);
+}
+
+static bool other_gets_in(void *arg)
+{
+    struct site *other = arg;
+    static const char get[] = REQUEST("GET /a") "\r\n";
+    if (strstr(other->got.data ? other->got.data : "", "state 0"))
+        return true;
+    if (other->is_closed)
+        site_connect_from(other, "127.0.0.2");
+    if (stream_unsent(other->client) == 0)
+        stream_write(other->client, get, strlen(get));
+    return false;
+}
+
+TEST(a_connection_holds_its_place_until_its_socket_is_closed)
+{
+    struct site site, other;
+    const struct http_server_config config = {.max_connections = 1};
+    site_open(&site, &config);
+    CHECK(site_says(&site, REQUEST("POST /early") "Content-Length: 100000\r\n\r\n", "early"));
+    CHECK(turn_until(site.loop, site_has_no_connection, &site)); /* it drains for 2 s */
+    other_open(&other, &site, "127.0.0.2");
+    CHECK(turn_until_set(site.loop, &other.is_closed));
+    stream_abort(TAKE(site.client));
+    CHECK(turn_until(site.loop, other_gets_in, &other));
+    other_close(&other);
     site_close(&site);
 }
 

@@ -65,7 +65,7 @@ static void on_done(void *arg, const struct tool_result *result)
 
 static void bench_open(struct bench *bench, const char *allow)
 {
-    static const struct http_handler handler = {NULL, on_request};
+    static const struct http_handler handler = {.on_request = on_request};
     const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
     *bench = (struct bench){.loop = loop_new("test")};
     REQUIRE(guard_new(allow, &bench->guard, NULL) == OK);

@@ -1,0 +1,94 @@
+/* A POST with an Idempotency-Key: reserved before any effect, answered again as the first time
+ * (contract, Idempotency). */
+#include <string.h>
+
+#include "api/request.h"
+#include "base/crypto.h"
+#include "store/idempotency.h"
+
+bool idempotency_keeps(int status)
+{
+    return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
+}
+
+static const char *body_sha(struct request *request)
+{
+    const struct http_request *http = request->http;
+    const char *body = request->is_upload ? request->file.data : http->body;
+    size_t len = request->is_upload ? request->file.len : http->body_len;
+    if (*request->body_sha == '\0')
+        crypto_sha256_hex(body ? body : "", body ? len : 0, request->body_sha);
+    return request->body_sha;
+}
+
+/* All visitors of a page share its publishable key: what one was answered is not another's. */
+static const char *owner(struct request *request)
+{
+    const struct principal *who = &request->principal;
+    if (who->kind == KEY_PUBLISHABLE)
+        return arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->admitted.site);
+    return *who->key_id ? who->key_id : who->agent_id;
+}
+
+static struct idempotency_key key_of(struct request *request)
+{
+    return (struct idempotency_key){
+        .owner = owner(request),
+        .target = request->http->target,
+        .key = request->idempotency_key,
+        .body_sha = body_sha(request),
+    };
+}
+
+static bool is_printable(const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *p = text; *p; p++)
+        if (*p < ' ' || *p > '~')
+            return false;
+    return len >= 1 && len <= 255;
+}
+
+bool idempotency_reserve(struct request *request)
+{
+    const char *header = request_header(request, "Idempotency-Key");
+    request->idempotency_key = NULL;
+    if (!header || strcmp(request->http->method, "POST") != 0)
+        return true;
+    if (!is_printable(header)) {
+        request_fault(request, "Idempotency-Key", "must be 1 to 255 printable characters");
+        return false;
+    }
+    request->idempotency_key = header;
+    struct idempotency_key key = key_of(request);
+    struct kept_answer kept = {0};
+    enum err err = store_idempotency_reserve(request->tx, &key, &kept);
+    if (err == OK)
+        return true;
+    request->idempotency_key = NULL; /* this answer is none of its own */
+    if (err == ERR_CONFLICT) {
+        struct answer *answer = &request->answer;
+        answer->status = kept.status;
+        buf_reset(&answer->body);
+        (void)buf_append(&answer->body, kept.body, kept.body_len);
+        answer_header(answer, "Idempotent-Replayed", "true");
+        return false;
+    }
+    request_error(request, err == ERR_BUSY      ? API_IDEMPOTENCY_KEY_IN_USE
+                           : err == ERR_INVALID ? API_IDEMPOTENCY_KEY_REUSED
+                                                : API_INTERNAL_ERROR);
+    return false;
+}
+
+enum err idempotency_settle(struct request *request)
+{
+    struct idempotency_key key = key_of(request);
+    const struct answer *answer = &request->answer;
+    if (!idempotency_keeps(answer->status))
+        return store_idempotency_release(request->tx, &key);
+    struct kept_answer kept = {.status = answer->status,
+                               .headers = "",
+                               .body = answer->body.data,
+                               .body_len = answer->body.len};
+    return store_idempotency_keep(request->tx, &key, &kept);
+}

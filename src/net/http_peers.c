@@ -37,7 +37,9 @@ struct http_peers *http_peers_new(size_t max, size_t max_per_peer)
 static int free_peer(void *arg, const void *key, size_t key_len, void *value)
 {
     (void)arg, (void)key, (void)key_len;
-    mem_free(value);
+    struct http_peer *peer = value;
+    list_remove(&peer->same_idle);
+    mem_free(peer);
     return 0;
 }
 

@@ -76,8 +76,13 @@ static enum err get_agent(struct tx *tx, void *arg)
 
 static enum err list_agents(struct tx *tx, void *arg)
 {
-    struct agent_list list;
-    return store_agent_list(tx, bench_of(arg)->workspace_id, NULL, &list);
+    struct text_list ids;
+    struct agent agent;
+    const char *workspace_id = bench_of(arg)->workspace_id;
+    enum err err = store_agent_ids(tx, workspace_id, &ids);
+    for (size_t i = 0; i < ids.count && !err; i++)
+        err = store_agent_get(tx, workspace_id, ids.items[i], &agent);
+    return err;
 }
 
 static enum err update_agent(struct tx *tx, void *arg)

@@ -138,23 +138,31 @@ static enum err insert_agent(struct tx *tx, const struct catalog *catalog, const
     return store_agent_insert(tx, out);
 }
 
+/* The agent of an earlier start. ERR_NOT_FOUND: there is none. */
+static enum err find_agent(struct tx *tx, const char *workspace_id, struct agent *out)
+{
+    struct text_list ids;
+    enum err err = store_agent_ids(tx, workspace_id, &ids);
+    for (size_t i = 0; i < ids.count && !err; i++) {
+        err = store_agent_get(tx, workspace_id, ids.items[i], out);
+        if (!err && strcmp(out->name, AGENT) == 0)
+            return OK;
+    }
+    return err ? err : ERR_NOT_FOUND;
+}
+
 static enum err demo_fn(struct tx *tx, void *arg)
 {
     struct demo_job *job = arg;
     struct workspace workspace;
-    struct agent_list agents = {0};
+    struct agent agent = {0};
     enum err err = find_workspace(tx, &workspace);
     if (!err)
-        err = store_agent_list(tx, workspace.id, NULL, &agents);
-    const struct agent *found = NULL;
-    for (size_t i = 0; i < agents.count && !err && !found; i++)
-        found = strcmp(agents.items[i].name, AGENT) == 0 ? &agents.items[i] : NULL;
-    struct agent made = {0};
-    if (!err && !found)
-        err = insert_agent(tx, job->catalog, workspace.id, &made);
+        err = find_agent(tx, workspace.id, &agent);
+    if (err == ERR_NOT_FOUND && !tx->fault.err)
+        err = insert_agent(tx, job->catalog, workspace.id, &agent);
     if (!err)
-        snprintf(job->public_key, sizeof job->public_key, "%s",
-                 (found ? found : &made)->public_key);
+        snprintf(job->public_key, sizeof job->public_key, "%s", agent.public_key);
     return err;
 }
 

@@ -1,50 +1,35 @@
-/* toolIds, tools and @name of an agent. */
+/* toolIds and tools of an agent's body. */
 #include "api/agent_tools.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/request.h"
 #include "base/ids.h"
 #include "base/js.h"
-#include "store/tool.h"
+#include "store/ceiling.h"
+#include "store/store.h"
 
 enum { ENTRIES_MAX = 100 };
 
-static const struct tool *find_tool(const struct tool_list *tools, const char *id)
+void agent_tools_load(struct tx *tx, const struct agent *agent, struct agent_tools *out)
 {
-    for (size_t i = 0; i < tools->count; i++)
-        if (strcmp(tools->items[i].id, id) == 0)
-            return &tools->items[i];
-    return NULL;
-}
-
-static bool is_own(const struct tool *tool, const struct agent *agent)
-{
-    return *tool->agent_id && strcmp(tool->agent_id, agent->id) == 0;
-}
-
-enum err agent_tools_load(struct request *request, const struct agent *agent,
-                          struct agent_tools *out)
-{
-    struct arena *arena = request->tx->arena;
-    *out = (struct agent_tools){0};
-    enum err err = store_tool_list(request->tx, request->principal.workspace_id, NULL, &out->all);
-    if (err != OK)
-        return err;
-    size_t room = out->all.count + 2 * ENTRIES_MAX;
-    out->own = arena_new_n(arena, struct agent_tool, room);
+    struct arena *arena = tx->arena;
+    struct tool_head_list heads = {0};
+    *out = (struct agent_tools){.tx = tx, .workspace_id = agent->user_id};
+    if (*agent->id)
+        out->err = store_tool_heads(tx, agent->user_id, agent->id, NULL, &heads);
+    /* Own ones, copies of those that toolIds name, those that `tools` makes. */
+    size_t most = heads.count + agent->tool_ids.count + ENTRIES_MAX;
+    out->own = arena_new_n(arena, struct agent_tool, most);
     out->urls = arena_new_n(arena, const char *, ENTRIES_MAX);
-    for (size_t i = 0; i < out->all.count; i++)
-        if (is_own(&out->all.items[i], agent))
-            out->own[out->own_count++].tool = out->all.items[i];
-    return OK;
+    for (size_t i = 0; i < heads.count; i++)
+        out->own[out->own_count++].head = heads.items[i];
 }
 
 static struct agent_tool *own_by_name(struct agent_tools *tools, const char *name)
 {
     for (size_t i = 0; i < tools->own_count; i++)
-        if (strcmp(tools->own[i].tool.name, name) == 0)
+        if (strcmp(tools->own[i].head.name, name) == 0)
             return &tools->own[i];
     return NULL;
 }
@@ -52,52 +37,57 @@ static struct agent_tool *own_by_name(struct agent_tools *tools, const char *nam
 static struct agent_tool *own_by_id(struct agent_tools *tools, const char *id)
 {
     for (size_t i = 0; i < tools->own_count; i++)
-        if (strcmp(tools->own[i].tool.id, id) == 0)
+        if (strcmp(tools->own[i].head.id, id) == 0)
             return &tools->own[i];
     return NULL;
 }
 
-static struct agent_tool *add_own(struct agent_tools *tools, const struct tool *tool,
-                                  const struct agent *agent, struct arena *arena)
+static struct agent_tool *add_own(struct agent_tools *tools, const char *name)
 {
     struct agent_tool *own = &tools->own[tools->own_count++];
     char id[ID_SIZE];
     id_new("tool_", id);
-    *own = (struct agent_tool){.tool = *tool, .is_new = true};
-    own->tool.id = arena_strdup(arena, id);
-    own->tool.agent_id = agent->id;
-    own->tool.user_id = agent->user_id;
+    *own = (struct agent_tool){
+        .head = {.id = arena_strdup(tools->tx->arena, id), .name = name, .source_id = ""},
+        .is_new = true,
+    };
     return own;
+}
+
+/* Any tool of the workspace; NULL: none, or the store failed. */
+static const struct tool_head *find_any(struct agent_tools *tools, const char *id)
+{
+    struct tool_head_list found = {0};
+    if (!tools->err)
+        tools->err = store_tool_head(tools->tx, tools->workspace_id, id, &found);
+    return found.count ? &found.items[0] : NULL;
 }
 
 /* ---- toolIds ---- */
 
 /* A name that none of the own tools has: name, name_2, name_3, ... */
-static const char *free_name(struct agent_tools *tools, const char *base, struct arena *arena)
+static const char *free_name(struct agent_tools *tools, const char *base)
 {
     const char *name = base;
     for (int n = 2; own_by_name(tools, name); n++) {
         char suffix[16];
         int len = snprintf(suffix, sizeof suffix, "_%d", n);
-        name = arena_printf(arena, "%.*s%s", TOOL_NAME_MAX - len, base, suffix);
+        name = arena_printf(tools->tx->arena, "%.*s%s", TOOL_NAME_MAX - len, base, suffix);
     }
     return name;
 }
 
 /* The id that stands for `tool` in this agent's list: its own, or that of the agent's copy. */
-static const char *own_id(struct agent_tools *tools, const struct tool *tool,
-                          const struct agent *agent, struct arena *arena)
+static const char *id_for(struct agent_tools *tools, const struct tool_head *tool)
 {
-    if (*tool->agent_id == '\0' || is_own(tool, agent))
+    if (*tool->agent_id == '\0')
         return tool->id;
     for (size_t i = 0; i < tools->own_count; i++)
-        if (strcmp(tools->own[i].tool.source_id, tool->id) == 0)
-            return tools->own[i].tool.id;
-    struct agent_tool *copy = add_own(tools, tool, agent, arena);
-    copy->tool.source_id = tool->id;
-    copy->tool.name = ""; /* not to be found by its own search */
-    copy->tool.name = free_name(tools, tool->name, arena);
-    return copy->tool.id;
+        if (strcmp(tools->own[i].head.source_id, tool->id) == 0)
+            return tools->own[i].head.id;
+    struct agent_tool *copy = add_own(tools, free_name(tools, tool->name));
+    copy->copy_of = copy->head.source_id = tool->id;
+    return copy->head.id;
 }
 
 static bool has_id(const struct text_list *ids, const char *id)
@@ -111,16 +101,16 @@ static bool has_id(const struct text_list *ids, const char *id)
 static void apply_ids(struct agent_tools *tools, struct agent *agent, struct field_context *context)
 {
     struct text_list sent = agent->tool_ids, ids = {0};
-    ids.items = arena_new_n(context->arena, const char *, sent.count + ENTRIES_MAX);
+    ids.items = arena_new_n(context->arena, const char *, sent.count + 1);
     for (size_t i = 0; i < sent.count; i++) {
-        const struct tool *tool = find_tool(&tools->all, sent.items[i]);
-        if (!tool) {
+        const char *id = own_by_id(tools, sent.items[i]) ? sent.items[i] : NULL;
+        const struct tool_head *tool = id ? NULL : find_any(tools, sent.items[i]);
+        if (tool)
+            id = id_for(tools, tool);
+        if (!id)
             faults_add(&context->faults, arena_printf(context->arena, "toolIds[%zu]", i),
                        "is no tool of the workspace");
-            continue;
-        }
-        const char *id = own_id(tools, tool, agent, context->arena);
-        if (!has_id(&ids, id))
+        else if (!has_id(&ids, id))
             ids.items[ids.count++] = id;
     }
     agent->tool_ids = ids;
@@ -136,11 +126,58 @@ static struct agent_tool *match(struct agent_tools *tools, const struct js *entr
     return own || !name ? own : own_by_name(tools, tool_name_saved(name, arena));
 }
 
-static bool is_shared(const struct agent_tools *tools, const struct js *entry)
+static bool is_shared(struct agent_tools *tools, const struct js *entry)
 {
     const char *id = js_text(js_get(entry, "id"));
-    const struct tool *tool = id ? find_tool(&tools->all, id) : NULL;
+    const struct tool_head *tool = id && !own_by_id(tools, id) ? find_any(tools, id) : NULL;
     return tool && *tool->agent_id == '\0';
+}
+
+/* The whole of an own tool, of a copy that is to be made too; NULL: the store failed. */
+static struct tool *whole(struct agent_tools *tools, struct agent_tool *own)
+{
+    if (own->tool || tools->err)
+        return own->tool;
+    struct tool *tool = arena_new_of(tools->tx->arena, struct tool);
+    const char *id = own->copy_of ? own->copy_of : own->head.id;
+    tools->err = own->copy_of ? store_tool_get(tools->tx, tools->workspace_id, id, tool)
+                              : store_tool_lock(tools->tx, tools->workspace_id, id, tool);
+    if (tools->err)
+        return NULL;
+    if (own->copy_of)
+        tool->source_id = own->copy_of;
+    tool->id = own->head.id;
+    tool->name = own->head.name;
+    return own->tool = tool;
+}
+
+static struct agent_tool *make(struct agent_tools *tools, struct agent *agent,
+                               const struct js *body, struct field_context *context,
+                               const char *path)
+{
+    size_t faults = context->faults.count;
+    struct tool *tool = arena_new_of(context->arena, struct tool);
+    field_create(&tool_table, tool, body, context, path);
+    if (context->faults.count != faults)
+        return NULL;
+    struct agent_tool *own = add_own(tools, tool->name);
+    tool->id = own->head.id;
+    tool->source_id = "";
+    own->tool = tool;
+    agent->tool_ids.items[agent->tool_ids.count++] = tool->id;
+    return own;
+}
+
+static struct agent_tool *change(struct agent_tools *tools, struct agent_tool *own,
+                                 const struct js *body, struct field_context *context,
+                                 const char *path)
+{
+    struct tool *tool = whole(tools, own);
+    if (!tool)
+        return NULL;
+    field_merge(&tool_table, tool, body, context, path);
+    own->head.name = tool->name;
+    return own;
 }
 
 static void apply_entry(struct agent_tools *tools, struct agent *agent, const struct js *entry,
@@ -157,21 +194,9 @@ static void apply_entry(struct agent_tools *tools, struct agent *agent, const st
     AUTO(js) body = js_copy(entry); /* agentId of what was read is no wish to move the tool */
     if (js_type(body) == JS_OBJECT)
         js_remove(body, "agentId");
-    if (own) {
-        field_merge(&tool_table, &own->tool, body, context, path);
-        own->is_changed = true;
-    } else {
-        struct tool tool;
-        size_t faults = context->faults.count;
-        field_create(&tool_table, &tool, body, context, path);
-        if (context->faults.count != faults)
-            return;
-        tool.source_id = "";
-        own = add_own(tools, &tool, agent, context->arena);
-        agent->tool_ids.items[agent->tool_ids.count++] = own->tool.id;
-    }
-    if (js_get(entry, "url"))
-        tools->urls[tools->url_count++] = own->tool.url;
+    own = own ? change(tools, own, body, context, path) : make(tools, agent, body, context, path);
+    if (own && js_get(entry, "url"))
+        tools->urls[tools->url_count++] = own->tool->url;
 }
 
 static void apply_entries(struct agent_tools *tools, struct agent *agent, const struct js *entries,
@@ -201,100 +226,38 @@ void agent_tools_apply(struct agent_tools *tools, struct agent *agent, const str
         apply_ids(tools, agent, context);
     apply_entries(tools, agent, js_get(body, "tools"), context);
     for (size_t i = 0; i < tools->own_count; i++)
-        for (size_t j = 0; j < i; j++)
-            tools->is_name_taken |= strcmp(tools->own[i].tool.name, tools->own[j].tool.name) == 0;
+        for (size_t j = 0; tools->own[i].tool && j < tools->own_count; j++)
+            tools->is_name_taken |=
+                i != j && strcmp(tools->own[i].head.name, tools->own[j].head.name) == 0;
 }
 
-enum err agent_tools_store(struct agent_tools *tools, struct request *request,
-                           const struct agent *agent)
+static enum err store_one(struct agent_tools *tools, struct agent_tool *own,
+                          const struct agent *agent, unsigned *grown)
 {
+    struct tool *tool = own->tool;
+    int64_t before = tool ? tool->bytes : 0;
+    enum err err;
+    own->head.agent_id = agent->id;
+    if (own->is_new)
+        *grown |= 1 << CEILING_TOOLS | 1 << CEILING_BYTES;
+    if (!tool)
+        return own->is_new ? store_tool_copy(tools->tx, own->copy_of, &own->head) : OK;
+    tool->agent_id = agent->id;
+    tool->user_id = agent->user_id;
+    err = own->is_new ? store_tool_insert(tools->tx, tool) : store_tool_update(tools->tx, tool);
+    if (!err && tool->bytes > before)
+        *grown |= 1 << CEILING_BYTES;
+    return err;
+}
+
+enum err agent_tools_store(struct agent_tools *tools, const struct agent *agent,
+                           unsigned *out_grown)
+{
+    *out_grown = 0;
     for (size_t i = 0; i < tools->own_count; i++) {
-        struct agent_tool *own = &tools->own[i];
-        own->tool.agent_id = agent->id;
-        own->tool.user_id = agent->user_id;
-        enum err err = own->is_new       ? store_tool_insert(request->tx, &own->tool)
-                       : own->is_changed ? store_tool_update(request->tx, &own->tool)
-                                         : OK;
-        if (err != OK)
+        enum err err = store_one(tools, &tools->own[i], agent, out_grown);
+        if (err)
             return err;
     }
     return OK;
-}
-
-/* ---- what is on ---- */
-
-static bool is_listed(const struct tool_list *tools, const struct tool *tool)
-{
-    return find_tool(tools, tool->id) != NULL;
-}
-
-/* Does the text mention @name, as a whole word? */
-static bool mentions(const char *text, const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    size_t len = strlen(name);
-    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@'))
-        if (strncasecmp(at + 1, name, len) == 0 && strspn(at + 1 + len, letters) == 0)
-            return true;
-    return false;
-}
-
-/* An own tool hides a shared one of its name from a mention. */
-static bool is_hidden(const struct tool_list *all, const struct tool *tool,
-                      const struct agent *agent)
-{
-    if (is_own(tool, agent))
-        return false;
-    for (size_t i = 0; i < all->count; i++)
-        if (is_own(&all->items[i], agent) && strcmp(all->items[i].name, tool->name) == 0)
-            return true;
-    return false;
-}
-
-static bool is_reachable(const struct tool *tool, const struct agent *agent)
-{
-    return *tool->agent_id == '\0' || is_own(tool, agent);
-}
-
-void agent_tools_fill(struct agent *agent, const struct tool_list *all, struct arena *arena)
-{
-    agent->tools = (struct tool_list){arena_new_n(arena, struct tool, all->count), 0};
-    for (size_t i = 0; i < agent->tool_ids.count; i++) {
-        const struct tool *tool = find_tool(all, agent->tool_ids.items[i]);
-        if (tool)
-            agent->tools.items[agent->tools.count++] = *tool;
-    }
-    const char *text = agent->system_instruction ? agent->system_instruction : "";
-    for (size_t i = 0; i < all->count; i++) {
-        const struct tool *tool = &all->items[i];
-        if (is_reachable(tool, agent) && !is_listed(&agent->tools, tool) &&
-            mentions(text, tool->name) && !is_hidden(all, tool, agent))
-            agent->tools.items[agent->tools.count++] = *tool;
-    }
-}
-
-/* Is `a` the one to keep of two tools of one name? */
-static bool wins(const struct tool *a, const struct tool *b, const struct agent *agent)
-{
-    if (is_own(a, agent) != is_own(b, agent))
-        return is_own(a, agent);
-    if (a->created_wall_ms != b->created_wall_ms)
-        return a->created_wall_ms < b->created_wall_ms;
-    return strcmp(a->id, b->id) < 0;
-}
-
-void agent_tools_for_call(struct agent *agent, const struct tool_list *all, struct arena *arena)
-{
-    agent_tools_fill(agent, all, arena);
-    struct tool_list kept = {arena_new_n(arena, struct tool, agent->tools.count), 0};
-    for (size_t i = 0; i < agent->tools.count; i++) {
-        const struct tool *tool = &agent->tools.items[i];
-        bool is_best = true;
-        for (size_t j = 0; j < agent->tools.count; j++)
-            is_best &= i == j || strcmp(tool->name, agent->tools.items[j].name) != 0 ||
-                       wins(tool, &agent->tools.items[j], agent);
-        if (is_best)
-            kept.items[kept.count++] = *tool;
-    }
-    agent->tools = kept;
 }

@@ -1,42 +1,41 @@
 /* What `toolIds` and `tools` of an agent's body do to its tools (contract, Agents): all of it is
- * worked out in memory first, so that every fault is told before anything is written. Thread:
- * inside a job. */
+ * worked out in memory first, so that every fault is told before anything is written. Tools are
+ * known by their heads; only those that the body changes are read. Thread: inside a job. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "model/agent.h"
+#include "store/tool.h"
 
-struct request;
 struct js;
+struct tx;
 
 struct agent_tool {
-    struct tool tool;
-    bool is_new, is_changed;
+    struct tool_head head; /* as stored, or as it will be */
+    struct tool *tool;     /* in full: made or changed by the body; NULL: as it is */
+    const char *copy_of;   /* id of the tool that it becomes a copy of; NULL: none */
+    bool is_new;
 };
 
 struct agent_tools {
-    struct tool_list all;   /* of the workspace, as stored */
+    struct tx *tx;
+    const char *workspace_id;
     struct agent_tool *own; /* of this agent, those to be made included */
     size_t own_count;
     bool is_name_taken; /* two own tools would have one saved name */
     const char **urls;  /* sent ones, to be checked */
     size_t url_count;
+    enum err err; /* of the store; what follows does nothing */
 };
 
-/* Reads the workspace's tools; agent->id "" for an agent that is not there yet. */
-enum err agent_tools_load(struct request *request, const struct agent *agent,
-                          struct agent_tools *out);
+/* Reads the heads of the agent's tools; agent->id "" for an agent that is not there yet. */
+void agent_tools_load(struct tx *tx, const struct agent *agent, struct agent_tools *out);
 /* Applies what the body says; agent->tool_ids is brought into its final form. */
 void agent_tools_apply(struct agent_tools *tools, struct agent *agent, const struct js *body,
                        struct field_context *context);
-/* Writes what is new or changed. The agent itself is stored already. */
-enum err agent_tools_store(struct agent_tools *tools, struct request *request,
-                           const struct agent *agent);
-
-/* Fills agent->tools with the tools that are on: those of toolIds, then those mentioned as @name.
- * `all`: the workspace's, in any order. */
-void agent_tools_fill(struct agent *agent, const struct tool_list *all, struct arena *arena);
-/* The same for a call: of two with one name the own one wins, then the older. */
-void agent_tools_for_call(struct agent *agent, const struct tool_list *all, struct arena *arena);
+/* Writes what is new or changed. The agent itself is stored already. out_grown: bits of what is
+ * more now than before (store/ceiling.h). ERR_CONFLICT: a name is taken after all. */
+enum err agent_tools_store(struct agent_tools *tools, const struct agent *agent,
+                           unsigned *out_grown) MUST_USE;

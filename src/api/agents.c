@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "api/agent_tools.h"
+#include "api/agents_show.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/tools_on.h"
 #include "base/js.h"
 #include "store/agent.h"
+#include "store/ceiling.h"
 #include "store/document.h"
-#include "store/tool.h"
-#include "store/workspace.h"
 
 struct agent_answer {
     struct agent agent;
@@ -51,38 +52,6 @@ static const struct field user_query_rows[] = {
 };
 FIELD_TABLE(user_query_table, struct user_query, "UserQuery", user_query_rows);
 
-/* ---- answers ---- */
-
-static const char *plan_of(struct request *request)
-{
-    struct workspace workspace;
-    if (store_workspace_get(request->tx, request->principal.workspace_id, &workspace) != OK)
-        return "";
-    return workspace.plan;
-}
-
-/* Tools and price are worked out when an agent is shown. */
-static enum err complete(struct request *request, struct agent *agents, size_t count)
-{
-    struct tool_list all;
-    enum err err = store_tool_list(request->tx, request->principal.workspace_id, NULL, &all);
-    if (err != OK)
-        return err;
-    const char *plan = plan_of(request);
-    for (size_t i = 0; i < count; i++) {
-        agent_tools_fill(&agents[i], &all, request->tx->arena);
-        agents[i].cost_per_minute_usd4 = agent_price(&agents[i], request->deps->catalog, plan);
-    }
-    return OK;
-}
-
-static void answer_agent(struct request *request, const struct agent *agent)
-{
-    struct agent_answer answer = {*agent};
-    if (request_found(request, complete(request, &answer.agent, 1)))
-        request_answer(request, &answer, 0);
-}
-
 /* ---- bodies ---- */
 
 static bool keep_known_documents(struct request *request, struct agent *agent)
@@ -92,6 +61,18 @@ static bool keep_known_documents(struct request *request, struct agent *agent)
     return request_found(request,
                          store_document_keep_known(request->tx, request->principal.workspace_id,
                                                    &agent->document_ids, false));
+}
+
+/* Tools and documents that were removed are still named by the agents that used them. */
+static bool forget_gone(struct request *request, struct agent *agent)
+{
+    struct tools_around around;
+    struct tool_head_list on;
+    if (!request_found(request, tools_around_agent(request->tx, agent, &around)))
+        return false;
+    tools_on(request->tx, agent, &around, &on);
+    return request_found(request, store_document_keep_known(request->tx, agent->user_id,
+                                                            &agent->document_ids, false));
 }
 
 static bool urls_allowed(struct request *request, const struct agent *agent,
@@ -111,23 +92,34 @@ static bool take_body(struct request *request, struct agent *agent, struct agent
                       struct field_context *context)
 {
     const struct js *body = request_body(request);
-    if (!request_found(request, agent_tools_load(request, agent, tools)))
-        return false;
     agent_settle(agent, body, context);
+    agent_tools_load(request->tx, agent, tools);
     agent_tools_apply(tools, agent, body, context);
-    return request_is_valid(request, context);
+    return request_is_valid(request, context) && request_found(request, tools->err);
 }
 
 /* ---- handlers ---- */
 
 void agents_list(struct request *request)
 {
-    struct agents_answer answer = {0};
-    enum err err = store_agent_list(request->tx, request->principal.workspace_id,
-                                    request_own_agent(request), &answer.agents);
-    if (request_found(request, err) &&
-        request_found(request, complete(request, answer.agents.items, answer.agents.count)))
-        request_answer(request, &answer, 0);
+    const char *own = request_own_agent(request);
+    struct text_list ids = {&own, own != NULL};
+    if (own ||
+        request_found(request, store_agent_ids(request->tx, request->principal.workspace_id, &ids)))
+        agents_write(request, &ids);
+}
+
+/* What the body says is stored, unless the workspace would hold too much by it; then it is shown.
+ * grown: what it has added to, beside tools. */
+static void finish(struct request *request, struct agent_tools *tools, const struct agent *agent,
+                   unsigned grown)
+{
+    unsigned more = 0;
+    enum err err = agent_tools_store(tools, agent, &more);
+    if (err == ERR_CONFLICT)
+        request_error(request, API_TOOL_NAME_TAKEN);
+    else if (request_found(request, err) && request_fits(request, grown | more))
+        agents_show_written(request, agent);
 }
 
 void agents_create(struct request *request)
@@ -145,9 +137,8 @@ void agents_create(struct request *request)
         return;
     }
     if (keep_known_documents(request, &agent) &&
-        request_found(request, store_agent_insert(request->tx, &agent)) &&
-        request_found(request, agent_tools_store(&tools, request, &agent)))
-        answer_agent(request, &agent);
+        request_found(request, store_agent_insert(request->tx, &agent)))
+        finish(request, &tools, &agent, 1 << CEILING_AGENTS | 1 << CEILING_BYTES);
 }
 
 static bool may_see(const struct request *request, const char *agent_id)
@@ -158,13 +149,10 @@ static bool may_see(const struct request *request, const char *agent_id)
 
 void agents_get(struct request *request)
 {
-    struct agent agent;
-    enum err err = may_see(request, request->params[0])
-                       ? store_agent_get(request->tx, request->principal.workspace_id,
-                                         request->params[0], &agent)
-                       : ERR_NOT_FOUND;
-    if (request_found(request, err))
-        answer_agent(request, &agent);
+    if (may_see(request, request->params[0]))
+        agents_show(request);
+    else
+        request_error(request, API_NOT_FOUND);
 }
 
 void agents_update(struct request *request)
@@ -175,10 +163,13 @@ void agents_update(struct request *request)
     request_context(request, &context);
     enum err err =
         store_agent_lock(request->tx, request->principal.workspace_id, request->params[0], &agent);
-    if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
+    if (err == ERR_NOT_FOUND) { /* the faults of the body are told first */
         field_defaults(&agent_table, &agent);
-    else if (!request_found(request, err))
+        agent.user_id = request->principal.workspace_id;
+    } else if (!request_found(request, err) || !forget_gone(request, &agent)) {
         return;
+    }
+    int64_t bytes = agent.bytes;
     field_merge(&agent_table, &agent, request_body(request), &context, "");
     if (!take_body(request, &agent, &tools, &context) || !request_found(request, err) ||
         !urls_allowed(request, &agent, &tools))
@@ -188,9 +179,8 @@ void agents_update(struct request *request)
         return;
     }
     if (keep_known_documents(request, &agent) &&
-        request_found(request, agent_tools_store(&tools, request, &agent)) &&
         request_found(request, store_agent_update(request->tx, &agent)))
-        answer_agent(request, &agent);
+        finish(request, &tools, &agent, agent.bytes > bytes ? 1 << CEILING_BYTES : 0);
 }
 
 void agents_remove(struct request *request)
@@ -203,15 +193,12 @@ void agents_remove(struct request *request)
 
 static void rotate(struct request *request, enum agent_key which)
 {
-    struct agent_key_answer answer;
-    enum err err = store_agent_lock(request->tx, request->principal.workspace_id,
-                                    request->params[0], &answer.agent);
-    if (!request_found(request, err) ||
-        !request_found(request, store_agent_rotate(request->tx, &answer.agent, which)) ||
-        !request_found(request, complete(request, &answer.agent, 1)))
-        return;
-    answer.key = which == AGENT_KEY_SECRET ? answer.agent.api_key : answer.agent.public_key;
-    request_answer(request, &answer, 0);
+    struct agent agent;
+    enum err err =
+        store_agent_lock(request->tx, request->principal.workspace_id, request->params[0], &agent);
+    if (request_found(request, err) &&
+        request_found(request, store_agent_rotate(request->tx, &agent, which)))
+        agents_show_written(request, &agent);
 }
 
 void agents_rotate_key(struct request *request)

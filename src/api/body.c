@@ -8,6 +8,7 @@
 #include "net/guard.h"
 #include "net/resolver.h"
 #include "net/url.h"
+#include "store/ceiling.h"
 
 const struct js *request_body(struct request *request)
 {
@@ -94,11 +95,35 @@ void request_fault(struct request *request, const char *field, const char *messa
     answer_error(&request->answer, API_VALIDATION_FAILED, NULL, &faults);
 }
 
+unsigned request_answer_views(const struct request *request)
+{
+    return FIELD_VIEW_API | request->route->output_views | request_views(request);
+}
+
 void request_answer(struct request *request, const void *object, unsigned views)
 {
     const struct route *route = request->route;
     answer_write(&request->answer, route->status, route->output, object,
-                 route->output_views | request_views(request) | views);
+                 request_answer_views(request) | views);
+}
+
+bool request_fits(struct request *request, unsigned grown)
+{
+    static const enum api_error errors[CEILING_COUNT] = {
+        [CEILING_AGENTS] = API_AGENT_LIMIT_REACHED,
+        [CEILING_TOOLS] = API_TOOL_LIMIT_REACHED,
+        [CEILING_KEYS] = API_KEY_LIMIT_REACHED,
+        [CEILING_BYTES] = API_STORAGE_LIMIT_REACHED,
+    };
+    struct ceilings ceilings;
+    enum ceiling over;
+    ceilings_read(&ceilings, request->deps->config);
+    enum err err =
+        store_ceilings_check(request->tx, request->principal.workspace_id, &ceilings, grown, &over);
+    if (err != ERR_LIMIT)
+        return request_found(request, err);
+    request_error(request, errors[over]);
+    return false;
 }
 
 const char *request_own_agent(const struct request *request)

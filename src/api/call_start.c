@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "api/agent_tools.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/tools_on.h"
 #include "base/ids.h"
 #include "base/js.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #include "room/token.h"
 #include "store/agent.h"
 #include "store/call.h"
-#include "store/tool.h"
+#include "store/tx.h"
 #include "store/workspace.h"
 
 struct started {
@@ -240,23 +240,37 @@ static bool insert_counted(struct request *request, const struct call_start_stat
                                            state->join_until_wall_ms));
 }
 
+/* The tools that are on, in full; and without the documents that were removed. */
+static enum err load_tools(struct tx *tx, struct agent *agent)
+{
+    struct tools_around around;
+    struct tool_head_list on;
+    enum err err = tools_around_agent(tx, agent, &around);
+    if (err)
+        return err;
+    tools_on(tx, agent, &around, &on);
+    tools_on_keep_best(agent, &on);
+    for (size_t i = 0; i < on.count && !err; i++)
+        err = store_tool_get(tx, agent->user_id, on.items[i].id, GROW(&agent->tools, tx->arena));
+    return err;
+}
+
 bool call_start_insert(struct request *request, struct call_start_state *state,
                        enum call_source source)
 {
     struct workspace workspace;
-    struct tool_list tools;
     const char *id = request->principal.workspace_id;
     if (!choose_language(request, state) ||
-        !request_found(request, store_workspace_get(request->tx, id, &workspace)) ||
-        !request_found(request, store_tool_list(request->tx, id, NULL, &tools)))
+        !request_found(request, store_workspace_get(request->tx, id, &workspace)))
         return false;
     if (workspace.balance_usd4 <= 0) {
         request_error(request, API_INSUFFICIENT_BALANCE);
         return false;
     }
     state->agent.tools = (struct tool_list){0};
-    if (!state->start.config.prompt.system) /* contract: that prompt runs without tools */
-        agent_tools_for_call(&state->agent, &tools, request->tx->arena);
+    if (!state->start.config.prompt.system && /* contract: that prompt runs without tools */
+        !request_found(request, load_tools(request->tx, &state->agent)))
+        return false;
     fill_call(request, state, source, workspace.plan);
     if (!insert_counted(request, state, workspace.max_concurrent_calls))
         return false;

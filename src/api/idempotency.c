@@ -49,6 +49,22 @@ static bool is_printable(const char *text)
     return len >= 1 && len <= 255;
 }
 
+/* Gives out what was answered before: as it was, or, where it was too long to be kept, what it
+ * showed as that is now. */
+static void replay(struct request *request, const struct kept_answer *kept)
+{
+    struct answer *answer = &request->answer;
+    request->is_replay = true;
+    if (*kept->shown) {
+        request->shown = arena_strdup(request->arena, kept->shown);
+        request->after = request_show_again;
+        return;
+    }
+    answer->status = kept->status;
+    buf_reset(&answer->body);
+    (void)buf_append(&answer->body, kept->body, kept->body_len);
+}
+
 bool idempotency_reserve(struct request *request)
 {
     const char *header = request_header(request, "Idempotency-Key");
@@ -66,17 +82,12 @@ bool idempotency_reserve(struct request *request)
     if (err == OK)
         return true;
     request->idempotency_key = NULL; /* this answer is none of its own */
-    if (err == ERR_CONFLICT) {
-        struct answer *answer = &request->answer;
-        answer->status = kept.status;
-        buf_reset(&answer->body);
-        (void)buf_append(&answer->body, kept.body, kept.body_len);
-        answer_header(answer, "Idempotent-Replayed", "true");
-        return false;
-    }
-    request_error(request, err == ERR_BUSY      ? API_IDEMPOTENCY_KEY_IN_USE
-                           : err == ERR_INVALID ? API_IDEMPOTENCY_KEY_REUSED
-                                                : API_INTERNAL_ERROR);
+    if (err == ERR_CONFLICT)
+        replay(request, &kept);
+    else
+        request_error(request, err == ERR_BUSY      ? API_IDEMPOTENCY_KEY_IN_USE
+                               : err == ERR_INVALID ? API_IDEMPOTENCY_KEY_REUSED
+                                                    : API_INTERNAL_ERROR);
     return false;
 }
 
@@ -84,11 +95,18 @@ enum err idempotency_settle(struct request *request)
 {
     struct idempotency_key key = key_of(request);
     const struct answer *answer = &request->answer;
-    if (!idempotency_keeps(answer->status))
+    bool is_whole = !request->pieces.more || request->pieces.is_whole;
+    struct kept_answer kept = {.status = answer->status};
+    if (answer->status == 0) {
+        kept.status = request->route->status;
+        kept.shown = request->shown;
+    } else if (request->shown && (!is_whole || !idempotency_keeps(answer->status))) {
+        return OK;
+    } else if (!idempotency_keeps(answer->status)) {
         return store_idempotency_release(request->tx, &key);
-    struct kept_answer kept = {.status = answer->status,
-                               .headers = "",
-                               .body = answer->body.data,
-                               .body_len = answer->body.len};
+    } else {
+        kept.body = answer->body.data;
+        kept.body_len = answer->body.len;
+    }
     return store_idempotency_keep(request->tx, &key, &kept);
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/agents_show.h"
 #include "api/internal.h"
+#include "api/resources.h"
 #include "base/clock.h"
 #include "base/js.h"
 #include "base/log.h"
@@ -16,6 +18,7 @@
 #include "base/metrics.h"
 #include "model/document.h"
 #include "net/resolver.h"
+#include "store/tx.h"
 
 enum {
     JSON_DEPTH_MAX = 64,          /* contract, JSON bodies */
@@ -58,6 +61,8 @@ static void add_headers(const struct request *request, struct answer *answer, st
 {
     answer_header(answer, "Content-Type", answer->content_type);
     answer_header(answer, "Cache-Control", "no-store");
+    if (request->is_replay)
+        answer_header(answer, "Idempotent-Replayed", "true");
     answer_header(answer, "X-Content-Type-Options", "nosniff");
     answer_header(answer, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     answer_header(answer, "Referrer-Policy", "no-referrer");
@@ -100,10 +105,11 @@ static struct http_answer to_send(struct answer *answer)
     };
 }
 
-static void request_free(struct request *request)
+void request_free(struct request *request)
 {
     struct api *api = request->api;
     timer_stop(&request->deadline);
+    pieces_clear(request);
     admission_leave(api->admission, &request->admitted);
     js_free(request->body);
     buf_clear(&request->file);
@@ -124,6 +130,11 @@ void request_send(struct request *request)
         add_headers(request, &request->answer, request->arena);
         count(request, request->answer.status);
         out = to_send(&request->answer);
+    }
+    if (!request->is_late && request->pieces.more && !request->pieces.is_whole) {
+        timer_stop(&request->deadline);
+        pieces_send(request, &out);
+        return;
     }
     http_answer(request->exchange, &out);
     request_free(request);
@@ -206,17 +217,41 @@ static bool parse_body(struct request *request)
     return false;
 }
 
+static enum err run_handler(struct tx *tx, void *arg)
+{
+    struct request *request = arg;
+    (void)tx;
+    request->step(request);
+    return request->answer.status < 400 ? OK : ERR_CONFLICT;
+}
+
+/* With an Idempotency-Key a refusal is kept, and so committed: what the handler had written before
+ * it refused is undone. */
+static void run_apart(struct request *request)
+{
+    struct fault why;
+    enum err err = tx_try(request->tx, run_handler, request, &why);
+    if (err && err != ERR_CONFLICT)
+        request_error(request, API_INTERNAL_ERROR);
+}
+
 static enum err run_step(struct request *request)
 {
     if (!parse_body(request))
         return ERR_CONFLICT;
     if (request->is_first_job && !idempotency_reserve(request))
         return ERR_CONFLICT;
-    request->step(request);
+    bool may_settle = request->idempotency_key && request->tx->is_write;
+    if (may_settle)
+        run_apart(request);
+    else
+        request->step(request);
     struct answer *answer = &request->answer;
+    if (answer->status == 0 && request->after)
+        return may_settle && request->shown ? idempotency_settle(request) : OK;
     if (answer->status == 0)
-        return request->after ? OK : ERR_AGAIN; /* ERR_AGAIN: names must be resolved */
-    if (request->idempotency_key && (idempotency_keeps(answer->status) || !request->is_first_job)) {
+        return ERR_CONFLICT; /* names must be resolved */
+    if (may_settle && (idempotency_keeps(answer->status) || !request->is_first_job)) {
         request->is_settled = true;
         return idempotency_settle(request);
     }
@@ -242,7 +277,7 @@ static enum err job(struct tx *tx, void *arg)
     request->is_settled = false;
     answer_reset(&request->answer);
     enum err err = run_step(request);
-    request->is_undone = err == ERR_CONFLICT || err == ERR_AGAIN;
+    request->is_undone = err == ERR_CONFLICT;
     forget_parsed(request);
     request->tx = NULL;
     log_scope(NULL, NULL);
@@ -254,7 +289,7 @@ static void resolve_urls(struct request *request);
 static void job_done(void *arg, enum err err)
 {
     struct request *request = arg;
-    if (err != OK && !(request->is_undone && (err == ERR_CONFLICT || err == ERR_AGAIN))) {
+    if (err != OK && !(request->is_undone && err == ERR_CONFLICT)) {
         bool is_store = store_is_transient(err) || err == ERR_TIMEOUT || err == ERR_LIMIT;
         request_error(request, is_store ? API_UNAVAILABLE : API_INTERNAL_ERROR);
         request->after = NULL;
@@ -262,7 +297,7 @@ static void job_done(void *arg, enum err err)
         request_finish(request);
         return;
     }
-    if (err == ERR_AGAIN && !request->is_late) {
+    if (request->answer.status == 0 && !request->after && !request->is_late) {
         resolve_urls(request);
         return;
     }
@@ -283,23 +318,59 @@ static const char *request_line(const struct request *request)
     return *who->workspace ? who->workspace : who->site;
 }
 
-static void start_job(struct request *request, enum store_mode mode)
+enum err request_store_job(struct request *request, enum store_mode mode, store_fn *fn,
+                           store_done_fn *done)
 {
     struct store_line line = {.key = request_line(request), .mode = mode};
-    if (store_job_for(request->deps->store, line, job, request, request->deps->control, job_done) ==
-        OK)
+    return store_job_for(request->deps->store, line, fn, request, request->deps->control, done);
+}
+
+void request_job(struct request *request, enum store_mode mode, handler_fn *step)
+{
+    request->step = step;
+    bool must_write = request->is_first_job && request_header(request, "Idempotency-Key") != NULL;
+    if (request_store_job(request, must_write ? STORE_WRITE : mode, job, job_done) == OK)
         return;
     request_error(request, API_UNAVAILABLE);
     request->after = NULL;
     request_finish(request);
 }
 
-void request_job(struct request *request, enum store_mode mode, handler_fn *step)
+/* ---- answers that are made after the commit ---- */
+
+static void run_show(struct request *request)
 {
-    request->step = step;
-    bool must_write = request->is_reserved ||
-                      (request->is_first_job && request_header(request, "Idempotency-Key") != NULL);
-    start_job(request, must_write ? STORE_WRITE : mode);
+    request_job(request, STORE_READ, request->show);
+}
+
+void request_show(struct request *request, handler_fn *step)
+{
+    request->show = step;
+    request->after = run_show;
+}
+
+/* What an answer can show anew: "agent ua_...". */
+static const struct {
+    const char *kind;
+    handler_fn *show;
+} shown_kinds[] = {
+    {"agent ", agents_show},
+    {"tool ", tools_get},
+};
+
+void request_show_again(struct request *request)
+{
+    request->is_first_job = false; /* nothing is reserved */
+    for (size_t i = 0; i < ARRAY_LEN(shown_kinds); i++) {
+        size_t len = strlen(shown_kinds[i].kind);
+        if (strncmp(request->shown, shown_kinds[i].kind, len) != 0)
+            continue;
+        snprintf(request->params[0], sizeof request->params[0], "%s", request->shown + len);
+        request_job(request, STORE_READ, shown_kinds[i].show);
+        return;
+    }
+    request_error(request, API_INTERNAL_ERROR);
+    request_finish(request);
 }
 
 /* ---- names of URLs, between two runs of the handler ---- */
@@ -364,9 +435,7 @@ void request_finish(struct request *request)
 {
     if (request->is_reserved && !request->is_settled) {
         request->is_settled = true;
-        struct store_line line = {.key = request_line(request), .mode = STORE_WRITE};
-        if (store_job_for(request->deps->store, line, settle_job, request, request->deps->control,
-                          settle_done) == OK)
+        if (request_store_job(request, STORE_WRITE, settle_job, settle_done) == OK)
             return;
     }
     request_send(request);

@@ -24,6 +24,7 @@
 #include "api/answer.h"
 #include "api/api.h"
 #include "api/limit.h"
+#include "api/pieces.h"
 #include "api/router.h"
 #include "base/crypto.h"
 #include "base/loop.h"
@@ -63,12 +64,14 @@ struct request {
     bool is_upload;            /* the body is a file: in `file` inside the job */
     struct buf file;
     struct answer answer;
+    struct pieces pieces; /* of an answer that may be long */
 
     struct timer deadline;
     _Atomic bool is_late; /* told 503; set by the control loop, read by jobs too */
 
     struct tx *tx;     /* inside a job */
     handler_fn *step;  /* what the job runs */
+    handler_fn *show;  /* makes the answer of one that wrote */
     handler_fn *after; /* after its commit, on the control loop; NULL: the answer is ready */
     void *state;       /* the handler's own, in the request's arena */
     bool is_undone;    /* the job rolled back on purpose */
@@ -77,7 +80,8 @@ struct request {
     size_t url_count, url_waiting;
 
     const char *idempotency_key; /* NULL: none was sent */
-    bool is_first_job, is_reserved, is_settled;
+    const char *shown; /* what the answer shows, to show it again when it is too long to be kept */
+    bool is_first_job, is_reserved, is_settled, is_replay;
 
     bool is_origin_known; /* CORS of the publishable key is decided */
 };
@@ -100,6 +104,10 @@ void request_error(struct request *request, enum api_error error);
 void request_fault(struct request *request, const char *field, const char *message);
 /* By the route's table and status; views beside those of the route. */
 void request_answer(struct request *request, const void *object, unsigned views);
+unsigned request_answer_views(const struct request *request);
+/* Does the workspace hold no more than it may, now that the job has written? grown: bits of what it
+ * has added to (store/ceiling.h). false: answered. */
+bool request_fits(struct request *request, unsigned grown);
 /* NULL, or the only agent that the key may see. */
 const char *request_own_agent(const struct request *request);
 static inline unsigned request_views(const struct request *request)
@@ -107,6 +115,9 @@ static inline unsigned request_views(const struct request *request)
     return request->principal.kind == KEY_AGENT ? FIELD_VIEW_AGENT : 0;
 }
 const char *request_header(const struct request *request, const char *name);
+/* In a job that has written: its answer is made by `step` in a reading one, so that writers do not
+ * wait for it. request->shown is set before where it may be too long to be kept. */
+void request_show(struct request *request, handler_fn *step);
 
 /* ---- on the control loop ---- */
 
@@ -120,11 +131,17 @@ struct request *request_new(struct api *api, struct http_exchange *exchange);
 void request_want_body(struct request *request, const struct http_body_choice *choice);
 void request_start(struct request *request); /* from the scope checks on */
 void request_send(struct request *request);  /* the request is gone */
+/* A job of the request's workspace; done on the control loop. */
+enum err request_store_job(struct request *request, enum store_mode mode, store_fn *fn,
+                           store_done_fn *done) MUST_USE;
+void request_free(struct request *request);       /* its exchange is gone */
+void request_show_again(struct request *request); /* request->shown, as it is now */
 void request_refuse_share(struct request *request, enum admission_share share);
 
 /* ---- idempotency.c for request.c: inside a job ---- */
 /* false: answered, by the kept answer or by a refusal. */
 bool idempotency_reserve(struct request *request);
 bool idempotency_keeps(int status);
-/* In the job that made the answer, or in one of its own: keeps it or gives the key free. */
+/* In the job that made the answer, or in one of its own: keeps it or gives the key free. What was
+ * done and may be too long is kept by what it shows, from the job on that did it. */
 enum err idempotency_settle(struct request *request) MUST_USE;

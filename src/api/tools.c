@@ -8,6 +8,7 @@
 #include "model/agent.h"
 #include "model/tool.h"
 #include "store/agent.h"
+#include "store/ceiling.h"
 #include "store/tool.h"
 #include "tool/run.h"
 
@@ -48,16 +49,80 @@ static const struct field query_rows[] = {
 };
 FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
 
+/* ---- answers ---- */
+
+enum {
+    SHOWN_AT_ONCE_BYTES = 16 * 1024 /* larger tools are written when the writer is free again */
+};
+
+/* Tools to come, in pieces. */
+struct place {
+    struct json_out out;
+    struct text_list ids;
+    size_t at;
+};
+
+static void more_tools(struct request *request)
+{
+    struct place *place = request->pieces.place;
+    while (place->at < place->ids.count) {
+        struct tool tool;
+        if (pieces_are_enough(request))
+            return;
+        const char *id = place->ids.items[place->at++];
+        enum err err = store_tool_get(request->tx, request->principal.workspace_id, id, &tool);
+        if (err && err != ERR_NOT_FOUND) { /* removed since the list was begun */
+            pieces_fail(request);
+            return;
+        }
+        if (!err)
+            field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
+    }
+    out_array_end(&place->out);
+    out_object_end(&place->out);
+    pieces_end(request);
+}
+
 void tools_list(struct request *request)
 {
+    struct arena *arena = request->arena;
     struct tools_query query;
-    struct tools_answer answer = {0};
-    if (request_query(request, &query) &&
-        request_found(request,
-                      store_tool_list(request->tx, request->principal.workspace_id,
-                                      query.agent_id && *query.agent_id ? query.agent_id : NULL,
-                                      &answer.tools)))
+    struct text_list ids;
+    if (!request_query(request, &query) ||
+        !request_found(request, store_tool_ids(request->tx, request->principal.workspace_id,
+                                               query.agent_id, &ids)))
+        return;
+    if (query.agent_id && *query.agent_id == '\0') /* no agent's id: nothing is meant */
+        ids.count = 0;
+    struct place *place = arena_new_of(arena, struct place);
+    place->ids.items = arena_new_n(arena, const char *, ids.count + 1);
+    for (size_t i = 0; i < ids.count; i++)
+        place->ids.items[place->ids.count++] = arena_strdup(arena, ids.items[i]);
+    out_init(&place->out, &request->answer.body);
+    out_object(&place->out);
+    out_key(&place->out, "tools");
+    out_array(&place->out);
+    pieces_begin(request, more_tools, place, sizeof *place);
+}
+
+static void show_written(struct request *request)
+{
+    request_answer(request, request->state, 0);
+}
+
+/* A tool that this job has written. */
+static void answer_written(struct request *request, const struct tool *tool)
+{
+    struct tool_answer answer = {*tool};
+    if (tool->bytes <= SHOWN_AT_ONCE_BYTES) {
         request_answer(request, &answer, 0);
+        return;
+    }
+    struct tool_answer *copy = arena_new_of(request->arena, struct tool_answer);
+    field_copy(&tool_answer_table, &answer, copy, request->arena);
+    request->state = copy;
+    request->shown = arena_printf(request->arena, "tool %s", tool->id);
+    request_show(request, show_written);
 }
 
 /* Own tools of an agent, and the tools of no agent among themselves, differ in their names. */
@@ -92,8 +157,9 @@ void tools_create(struct request *request)
     if (!request_urls_allowed(request, &tool.url, 1) ||
         (*tool.agent_id && !name_is_free(request, &tool, "")))
         return;
-    if (request_found(request, store_tool_insert(request->tx, &tool)))
-        request_answer(request, &(struct tool_answer){tool}, 0);
+    if (request_found(request, store_tool_insert(request->tx, &tool)) &&
+        request_fits(request, 1 << CEILING_TOOLS | 1 << CEILING_BYTES))
+        answer_written(request, &tool);
 }
 
 void tools_get(struct request *request)
@@ -106,26 +172,27 @@ void tools_get(struct request *request)
 
 void tools_update(struct request *request)
 {
-    struct tool_answer answer;
-    struct tool *tool = &answer.tool;
+    struct tool tool;
     struct field_context context;
     request_context(request, &context);
     enum err err =
-        store_tool_get(request->tx, request->principal.workspace_id, request->params[0], tool);
+        store_tool_lock(request->tx, request->principal.workspace_id, request->params[0], &tool);
     if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
-        field_defaults(&tool_table, tool);
+        field_defaults(&tool_table, &tool);
     else if (!request_found(request, err))
         return;
-    const char *name_before = tool->name;
-    field_merge(&tool_table, tool, request_body(request), &context, "");
+    const char *name_before = tool.name;
+    int64_t bytes_before = tool.bytes;
+    field_merge(&tool_table, &tool, request_body(request), &context, "");
     if (!request_is_valid(request, &context) || !request_found(request, err))
         return;
-    if (js_get(request_body(request), "url") && !request_urls_allowed(request, &tool->url, 1))
+    if (js_get(request_body(request), "url") && !request_urls_allowed(request, &tool.url, 1))
         return;
-    if (*tool->agent_id && !name_is_free(request, tool, name_before))
+    if (*tool.agent_id && !name_is_free(request, &tool, name_before))
         return;
-    if (request_found(request, store_tool_update(request->tx, tool)))
-        request_answer(request, &answer, 0);
+    if (request_found(request, store_tool_update(request->tx, &tool)) &&
+        request_fits(request, tool.bytes > bytes_before ? 1 << CEILING_BYTES : 0))
+        answer_written(request, &tool);
 }
 
 void tools_remove(struct request *request)

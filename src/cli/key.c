@@ -1,4 +1,5 @@
 /* earshot key create | list | revoke */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "cli/print.h"
 #include "model/workspace.h"
 #include "store/api_key.h"
+#include "store/ceiling.h"
 
 enum { NAME_SIZE = 512 };
 
@@ -33,6 +35,7 @@ static void row_fill(struct row *row, const struct api_key *key)
 
 struct create_job {
     const char *workspace_id, *name;
+    struct ceilings ceilings;
     struct row row;
 };
 
@@ -41,8 +44,17 @@ static enum err create_fn(struct tx *tx, void *arg)
     struct create_job *job = arg;
     struct api_key key = {0};
     enum err err = store_key_create(tx, job->workspace_id, job->name, &key);
+    enum ceiling ceiling;
     if (err)
         return err == ERR_NOT_FOUND ? fault_set(&tx->fault, err, "no such workspace") : err;
+    err = store_ceilings_check(tx, job->workspace_id, &job->ceilings, 1 << CEILING_KEYS, &ceiling);
+    if (err)
+        return err == ERR_LIMIT
+                   ? fault_set(&tx->fault, err,
+                               "the workspace has %" PRId64 " keys, as many as it may "
+                               "(KEY_LIMIT_REACHED): revoke one, or raise workspace.max_keys",
+                               job->ceilings.most[CEILING_KEYS])
+                   : err;
     row_fill(&job->row, &key);
     return OK;
 }
@@ -52,6 +64,7 @@ static int run_create(const struct invocation *call)
     struct create_job job = {.workspace_id = invocation_value(call, "workspace"),
                              .name = invocation_value(call, "name")};
     struct fault fault = {0};
+    ceilings_read(&job.ceilings, call->config);
     if (local_store_run(call->config, STORE_WRITE, create_fn, &job, &fault))
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);

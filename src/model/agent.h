@@ -67,6 +67,8 @@ struct agent {
     struct agent_stats stats;
     int64_t active_calls; /* filled for lists */
     int64_t created_wall_ms, updated_wall_ms;
+    int64_t bytes;   /* as stored: of what FIELD_VIEW_STORE holds */
+    int64_t version; /* as stored: rises with each change of it */
 };
 struct agent_list LIST_OF(struct agent);
 

@@ -191,25 +191,40 @@ static void write_value(const struct writer *w, const struct field *row, const v
     }
 }
 
+static void write_row(const struct writer *w, const struct field *row, const void *object)
+{
+    if (!is_shown(row, w->views))
+        return;
+    bool is_bare = is_empty(row, object);
+    if (is_bare && row->flags & FIELD_OMIT_EMPTY)
+        return;
+    out_key(w->out, row->name);
+    if (is_bare && row->flags & FIELD_NULL_EMPTY && !(w->views & FIELD_VIEW_STORE))
+        out_null(w->out);
+    else
+        write_value(w, row, object);
+}
+
 void field_write(const struct field_table *table, const void *object, unsigned views,
                  const uint8_t *master_key, struct json_out *out)
 {
     struct writer w = {.table = table, .views = views, .master_key = master_key, .out = out};
     out_object(out);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct field *row = &table->rows[i];
-        if (!is_shown(row, views))
-            continue;
-        bool is_bare = is_empty(row, object);
-        if (is_bare && row->flags & FIELD_OMIT_EMPTY)
-            continue;
-        out_key(out, row->name);
-        if (is_bare && row->flags & FIELD_NULL_EMPTY && !(views & FIELD_VIEW_STORE))
-            out_null(out);
-        else
-            write_value(&w, row, object);
-    }
+    for (size_t i = 0; i < table->count; i++)
+        write_row(&w, &table->rows[i], object);
     out_object_end(out);
+}
+
+void field_write_open(const struct field_table *table, const void *object, unsigned views,
+                      const char *last, struct json_out *out)
+{
+    struct writer w = {.table = table, .views = views, .out = out};
+    out_object(out);
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].name, last) != 0)
+            write_row(&w, &table->rows[i], object);
+    out_key(out, last);
+    out_array(out);
 }
 
 const char *field_store_text(const struct field_table *table, const void *object,

@@ -48,6 +48,8 @@ struct tool {
     const char *sample_output;
     const char *source_id; /* of a copy: the tool it was copied from; "" */
     int64_t created_wall_ms, updated_wall_ms;
+    int64_t bytes;   /* as stored: of what FIELD_VIEW_STORE holds */
+    int64_t version; /* as stored: rises with each change */
 };
 struct tool_list LIST_OF(struct tool);
 

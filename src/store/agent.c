@@ -10,7 +10,8 @@
 #define SELECT_AGENT                                                                               \
     "SELECT a.id, a.workspace_id, a.key_sealed, a.public_sealed, a.settings, a.created_ms,"        \
     " a.updated_ms, COALESCE(s.calls, 0), COALESCE(s.seconds, 0), COALESCE(s.cost_usd4, 0),"       \
-    " (SELECT COUNT(*) FROM calls c WHERE c.agent_id = a.id AND c.status = 'active')"              \
+    " a.version, a.bytes, (SELECT COUNT(*) FROM calls c WHERE c.agent_id = a.id AND c.status = "   \
+    "'active')"                                                                                    \
     " FROM agents a LEFT JOIN agent_stats s ON s.agent_id = a.id "
 
 /* Where a kind of key is kept. */
@@ -39,7 +40,9 @@ static enum err read_row(struct tx *tx, struct cursor *row, struct agent *out)
     out->stats = (struct agent_stats){.total_calls = cursor_number(row, 7),
                                       .total_seconds = cursor_number(row, 8),
                                       .total_cost_usd4 = cursor_number(row, 9)};
-    out->active_calls = cursor_number(row, 10);
+    out->version = cursor_number(row, 10);
+    out->bytes = cursor_number(row, 11);
+    out->active_calls = cursor_number(row, 12);
     return OK;
 }
 
@@ -69,13 +72,16 @@ enum err store_agent_insert(struct tx *tx, struct agent *agent)
     agent->api_key = secret.key;
     agent->public_key = public.key;
     agent->created_wall_ms = agent->updated_wall_ms = tx->now_ms;
+    const char *settings = field_store_text(&agent_table, agent, tx->master_key, tx->arena);
+    agent->version = 1;
+    agent->bytes = (int64_t)strlen(settings);
     EXEC(tx,
          "INSERT INTO agents (id, workspace_id, key_sha, key_sealed, public_sha, public_sealed,"
-         " settings, created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         " created_ms, updated_ms, version, bytes, settings)"
+         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)",
          TEXT(id), TEXT(agent->user_id), TEXT(secret.sha), TEXT(secret.sealed), TEXT(public.sha),
-         TEXT(public.sealed),
-         TEXT(field_store_text(&agent_table, agent, tx->master_key, tx->arena)), NUMBER(tx->now_ms),
-         NUMBER(tx->now_ms));
+         TEXT(public.sealed), NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(agent->bytes),
+         TEXT(settings));
     return tx_result(tx);
 }
 
@@ -96,21 +102,14 @@ enum err store_agent_lock(struct tx *tx, const char *workspace_id, const char *i
     return cursor_next(row) ? store_agent_get(tx, workspace_id, id, out) : tx_missing(tx);
 }
 
-enum err store_agent_list(struct tx *tx, const char *workspace_id, const char *only_id,
-                          struct agent_list *out)
+enum err store_agent_ids(struct tx *tx, const char *workspace_id, struct text_list *out)
 {
-    *out = (struct agent_list){0};
+    *out = (struct text_list){0};
     AUTO(cursor)
-    row = only_id
-              ? QUERY(tx, SELECT_AGENT "WHERE a.workspace_id = ? AND a.id = ?", TEXT(workspace_id),
-                      TEXT(only_id))
-              : QUERY(tx, SELECT_AGENT "WHERE a.workspace_id = ? ORDER BY a.updated_ms DESC, a.id",
-                      TEXT(workspace_id));
-    while (cursor_next(row)) {
-        enum err err = read_row(tx, row, GROW(out, tx->arena));
-        if (err)
-            return err;
-    }
+    row = QUERY(tx, "SELECT id FROM agents WHERE workspace_id = ? ORDER BY updated_ms DESC, id",
+                TEXT(workspace_id));
+    while (cursor_next(row))
+        *GROW(out, tx->arena) = cursor_text(row, 0);
     return tx_result(tx);
 }
 
@@ -118,12 +117,17 @@ enum err store_agent_update(struct tx *tx, struct agent *agent)
 {
     /* Rises also when two edits fall into one millisecond: the list's order depends on it. */
     int64_t now_ms = MAX(tx->now_ms, agent->updated_wall_ms + 1);
-    int64_t changed = EXEC(tx, "UPDATE agents SET settings = ?, updated_ms = ? WHERE id = ?",
-                           TEXT(field_store_text(&agent_table, agent, tx->master_key, tx->arena)),
-                           NUMBER(now_ms), TEXT(agent->id));
-    if (!changed)
+    const char *settings = field_store_text(&agent_table, agent, tx->master_key, tx->arena);
+    int64_t bytes = (int64_t)strlen(settings);
+    int64_t version = QUERY_NUMBER(tx, 0,
+                                   "UPDATE agents SET settings = ?, bytes = ?, updated_ms = ?,"
+                                   " version = version + 1 WHERE id = ? RETURNING version",
+                                   TEXT(settings), NUMBER(bytes), NUMBER(now_ms), TEXT(agent->id));
+    if (!version)
         return tx_missing(tx);
     agent->updated_wall_ms = now_ms;
+    agent->version = version;
+    agent->bytes = bytes;
     return OK;
 }
 
@@ -135,53 +139,6 @@ enum err store_agent_remove(struct tx *tx, const char *workspace_id, const char 
     EXEC(tx, "DELETE FROM tools WHERE agent_id = ?", TEXT(id));
     EXEC(tx, "DELETE FROM agent_stats WHERE agent_id = ?", TEXT(id));
     tx_touch(tx, STORE_KEYS);
-    return tx_result(tx);
-}
-
-static bool list_drop(struct text_list *list, const char *id)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i], id) != 0)
-            list->items[kept++] = list->items[i];
-    bool is_changed = kept < list->count;
-    list->count = kept;
-    return is_changed;
-}
-
-static enum err forget_in(struct tx *tx, const char *workspace_id, const char *agent_id,
-                          enum agent_mention where, const char *id)
-{
-    struct agent agent;
-    enum err err = store_agent_get(tx, workspace_id, agent_id, &agent);
-    if (err)
-        return err;
-    if (list_drop(where == AGENT_TOOL_IDS ? &agent.tool_ids : &agent.document_ids, id))
-        EXEC(tx, "UPDATE agents SET settings = ? WHERE id = ?",
-             TEXT(field_store_text(&agent_table, &agent, tx->master_key, tx->arena)),
-             TEXT(agent.id));
-    return tx_result(tx);
-}
-
-/* An id is long and random: an agent whose settings hold it as text is one that may mention it. */
-enum err store_agent_forget(struct tx *tx, const char *workspace_id, enum agent_mention where,
-                            const char *id)
-{
-    struct text_list ids = {0};
-    {
-        AUTO(cursor)
-        row = QUERY(tx,
-                    "SELECT id FROM agents WHERE workspace_id = ?"
-                    " AND settings LIKE '%' || ? || '%' ORDER BY id FOR UPDATE",
-                    TEXT(workspace_id), TEXT(id));
-        while (cursor_next(row))
-            *GROW(&ids, tx->arena) = cursor_text(row, 0);
-    }
-    for (size_t i = 0; i < ids.count; i++) {
-        enum err err = forget_in(tx, workspace_id, ids.items[i], where, id);
-        if (err)
-            return err;
-    }
     return tx_result(tx);
 }
 

@@ -13,7 +13,6 @@
 #include "base/js.h"
 #include "base/mem.h"
 #include "model/document.h"
-#include "store/agent.h"
 #include "store/internal.h"
 
 #define SELECT_DOCUMENT                                                                            \
@@ -147,23 +146,38 @@ enum err store_document_list(struct tx *tx, const char *workspace_id, struct doc
     return tx_result(tx);
 }
 
-static bool is_known(struct tx *tx, const char *workspace_id, const char *id, bool only_ready)
+enum err store_document_ids(struct tx *tx, const char *workspace_id, bool only_ready,
+                            struct text_list *out)
 {
-    return QUERY_NUMBER(tx, 0,
-                        "SELECT COUNT(*) FROM documents WHERE id = ? AND workspace_id = ?"
-                        " AND (? = 0 OR status = 'ready')",
-                        TEXT(id), TEXT(workspace_id), NUMBER(only_ready)) > 0;
+    *out = (struct text_list){0};
+    AUTO(cursor)
+    row =
+        QUERY(tx, "SELECT id FROM documents WHERE workspace_id = ? AND (? = 0 OR status = 'ready')",
+              TEXT(workspace_id), NUMBER(only_ready));
+    while (cursor_next(row))
+        *GROW(out, tx->arena) = cursor_text(row, 0);
+    return tx_result(tx);
+}
+
+static bool has_id(const struct text_list *ids, const char *id)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (strcmp(ids->items[i], id) == 0)
+            return true;
+    return false;
 }
 
 enum err store_document_keep_known(struct tx *tx, const char *workspace_id, struct text_list *ids,
                                    bool only_ready)
 {
+    struct text_list known;
+    enum err err = ids->count ? store_document_ids(tx, workspace_id, only_ready, &known) : OK;
     size_t kept = 0;
-    for (size_t i = 0; i < ids->count; i++)
-        if (is_known(tx, workspace_id, ids->items[i], only_ready))
+    for (size_t i = 0; i < ids->count && !err; i++)
+        if (has_id(&known, ids->items[i]))
             ids->items[kept++] = ids->items[i];
     ids->count = kept;
-    return tx_result(tx);
+    return err;
 }
 
 enum err store_document_name(struct tx *tx, const char *id, const char **out)
@@ -227,7 +241,7 @@ enum err store_document_remove(struct tx *tx, const char *workspace_id, const ch
     EXEC(tx, "DELETE FROM document_sources WHERE document_id = ?", TEXT(id));
     EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
     note_change(tx, id);
-    return store_agent_forget(tx, workspace_id, AGENT_DOCUMENT_IDS, id);
+    return tx_result(tx);
 }
 
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,

@@ -33,10 +33,13 @@ enum err store_document_get(struct tx *tx, const char *workspace_id, const char 
 /* Newest first. */
 enum err store_document_list(struct tx *tx, const char *workspace_id,
                              struct document_list *out) MUST_USE;
+/* The ids of all, or of those that can be searched, in no order (at most DOCUMENTS_MAX). */
+enum err store_document_ids(struct tx *tx, const char *workspace_id, bool only_ready,
+                            struct text_list *out) MUST_USE;
 /* Drops from ids what is no document of the workspace (only_ready: or cannot be searched yet). */
 enum err store_document_keep_known(struct tx *tx, const char *workspace_id, struct text_list *ids,
                                    bool only_ready) MUST_USE;
-/* Out of every agent's documentIds and of the index too. ERR_NOT_FOUND. */
+/* Out of the index too. ERR_NOT_FOUND. */
 enum err store_document_remove(struct tx *tx, const char *workspace_id, const char *id) MUST_USE;
 /* Reads it again: processing. ERR_CONFLICT: it is processing. */
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,

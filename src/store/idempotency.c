@@ -44,7 +44,7 @@ static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
     const struct js *body = js_get(answer, "body");
     *out = (struct kept_answer){
         .status = (int)status,
-        .headers = arena_strdup(tx->arena, js_text_or(js_get(answer, "headers"), "")),
+        .shown = arena_strdup(tx->arena, js_text_or(js_get(answer, "shown"), "")),
         .body = arena_strndup(tx->arena, js_text_or(body, ""), js_text_len(body)),
         .body_len = js_text_len(body),
     };
@@ -93,8 +93,8 @@ enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key
     struct json_out json;
     out_init(&json, &text);
     out_object(&json);
-    out_key(&json, "headers");
-    out_text(&json, answer->headers ? answer->headers : "");
+    out_key(&json, "shown");
+    out_text(&json, answer->shown ? answer->shown : "");
     out_key(&json, "body");
     out_text_n(&json, answer->body ? answer->body : "", answer->body_len);
     out_object_end(&json);

@@ -19,9 +19,9 @@ struct idempotency_key {
 
 struct kept_answer {
     int status;
-    const char *headers; /* those that belong to the answer, as the API wrote them */
     const char *body;
     size_t body_len;
+    const char *shown; /* "", or what the answer showed and the caller shows anew: body is none */
 };
 
 /* OK: reserved, go on. ERR_CONFLICT with out->status != 0: answered before, give out again.

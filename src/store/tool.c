@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/ids.h"
-#include "model/agent.h"
 #include "model/tool.h"
-#include "store/agent.h"
 #include "store/tx.h"
 
 #define SELECT_TOOL                                                                                \
-    "SELECT id, workspace_id, agent_id, name, source_id, settings, created_ms, updated_ms"         \
-    " FROM tools "
+    "SELECT id, workspace_id, agent_id, name, source_id, settings, created_ms, updated_ms,"        \
+    " version, bytes FROM tools "
+#define SELECT_HEAD "SELECT id, agent_id, name, source_id, created_ms, version, bytes FROM tools "
+#define NEWEST      " ORDER BY created_ms DESC, id DESC"
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct tool *out)
 {
@@ -26,18 +26,9 @@ static enum err read_row(struct tx *tx, struct cursor *row, struct tool *out)
     out->source_id = cursor_text(row, 4);
     out->created_wall_ms = cursor_number(row, 6);
     out->updated_wall_ms = cursor_number(row, 7);
+    out->version = cursor_number(row, 8);
+    out->bytes = cursor_number(row, 9);
     return OK;
-}
-
-static enum err read_all(struct tx *tx, struct cursor *row, struct tool_list *out)
-{
-    *out = (struct tool_list){0};
-    while (cursor_next(row)) {
-        enum err err = read_row(tx, row, GROW(out, tx->arena));
-        if (err)
-            return err;
-    }
-    return tx_result(tx);
 }
 
 static const char *or_empty(const char *text)
@@ -46,17 +37,18 @@ static const char *or_empty(const char *text)
 }
 
 /* The unique index refuses it in any case; asked before, so that the transaction goes on. */
-static bool is_taken_by_another(struct tx *tx, const struct tool *tool)
+static bool is_taken_by_another(struct tx *tx, const char *agent_id, const char *name,
+                                const char *id)
 {
-    return *or_empty(tool->agent_id) &&
+    return *or_empty(agent_id) &&
            QUERY_NUMBER(tx, 0,
                         "SELECT COUNT(*) FROM tools WHERE agent_id = ? AND name = ? AND id <> ?",
-                        TEXT(tool->agent_id), TEXT(tool->name), TEXT(or_empty(tool->id))) > 0;
+                        TEXT(agent_id), TEXT(name), TEXT(or_empty(id))) > 0;
 }
 
 enum err store_tool_insert(struct tx *tx, struct tool *tool)
 {
-    if (is_taken_by_another(tx, tool))
+    if (is_taken_by_another(tx, tool->agent_id, tool->name, tool->id))
         return ERR_CONFLICT;
     if (!*or_empty(tool->id)) {
         char id[ID_SIZE];
@@ -64,15 +56,33 @@ enum err store_tool_insert(struct tx *tx, struct tool *tool)
         tool->id = arena_strdup(tx->arena, id);
     }
     tool->created_wall_ms = tool->updated_wall_ms = tx->now_ms;
+    const char *settings = field_store_text(&tool_table, tool, tx->master_key, tx->arena);
+    tool->version = 1;
+    tool->bytes = (int64_t)strlen(settings);
     int64_t changed =
         EXEC(tx,
-             "INSERT INTO tools (id, workspace_id, agent_id, name, source_id, settings, created_ms,"
-             " updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+             "INSERT INTO tools (id, workspace_id, agent_id, name, source_id, created_ms,"
+             " updated_ms, version, bytes, settings) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)"
+             " ON CONFLICT DO NOTHING",
              TEXT(tool->id), TEXT(tool->user_id), TEXT(or_empty(tool->agent_id)), TEXT(tool->name),
-             TEXT(or_empty(tool->source_id)),
-             TEXT(field_store_text(&tool_table, tool, tx->master_key, tx->arena)),
-             NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+             TEXT(or_empty(tool->source_id)), NUMBER(tx->now_ms), NUMBER(tx->now_ms),
+             NUMBER(tool->bytes), TEXT(settings));
     return changed || tx_has_failed(tx) ? tx_result(tx) : ERR_CONFLICT;
+}
+
+/* What is sealed in the settings is bound to its field alone, so a copy of the text is good. */
+enum err store_tool_copy(struct tx *tx, const char *source_id, const struct tool_head *copy)
+{
+    if (is_taken_by_another(tx, copy->agent_id, copy->name, copy->id))
+        return ERR_CONFLICT;
+    int64_t changed =
+        EXEC(tx,
+             "INSERT INTO tools (id, workspace_id, agent_id, name, source_id, created_ms,"
+             " updated_ms, version, bytes, settings)"
+             " SELECT ?, workspace_id, ?, ?, id, ?, ?, 1, bytes, settings FROM tools WHERE id = ?",
+             TEXT(copy->id), TEXT(copy->agent_id), TEXT(copy->name), NUMBER(tx->now_ms),
+             NUMBER(tx->now_ms), TEXT(source_id));
+    return changed ? OK : tx_missing(tx);
 }
 
 enum err store_tool_get(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
@@ -82,40 +92,60 @@ enum err store_tool_get(struct tx *tx, const char *workspace_id, const char *id,
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
-enum err store_tool_list(struct tx *tx, const char *workspace_id, const char *agent_id,
-                         struct tool_list *out)
+enum err store_tool_lock(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
 {
+    AUTO(cursor)
+    row = QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
+                TEXT(workspace_id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+}
+
+enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *agent_id,
+                        struct text_list *out)
+{
+    *out = (struct text_list){0};
     AUTO(cursor)
     row = agent_id
-              ? QUERY(tx,
-                      SELECT_TOOL "WHERE workspace_id = ? AND agent_id = ?"
-                                  " ORDER BY created_ms DESC, id DESC",
+              ? QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ? AND agent_id = ?" NEWEST,
                       TEXT(workspace_id), TEXT(agent_id))
-              : QUERY(tx, SELECT_TOOL "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
-                      TEXT(workspace_id));
-    return read_all(tx, row, out);
+              : QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ?" NEWEST, TEXT(workspace_id));
+    while (cursor_next(row))
+        *GROW(out, tx->arena) = cursor_text(row, 0);
+    return tx_result(tx);
 }
 
-enum err store_tool_list_reachable(struct tx *tx, const char *workspace_id, const char *agent_id,
-                                   struct tool_list *out)
+static enum err read_heads(struct tx *tx, struct cursor *row, struct tool_head_list *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                SELECT_TOOL "WHERE workspace_id = ? AND agent_id IN ('', ?)"
-                            " ORDER BY created_ms, id",
-                TEXT(workspace_id), TEXT(agent_id));
-    return read_all(tx, row, out);
+    while (cursor_next(row))
+        *GROW(out, tx->arena) = (struct tool_head){.id = cursor_text(row, 0),
+                                                   .agent_id = cursor_text(row, 1),
+                                                   .name = cursor_text(row, 2),
+                                                   .source_id = cursor_text(row, 3),
+                                                   .created_wall_ms = cursor_number(row, 4),
+                                                   .version = cursor_number(row, 5),
+                                                   .bytes = cursor_number(row, 6)};
+    return tx_result(tx);
 }
 
-enum err store_tool_find_copy(struct tx *tx, const char *agent_id, const char *source_id,
-                              struct tool *out)
+enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id,
+                         struct tool_head_list *out)
 {
     AUTO(cursor)
-    row = QUERY(tx,
-                SELECT_TOOL "WHERE agent_id = ? AND source_id = ?"
-                            " ORDER BY created_ms, id LIMIT 1",
-                TEXT(agent_id), TEXT(source_id));
-    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+    row = QUERY(tx, SELECT_HEAD "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    return read_heads(tx, row, out);
+}
+
+enum err store_tool_heads(struct tx *tx, const char *workspace_id, const char *agent_id,
+                          const char *name, struct tool_head_list *out)
+{
+    AUTO(cursor)
+    row = !agent_id ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ?" NEWEST, TEXT(workspace_id))
+          : !name
+              ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ?" NEWEST,
+                      TEXT(workspace_id), TEXT(agent_id))
+              : QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ? AND name = ?" NEWEST,
+                      TEXT(workspace_id), TEXT(agent_id), TEXT(name));
+    return read_heads(tx, row, out);
 }
 
 enum err store_tool_name_taken(struct tx *tx, const char *workspace_id, const char *agent_id,
@@ -133,23 +163,28 @@ enum err store_tool_name_taken(struct tx *tx, const char *workspace_id, const ch
 
 enum err store_tool_update(struct tx *tx, struct tool *tool)
 {
-    if (is_taken_by_another(tx, tool))
+    if (is_taken_by_another(tx, tool->agent_id, tool->name, tool->id))
         return ERR_CONFLICT;
     int64_t now_ms = MAX(tx->now_ms, tool->updated_wall_ms);
-    int64_t changed =
-        EXEC(tx, "UPDATE tools SET name = ?, settings = ?, updated_ms = ? WHERE id = ?",
-             TEXT(tool->name), TEXT(field_store_text(&tool_table, tool, tx->master_key, tx->arena)),
-             NUMBER(now_ms), TEXT(tool->id));
-    if (!changed)
+    const char *settings = field_store_text(&tool_table, tool, tx->master_key, tx->arena);
+    int64_t bytes = (int64_t)strlen(settings);
+    int64_t version = QUERY_NUMBER(
+        tx, 0,
+        "UPDATE tools SET name = ?, settings = ?, bytes = ?, updated_ms = ?,"
+        " version = version + 1 WHERE id = ? RETURNING version",
+        TEXT(tool->name), TEXT(settings), NUMBER(bytes), NUMBER(now_ms), TEXT(tool->id));
+    if (!version)
         return tx_missing(tx);
     tool->updated_wall_ms = now_ms;
+    tool->version = version;
+    tool->bytes = bytes;
     return OK;
 }
 
 enum err store_tool_remove(struct tx *tx, const char *workspace_id, const char *id)
 {
-    if (!EXEC(tx, "DELETE FROM tools WHERE id = ? AND workspace_id = ?", TEXT(id),
-              TEXT(workspace_id)))
-        return tx_missing(tx);
-    return store_agent_forget(tx, workspace_id, AGENT_TOOL_IDS, id);
+    return EXEC(tx, "DELETE FROM tools WHERE id = ? AND workspace_id = ?", TEXT(id),
+                TEXT(workspace_id))
+               ? OK
+               : tx_missing(tx);
 }

@@ -154,18 +154,19 @@ STORE_TEST(agents_are_listed_by_their_last_edit)
     agent.name = "Second";
     tx->now_ms += 5;
     REQUIRE(store_agent_insert(tx, &agent) == OK);
-    struct agent_list list;
-    CHECK_INT(store_agent_list(tx, fix->workspace_id, NULL, &list), OK);
-    CHECK_INT(list.count, 2);
-    CHECK_TEXT(list.items[0].name, "Second");
-    struct agent first = list.items[1];
+    struct text_list ids;
+    CHECK_INT(store_agent_ids(tx, fix->workspace_id, &ids), OK);
+    REQUIRE(ids.count == 2);
+    CHECK_TEXT(ids.items[0], agent.id);
+    struct agent first;
+    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &first) == OK);
     first.name = "First, renamed";
     tx->now_ms += 5;
     CHECK_INT(store_agent_update(tx, &first), OK);
-    CHECK_INT(store_agent_list(tx, fix->workspace_id, NULL, &list), OK);
-    CHECK_TEXT(list.items[0].name, "First, renamed");
-    CHECK_INT(store_agent_list(tx, fix->workspace_id, agent.id, &list), OK);
-    CHECK_INT(list.count, 1);
+    CHECK_INT(store_agent_ids(tx, fix->workspace_id, &ids), OK);
+    CHECK_TEXT(ids.items[0], first.id);
+    CHECK_INT(store_agent_ids(tx, "usr_other", &ids), OK);
+    CHECK_INT(ids.count, 0);
     CHECK_INT(fix_commit(tx), OK);
 }
 
@@ -208,44 +209,101 @@ STORE_TEST(tool_names_are_one_of_a_kind_within_an_agent)
     second.source_id = shared.id;
     second.id = "";
     REQUIRE(store_tool_insert(tx, &second) == OK);
-    struct tool found;
-    CHECK_INT(store_tool_find_copy(tx, fix->agent_id, shared.id, &found), OK);
-    CHECK_TEXT(found.id, second.id);
     second.name = "look_up";
     CHECK_INT(store_tool_update(tx, &second), ERR_CONFLICT);
     bool is_taken = false;
     CHECK_INT(store_tool_name_taken(tx, fix->workspace_id, fix->agent_id, "look_up", &is_taken),
               OK);
     CHECK(is_taken);
-    struct tool_list list;
-    CHECK_INT(store_tool_list_reachable(tx, fix->workspace_id, fix->agent_id, &list), OK);
-    CHECK_INT(list.count, 3);
-    CHECK_INT(store_tool_list(tx, fix->workspace_id, fix->agent_id, &list), OK);
-    CHECK_INT(list.count, 2);
     CHECK_INT(fix_commit(tx), OK);
 }
 
-STORE_TEST(removed_tool_leaves_the_agents_lists)
+static struct tool make_tool(const struct fix *fix, const char *agent_id, const char *name)
+{
+    struct tool tool = {0};
+    field_defaults(&tool_table, &tool);
+    tool.user_id = fix->workspace_id;
+    tool.agent_id = agent_id;
+    tool.name = name;
+    tool.description = "Looks things up.";
+    tool.auth_token = "hush-hush-hush";
+    return tool;
+}
+
+STORE_TEST(heads_tell_of_tools_without_reading_them)
 {
     fix_people(fix);
     struct tx *tx = fix_write(fix);
-    struct tool tool = {0}, other;
-    field_defaults(&tool_table, &tool);
-    tool.user_id = fix->workspace_id;
-    tool.name = "a";
-    other = tool;
-    REQUIRE(store_tool_insert(tx, &tool) == OK && store_tool_insert(tx, &other) == OK);
+    struct tool own = make_tool(fix, fix->agent_id, "look_up"), shared = make_tool(fix, "", "pay"),
+                same = make_tool(fix, "", "pay");
+    REQUIRE(store_tool_insert(tx, &own) == OK);
+    tx->now_ms++;
+    REQUIRE(store_tool_insert(tx, &shared) == OK);
+    tx->now_ms++;
+    REQUIRE(store_tool_insert(tx, &same) == OK);
+    EXEC(tx, "UPDATE tools SET settings = 'no JSON'");
+    struct tool_head_list all = {0}, named = {0}, one = {0}, none = {0};
+    CHECK_INT(store_tool_heads(tx, fix->workspace_id, NULL, NULL, &all), OK);
+    REQUIRE(all.count == 3);
+    CHECK_TEXT(all.items[0].id, same.id); /* newest first */
+    CHECK_TEXT(all.items[2].agent_id, fix->agent_id);
+    CHECK_INT(all.items[2].version, 1);
+    CHECK_INT(all.items[2].bytes, own.bytes);
+    CHECK_INT(store_tool_heads(tx, fix->workspace_id, "", "pay", &named), OK);
+    CHECK_INT(named.count, 2);
+    CHECK_INT(store_tool_heads(tx, fix->workspace_id, fix->agent_id, NULL, &named), OK);
+    CHECK_INT(named.count, 3); /* appended */
+    CHECK_INT(store_tool_head(tx, fix->workspace_id, own.id, &one), OK);
+    REQUIRE(one.count == 1);
+    CHECK_TEXT(one.items[0].name, "look_up");
+    CHECK_INT(store_tool_head(tx, "usr_other", own.id, &none), OK);
+    CHECK_INT(none.count, 0);
+    struct text_list ids;
+    CHECK_INT(store_tool_ids(tx, fix->workspace_id, NULL, &ids), OK);
+    CHECK_INT(ids.count, 3);
+    CHECK_INT(store_tool_ids(tx, fix->workspace_id, fix->agent_id, &ids), OK);
+    CHECK_INT(ids.count, 1);
+    fix_rollback(tx);
+}
+
+STORE_TEST(a_copy_of_a_tool_has_all_of_it_and_knows_its_source)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct tool source = make_tool(fix, "", "look_up"), copied;
+    REQUIRE(store_tool_insert(tx, &source) == OK);
+    struct tool_head copy = {.id = "tool_copy", .agent_id = fix->agent_id, .name = "look_up"};
+    CHECK_INT(store_tool_copy(tx, source.id, &copy), OK);
+    REQUIRE(store_tool_get(tx, fix->workspace_id, "tool_copy", &copied) == OK);
+    CHECK_TEXT(copied.auth_token, "hush-hush-hush");
+    CHECK_TEXT(copied.source_id, source.id);
+    CHECK_TEXT(copied.agent_id, fix->agent_id);
+    copy.id = "tool_again";
+    CHECK_INT(store_tool_copy(tx, source.id, &copy), ERR_CONFLICT);
+    copy.name = "look_up_2";
+    CHECK_INT(store_tool_copy(tx, "tool_none", &copy), ERR_NOT_FOUND);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(each_change_is_a_version)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct tool tool = make_tool(fix, "", "look_up"), read;
+    REQUIRE(store_tool_insert(tx, &tool) == OK);
+    tool.description = "Looks more things up.";
+    int64_t bytes = tool.bytes;
+    CHECK_INT(store_tool_update(tx, &tool), OK);
+    CHECK_INT(tool.version, 2);
+    CHECK_INT(tool.bytes, bytes + 5);
+    REQUIRE(store_tool_lock(tx, fix->workspace_id, tool.id, &read) == OK);
+    CHECK_INT(read.version, 2);
+    CHECK_INT(read.bytes, tool.bytes);
     struct agent agent;
     REQUIRE(store_agent_lock(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
-    const char *ids[] = {tool.id, other.id};
-    agent.tool_ids.items = ids;
-    agent.tool_ids.count = 2;
+    CHECK_INT(agent.version, 1);
     CHECK_INT(store_agent_update(tx, &agent), OK);
-    CHECK_INT(store_tool_remove(tx, fix->workspace_id, tool.id), OK);
-    CHECK_INT(store_tool_remove(tx, fix->workspace_id, tool.id), ERR_NOT_FOUND);
-    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
-    REQUIRE(agent.tool_ids.count == 1);
-    CHECK_TEXT(agent.tool_ids.items[0], other.id);
+    CHECK_INT(agent.version, 2);
     CHECK_INT(fix_commit(tx), OK);
 }
 

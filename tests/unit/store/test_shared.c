@@ -21,11 +21,11 @@ STORE_TEST(first_answer_is_given_again)
     CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
     CHECK_INT(store_idempotency_reserve(tx, &other_body, &kept), ERR_INVALID);
     CHECK_INT(store_idempotency_reserve(tx, &other_owner, &kept), OK);
-    struct kept_answer answer = {201, "X: y\r\n", "{\"secret\":\"hush\"}", 17};
+    struct kept_answer answer = {201, "{\"secret\":\"hush\"}", 17, "agent ua_1"};
     CHECK_INT(store_idempotency_keep(tx, &key, &answer), OK);
     CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_CONFLICT);
     CHECK_INT(kept.status, 201);
-    CHECK_TEXT(kept.headers, "X: y\r\n");
+    CHECK_TEXT(kept.shown, "agent ua_1");
     CHECK_TEXT(kept.body, "{\"secret\":\"hush\"}");
     CHECK_INT(kept.body_len, 17);
     CHECK_INT(store_idempotency_reserve(tx, &other_body, &kept), ERR_INVALID);
@@ -201,19 +201,23 @@ STORE_TEST(document_of_a_dead_reader_is_taken_again)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-STORE_TEST(removed_document_leaves_the_agents)
+STORE_TEST(a_removed_document_is_no_longer_known)
 {
     fix_people(fix);
     struct tx *tx = fix_write(fix);
     struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5};
     CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 0), OK);
-    struct agent agent;
-    REQUIRE(store_agent_lock(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
-    agent.document_ids = (struct text_list){&document.id, 1};
-    CHECK_INT(store_agent_update(tx, &agent), OK);
+    const char *both[] = {document.id, "kd_none"};
+    struct text_list ids = {both, 2};
+    CHECK_INT(store_document_keep_known(tx, fix->workspace_id, &ids, false), OK);
+    REQUIRE(ids.count == 1);
+    CHECK_TEXT(ids.items[0], document.id);
+    CHECK_INT(store_document_keep_known(tx, fix->workspace_id, &ids, true), OK);
+    CHECK_INT(ids.count, 0); /* not read yet */
+    ids.count = 1;
     CHECK_INT(store_document_remove(tx, "usr_other", document.id), ERR_NOT_FOUND);
     CHECK_INT(store_document_remove(tx, fix->workspace_id, document.id), OK);
-    REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
-    CHECK_INT(agent.document_ids.count, 0);
+    CHECK_INT(store_document_keep_known(tx, fix->workspace_id, &ids, false), OK);
+    CHECK_INT(ids.count, 0);
     CHECK_INT(fix_commit(tx), OK);
 }

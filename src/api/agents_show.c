@@ -1,0 +1,231 @@
+/* Answers with agents, piece by piece:
+ *
+ *   [ head ( agent's fields, "tools":[ tool, tool, ... ]} )* end
+ *
+ * A piece may end between any two tools; what is left of an agent's is kept by id. */
+#include "api/agents_show.h"
+
+#include <string.h>
+
+#include "api/request.h"
+#include "api/resources.h"
+#include "api/tools_on.h"
+#include "model/agent.h"
+#include "model/tool.h"
+#include "store/agent.h"
+#include "store/document.h"
+#include "store/tx.h"
+#include "store/workspace.h"
+
+struct place {
+    struct json_out out;
+    struct text_list ids; /* agents to come */
+    size_t at;
+    const struct agent *written; /* instead of the one of the id; until it is open */
+    bool is_list;
+    bool is_open;           /* the agent before `at` misses tools and its end */
+    struct text_list tools; /* of it, by id; between pieces in `kept` */
+    size_t tool_at;
+};
+
+/* What the agents of one piece have in common; in the job's arena. */
+struct common {
+    const char *plan;
+    struct tools_around around; /* of a list: read once */
+    struct text_list documents;
+};
+
+static bool read_common(struct request *request, const struct place *place, struct common *out)
+{
+    const char *id = request->principal.workspace_id;
+    struct workspace workspace;
+    *out = (struct common){.plan = ""};
+    if (store_workspace_get(request->tx, id, &workspace) == OK)
+        out->plan = workspace.plan;
+    return store_document_ids(request->tx, id, false, &out->documents) == OK &&
+           (!place->is_list || tools_around_all(request->tx, id, &out->around) == OK);
+}
+
+static bool has_id(const struct text_list *ids, const char *id)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (strcmp(ids->items[i], id) == 0)
+            return true;
+    return false;
+}
+
+static void drop_gone(struct text_list *ids, const struct text_list *known)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ids->count; i++)
+        if (has_id(known, ids->items[i]))
+            ids->items[kept++] = ids->items[i];
+    ids->count = kept;
+}
+
+/* Fields that are worked out when an agent is shown; the ids of its tools. */
+static bool complete(struct request *request, const struct place *place, struct common *common,
+                     struct agent *agent, struct text_list *out_tools)
+{
+    struct tool_head_list on;
+    struct tx *tx = request->tx;
+    if (!place->is_list && tools_around_agent(tx, agent, &common->around) != OK)
+        return false;
+    tools_on(tx, agent, &common->around, &on);
+    drop_gone(&agent->document_ids, &common->documents);
+    agent->cost_per_minute_usd4 = agent_price(agent, request->deps->catalog, common->plan);
+    *out_tools = (struct text_list){0};
+    for (size_t i = 0; i < on.count; i++)
+        *GROW(out_tools, tx->arena) = on.items[i].id;
+    return true;
+}
+
+/* { apiKey, agent }: the key that was rotated stands before its agent. */
+static void write_head(struct request *request, struct place *place, const struct agent *agent)
+{
+    struct json_out *out = &place->out;
+    const struct field_table *table = request->route->output;
+    const bool is_public = table == &agent_public_key_answer_table;
+    if (place->is_list)
+        return;
+    if (is_public || table == &agent_key_answer_table) {
+        out_key(out, is_public ? "publicKey" : "apiKey");
+        out_text(out, is_public ? agent->public_key : agent->api_key);
+    }
+    out_key(out, "agent");
+}
+
+/* One agent up to its tools. false: the store failed. */
+static bool open_agent(struct request *request, struct place *place, struct common *common)
+{
+    struct agent agent;
+    const char *id = place->ids.items[place->at];
+    enum err err = OK;
+    if (place->written)
+        agent = *place->written;
+    else
+        err = store_agent_get(request->tx, request->principal.workspace_id, id, &agent);
+    if (err)
+        return err == ERR_NOT_FOUND && place->is_list;
+    if (!complete(request, place, common, &agent, &place->tools))
+        return false;
+    write_head(request, place, &agent);
+    field_write_open(&agent_table, &agent, request_answer_views(request), "tools", &place->out);
+    place->is_open = true;
+    place->tool_at = 0;
+    return true;
+}
+
+static bool write_tool(struct request *request, struct place *place)
+{
+    struct tool tool;
+    const char *id = place->tools.items[place->tool_at++];
+    enum err err = store_tool_get(request->tx, request->principal.workspace_id, id, &tool);
+    if (!err)
+        field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
+    return !err || err == ERR_NOT_FOUND;
+}
+
+/* One step; false: the store failed. */
+static bool step(struct request *request, struct place *place, struct common *common)
+{
+    if (place->is_open && place->tool_at < place->tools.count)
+        return write_tool(request, place);
+    if (place->is_open) {
+        out_array_end(&place->out);
+        out_object_end(&place->out);
+        place->is_open = false;
+        return true;
+    }
+    bool is_good = open_agent(request, place, common);
+    place->at++;
+    return is_good;
+}
+
+/* What is left of an agent's tools when the piece ends in it. */
+static void keep_tools(struct request *request, struct place *place)
+{
+    struct arena *arena = pieces_keep(request);
+    struct text_list left = {arena_new_n(arena, const char *, place->tools.count + 1), 0};
+    for (size_t i = place->tool_at; i < place->tools.count; i++)
+        left.items[left.count++] = arena_strdup(arena, place->tools.items[i]);
+    place->tools = left;
+    place->tool_at = 0;
+}
+
+static void more(struct request *request)
+{
+    struct place *place = request->pieces.place;
+    struct common common;
+    if (!read_common(request, place, &common)) {
+        pieces_fail(request);
+        return;
+    }
+    while (place->is_open || place->at < place->ids.count) {
+        if (pieces_are_enough(request)) {
+            if (place->is_open)
+                keep_tools(request, place);
+            return;
+        }
+        if (!step(request, place, &common)) {
+            pieces_fail(request);
+            return;
+        }
+    }
+    if (place->is_list)
+        out_array_end(&place->out);
+    out_object_end(&place->out);
+    pieces_end(request);
+}
+
+static void begin(struct request *request, const struct text_list *ids, const struct agent *written,
+                  bool is_list)
+{
+    struct arena *arena = request->arena;
+    struct place *place = arena_new_of(arena, struct place);
+    *place = (struct place){.written = written, .is_list = is_list};
+    place->ids.items = arena_new_n(arena, const char *, ids->count + 1);
+    for (size_t i = 0; i < ids->count; i++)
+        place->ids.items[place->ids.count++] = arena_strdup(arena, ids->items[i]);
+    out_init(&place->out, &request->answer.body);
+    out_object(&place->out);
+    if (is_list) {
+        out_key(&place->out, "agents");
+        out_array(&place->out);
+    }
+    pieces_begin(request, more, place, sizeof *place);
+}
+
+void agents_write(struct request *request, const struct text_list *ids)
+{
+    begin(request, ids, NULL, true);
+}
+
+static void show(struct request *request, const char *id, const struct agent *written)
+{
+    const struct text_list one = {&id, 1};
+    begin(request, &one, written, false);
+}
+
+void agents_show(struct request *request)
+{
+    struct agent agent;
+    if (request_found(request, store_agent_get(request->tx, request->principal.workspace_id,
+                                               request->params[0], &agent)))
+        show(request, agent.id, &agent);
+}
+
+static void show_written(struct request *request)
+{
+    const struct agent *agent = request->state;
+    show(request, agent->id, agent);
+}
+
+void agents_show_written(struct request *request, const struct agent *agent)
+{
+    struct agent *copy = arena_new_of(request->arena, struct agent);
+    field_copy(&agent_table, agent, copy, request->arena);
+    request->state = copy;
+    request->shown = arena_printf(request->arena, "agent %s", agent->id);
+    request_show(request, show_written);
+}

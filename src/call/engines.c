@@ -5,6 +5,7 @@
 
 #include "call/plan.h"
 #include "model/agent.h"
+#include "model/call.h"
 #include "model/language.h"
 
 /* Language rule 5: the transcriber does not take these as a hint. */
@@ -122,6 +123,7 @@ enum err engines_choose(struct engines *engines, const struct registry *registry
     snprintf(engines->iso, sizeof(engines->iso), "%s", language ? language->iso : "en");
     engines->registry = registry;
     engines->model = agent->llm.model;
+    engines->workspace = plan->row->user_id;
     listen_for(engines, plan);
     engines->tts_config = (struct tts_config){
         .language = engines->iso,
@@ -195,7 +197,8 @@ static void open_llm(struct engines *engines, const char *id)
     const char *model = choice->tried_count > 1 ? "" : engines->model;
     if (!*model && choice->info->model_count > 0)
         model = choice->info->models[0];
-    engines->llm = engine->ops->open(engine, model, engines->loop, engines->on_llm, engines->arg);
+    struct llm_config config = {.model = model, .workspace = engines->workspace};
+    engines->llm = engine->ops->open(engine, &config, engines->loop, engines->on_llm, engines->arg);
 }
 
 void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)

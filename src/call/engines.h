@@ -39,6 +39,7 @@ struct engines {
     const char *hints[ENGINES_HEARD_MOST];
     struct tts_config tts_config;
     const char *model; /* of the LLM that the agent names */
+    const char *workspace;
     stt_event_fn *on_stt;
     llm_event_fn *on_llm;
     tts_event_fn *on_tts;

@@ -63,9 +63,15 @@ struct llm_event {
 };
 typedef void llm_event_fn(void *arg, const struct llm_event *event);
 
+struct llm_config {
+    const char *model;     /* "" : the engine's default */
+    const char *workspace; /* whose call it is: network engines are shared fairly */
+};
+
 struct llm_ops {
-    struct llm *(*open)(const struct llm_engine *engine, const char *model, struct loop *loop,
-                        llm_event_fn *on_event, void *arg);
+    /* config is borrowed for the call. */
+    struct llm *(*open)(const struct llm_engine *engine, const struct llm_config *config,
+                        struct loop *loop, llm_event_fn *on_event, void *arg);
     /* The request is borrowed for the call. One generation at a time: start() cancels the one
      * before. */
     void (*start)(struct llm *llm, uint32_t gen, const struct llm_request *request);

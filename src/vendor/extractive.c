@@ -283,11 +283,11 @@ static void extractive_close(struct llm *base)
     loop_defer(llm->timer.loop, free_session, llm);
 }
 
-static struct llm *extractive_open(const struct llm_engine *engine, const char *model,
+static struct llm *extractive_open(const struct llm_engine *engine, const struct llm_config *config,
                                    struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     (void)engine;
-    (void)model;
+    (void)config;
     struct extractive *llm = mem_new(struct extractive);
     llm->base.ops = &extractive_ops;
     llm->on_event = on_event;

@@ -6,16 +6,23 @@
 #include "vendor/vendor.h"
 
 struct buf;
+struct lane;
+struct lane_limits;
+struct map;
 struct voice_pool;
 
 struct vendor_loop {
     struct loop *loop;
     struct http_client *http;
     struct voice_pool *voices;
+    struct map *lanes; /* engine id -> struct lane */
 };
 
 /* What belongs to the loop; NULL: it was never added. Thread: the loop's. */
 struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loop);
+/* The lane of this loop to an engine; limits: of the node. Thread: the loop's. */
+struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, const char *engine,
+                         const struct lane_limits *limits);
 bool vendor_has_voice(const struct vendor *vendor); /* earshot-voice is there */
 
 /* Writes asterisks over a secret wherever the text holds it, for logs. secret: NULL, or of less

@@ -13,7 +13,6 @@
 #include <strings.h>
 
 #include "base/arena.h"
-#include "base/config.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -25,6 +24,8 @@
 #include "vendor/chat_request.h"
 #include "vendor/chat_stream.h"
 #include "vendor/internal.h"
+#include "vendor/lane.h"
+#include "vendor/openai.h"
 
 enum {
     CONNECT_MS = 5000,
@@ -37,25 +38,15 @@ enum {
     BODY_MAX_BYTES = 2 * 1024 * 1024,
     ANSWER_MAX_BYTES = 8 * 1024 * 1024, /* 250 bytes of stream for a token */
     MESSAGE_MAX_BYTES = 1024,
-    OPENAI_SECRETS = 3,
-};
-
-static const char standard_url[] = "https://api.openai.com/v1";
-
-struct openai { /* state of the engine */
-    struct vendor *vendor;
-    char *url;                     /* of the completions */
-    char *authorization;           /* "Bearer ...", or NULL */
-    char *secrets[OPENAI_SECRETS]; /* that a server may quote: key, user and query of the address */
-    char *reasoning;
-    struct chat_lessons *lessons; /* one for each model of the catalog */
 };
 
 struct openai_llm {
     struct llm base;
     struct openai *openai;
     const char *engine; /* its id, for the log */
-    char *model;
+    char *model, *workspace;
+    struct lane *lane; /* NULL: no network on this loop */
+    struct lane_seat seat;
     struct chat_lessons *lessons; /* of the model; NULL: it is not in the catalog */
     unsigned quirks;              /* of this call alone */
     struct loop *loop;
@@ -69,6 +60,8 @@ struct openai_llm {
     const struct llm_request *request;
     struct buf body;
     struct timer again;
+    const char *refusal; /* to be told; NULL: none */
+    enum engine_error refusal_error;
     int attempts, learned;
     bool has_told; /* text of this generation: another attempt would repeat it */
     bool is_over;  /* the end of this generation was told */
@@ -76,63 +69,6 @@ struct openai_llm {
 };
 
 static void send_request(struct openai_llm *llm);
-
-/* ---- configuration ---- */
-
-/* OpenAI's own and Groq's servers want the newer name of the cap; others know the older one. */
-static void know_beforehand(struct openai *openai, size_t models)
-{
-    bool is_new = strstr(openai->url, "api.openai.com") || strstr(openai->url, "api.groq.com");
-    openai->lessons = mem_new_n(struct chat_lessons, models);
-    for (size_t i = 0; i < models && is_new; i++)
-        chat_lessons_keep(&openai->lessons[i], CHAT_COMPLETION_CAP, INT64_MAX);
-}
-
-static void note_secrets(struct openai *openai, const char *url, const char *key)
-{
-    const char *host = strstr(url, "://"), *query = strchr(url, '?');
-    host = host ? host + 3 : url;
-    size_t authority = strcspn(host, "/?#");
-    const char *at = memrchr(host, '@', authority);
-    openai->secrets[0] = key && *key ? mem_strdup(key) : NULL;
-    openai->secrets[1] = at ? mem_strndup(host, (size_t)(at - host)) : NULL;
-    openai->secrets[2] = query ? mem_strdup(query + 1) : NULL;
-}
-
-bool openai_configure(void *env, const struct config *config, const struct engine_info *info,
-                      void **out_state)
-{
-    const char *url = config_engine(config, info->id, "url");
-    const char *key = config_engine(config, info->id, "key");
-    const char *reasoning = config_engine(config, info->id, "reasoning");
-    if ((!url || !*url) && (!key || !*key))
-        return false;
-    struct openai *openai = mem_new(struct openai);
-    url = url && *url ? url : standard_url;
-    size_t len = strlen(url);
-    while (len > 0 && url[len - 1] == '/')
-        len--;
-    openai->vendor = env;
-    openai->url = mem_printf("%.*s/chat/completions", (int)len, url);
-    openai->authorization = key && *key ? mem_printf("Bearer %s", key) : NULL;
-    note_secrets(openai, url, key);
-    openai->reasoning = mem_strdup(reasoning ? reasoning : "");
-    know_beforehand(openai, info->model_count);
-    *out_state = openai;
-    return true;
-}
-
-void openai_unconfigure(void *state)
-{
-    struct openai *openai = state;
-    mem_free(openai->url);
-    mem_free(openai->authorization);
-    mem_free(openai->reasoning);
-    mem_free(openai->lessons);
-    for (size_t i = 0; i < OPENAI_SECRETS; i++)
-        mem_free(openai->secrets[i]);
-    mem_free(openai);
-}
 
 /* ---- telling ---- */
 
@@ -303,6 +239,7 @@ static void on_done(void *arg, const struct http_fetch_result *result)
     struct openai_llm *llm = arg;
     char message[256];
     llm->fetch = NULL;
+    lane_leave(llm->lane, &llm->seat);
     if (llm->is_over)
         return;
     if (result->status >= 300) {
@@ -317,16 +254,12 @@ static void on_done(void *arg, const struct http_fetch_result *result)
     on_end(llm, result);
 }
 
-static void send_request(struct openai_llm *llm)
+/* There is room in the lane. */
+static void on_go(void *arg)
 {
     static const struct http_fetch_fns fns = {on_data, on_done};
-    struct openai *openai = llm->openai;
-    struct chat_settings settings = {llm->model, openai->reasoning, quirks_of(llm)};
-    buf_reset(&llm->body);
-    if (chat_request_write(llm->request, &settings, &llm->body) != OK) {
-        tell_error(llm, ENGINE_BAD_REQUEST, "the request is too long");
-        return;
-    }
+    struct openai_llm *llm = arg;
+    const struct openai *openai = llm->openai;
     const struct http_header headers[] = {{"Content-Type", "application/json"},
                                           {"Accept", "text/event-stream"},
                                           {"Accept-Encoding", "identity"},
@@ -349,11 +282,32 @@ static void send_request(struct openai_llm *llm)
     llm->fetch = http_fetch_start(llm->http, &fetch, &fns, llm);
 }
 
+/* Why nothing can be sent now; told from the loop. */
+static void refuse(struct openai_llm *llm, enum engine_error error, const char *why)
+{
+    llm->refusal_error = error;
+    llm->refusal = why;
+    timer_set_after(&llm->again, 0);
+}
+
+static void send_request(struct openai_llm *llm)
+{
+    const struct openai *openai = llm->openai;
+    struct chat_settings settings = {llm->model, openai->reasoning, quirks_of(llm)};
+    buf_reset(&llm->body);
+    if (!llm->lane)
+        refuse(llm, ENGINE_TRANSIENT, "no network on this loop");
+    else if (chat_request_write(llm->request, &settings, &llm->body) != OK)
+        refuse(llm, ENGINE_BAD_REQUEST, "the request is too long");
+    else if (lane_enter(llm->lane, llm->workspace, &llm->seat) != OK)
+        refuse(llm, ENGINE_QUOTA, "too many requests of this workspace wait");
+}
+
 static void on_again(void *arg)
 {
     struct openai_llm *llm = arg;
-    if (!llm->http) {
-        tell_error(llm, ENGINE_TRANSIENT, "no network on this loop");
+    if (llm->refusal) {
+        tell_error(llm, llm->refusal_error, TAKE(llm->refusal));
         return;
     }
     llm->attempts++;
@@ -366,7 +320,9 @@ static void forget(struct openai_llm *llm)
 {
     if (llm->fetch)
         http_fetch_cancel(TAKE(llm->fetch));
+    lane_leave(llm->lane, &llm->seat);
     timer_stop(&llm->again);
+    llm->refusal = NULL;
     llm->is_over = true;
 }
 
@@ -379,7 +335,7 @@ static struct chat_lessons *lessons_of(const struct llm_engine *engine, const ch
     return NULL;
 }
 
-static struct llm *openai_open(const struct llm_engine *engine, const char *model,
+static struct llm *openai_open(const struct llm_engine *engine, const struct llm_config *config,
                                struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     struct openai_llm *llm = mem_new(struct openai_llm);
@@ -387,8 +343,14 @@ static struct llm *openai_open(const struct llm_engine *engine, const char *mode
     llm->openai = engine->state;
     struct vendor_loop *here = vendor_loop_of(llm->openai->vendor, loop);
     llm->http = here ? here->http : NULL;
+    llm->lane = llm->http
+                    ? vendor_lane(llm->openai->vendor, here, engine->info.id, &llm->openai->limits)
+                    : NULL;
+    llm->seat = (struct lane_seat){.go = on_go, .arg = llm};
     llm->loop = loop;
-    llm->model = mem_strdup(model && *model ? model : engine->info.models[0]);
+    const char *model = config->model && *config->model ? config->model : engine->info.models[0];
+    llm->model = mem_strdup(model);
+    llm->workspace = mem_strdup(config->workspace ? config->workspace : "");
     llm->engine = engine->info.id;
     llm->lessons = lessons_of(engine, llm->model);
     llm->on_event = on_event;
@@ -409,10 +371,7 @@ static void openai_start(struct llm *base, uint32_t gen, const struct llm_reques
     llm->gen = gen;
     llm->attempts = llm->learned = 0;
     llm->has_told = llm->is_over = false;
-    if (llm->http)
-        on_again(llm);
-    else
-        timer_set_after(&llm->again, 0);
+    on_again(llm);
 }
 
 static void openai_cancel(struct llm *base)
@@ -427,6 +386,7 @@ static void free_session(void *arg)
     buf_clear(&llm->body);
     arena_free(llm->arena);
     mem_free(llm->model);
+    mem_free(llm->workspace);
     mem_free(llm);
 }
 

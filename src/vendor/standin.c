@@ -200,10 +200,10 @@ static void llm_on_timer(void *arg)
     llm->on_event(llm->arg, &event);
 }
 
-static struct llm *llm_open(const struct llm_engine *engine, const char *model, struct loop *loop,
-                            llm_event_fn *on_event, void *arg)
+static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+                            struct loop *loop, llm_event_fn *on_event, void *arg)
 {
-    (void)model;
+    (void)config;
     struct standin_llm *llm = mem_new(struct standin_llm);
     llm->base.ops = &standin_llm_ops;
     llm->standin = engine->state;

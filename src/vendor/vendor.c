@@ -4,9 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "vendor/internal.h"
+#include "vendor/lane.h"
 #include "vendor/voice_pool.h"
 
 enum {
@@ -30,12 +33,22 @@ struct vendor *vendor_new(const struct vendor_config *config)
     return vendor;
 }
 
+static int drop_lane(void *arg, const void *key, size_t key_len, void *value)
+{
+    (void)arg, (void)key, (void)key_len;
+    lane_free(value);
+    return 0;
+}
+
 void vendor_free(struct vendor *vendor)
 {
     if (!vendor)
         return;
-    for (size_t i = 0; i < vendor->loop_count; i++)
+    for (size_t i = 0; i < vendor->loop_count; i++) {
         voice_pool_free(vendor->loops[i].voices);
+        map_each(vendor->loops[i].lanes, drop_lane, NULL);
+        map_free(vendor->loops[i].lanes);
+    }
     mem_free(vendor->voice_path);
     mem_free(vendor);
 }
@@ -47,6 +60,7 @@ void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_clien
     struct vendor_loop *here = &vendor->loops[vendor->loop_count++];
     here->loop = loop;
     here->http = http;
+    here->lanes = map_new();
     if (vendor->voice_path)
         here->voices = voice_pool_new(loop, vendor->voice_path, vendor->voice_workers);
 }
@@ -71,6 +85,25 @@ void vendor_mask(struct buf *text, const char *secret)
         if (memcmp(end, secret, kept) == 0)
             memset(end, '*', kept); /* where the text was cut in the middle of it */
     }
+}
+
+/* A node's requests are shared out to its loops, as its calls are. */
+static size_t share(size_t all, size_t loops)
+{
+    return (all + loops - 1) / loops;
+}
+
+struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, const char *engine,
+                         const struct lane_limits *limits)
+{
+    struct lane *lane = map_get_str(here->lanes, engine);
+    if (lane)
+        return lane;
+    size_t all = share(limits->all, vendor->loop_count);
+    size_t workspace = share(limits->workspace, vendor->loop_count);
+    lane = lane_new(here->loop, &(struct lane_limits){all, MIN(workspace, all)});
+    map_set_str(here->lanes, engine, lane);
+    return lane;
 }
 
 bool vendor_has_voice(const struct vendor *vendor)

@@ -214,14 +214,14 @@ static void llm_close(struct llm *base)
     loop_defer(llm->loop, mem_free, llm);
 }
 
-static struct llm *llm_open(const struct llm_engine *engine, const char *model, struct loop *loop,
-                            llm_event_fn *on_event, void *arg);
+static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+                            struct loop *loop, llm_event_fn *on_event, void *arg);
 static const struct llm_ops llm_ops = {llm_open, llm_start, llm_cancel, llm_close};
 
-static struct llm *llm_open(const struct llm_engine *engine, const char *model, struct loop *loop,
-                            llm_event_fn *on_event, void *arg)
+static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+                            struct loop *loop, llm_event_fn *on_event, void *arg)
 {
-    (void)model;
+    (void)config;
     struct sim_llm *llm = mem_new(struct sim_llm);
     llm->llm.ops = &llm_ops;
     llm->is_first = strcmp(engine->info.id, "first-llm") == 0;

@@ -350,3 +350,46 @@ TEST(openai_without_a_server_is_an_error)
     CHECK(rig->message[0] != '\0');
     llm_rig_free(rig);
 }
+
+struct asked { /* one of many sessions */
+    struct llm *llm;
+    int64_t answered_us; /* 0: not yet */
+    struct loop *loop;
+};
+
+static void on_asked(void *arg, const struct llm_event *event)
+{
+    struct asked *asked = arg;
+    if (event->kind == LLM_DONE)
+        asked->answered_us = loop_now_us(asked->loop);
+}
+
+TEST(openai_requests_of_one_workspace_leave_room_for_others)
+{
+    enum { FLOOD = 6, ALL = FLOOD + 1 };
+    static const struct chat_script slow = {.pieces = {EVENT("Ok"), STOP}, .first_us = 200000};
+    static const char *const settings[] = {"engine.openai.max_requests=2",
+                                           "engine.openai.max_requests_per_workspace=1"};
+    struct llm_rig *rig = llm_rig_chat(settings, ARRAY_LEN(settings));
+    struct llm_request request = request_of(hello, 2);
+    struct asked asked[ALL] = {0};
+    chat_server_play(rig->server, &slow, 1);
+    int64_t from_us = loop_now_us(rig->loop);
+    for (int i = 0; i < ALL; i++) {
+        struct llm_config config = {"m", i < FLOOD ? "usr_flood" : "usr_2"};
+        asked[i].loop = rig->loop;
+        asked[i].llm = rig->engine->ops->open(rig->engine, &config, rig->loop, on_asked, &asked[i]);
+        asked[i].llm->ops->start(asked[i].llm, 1, &request);
+    }
+    loop_run_for(rig->loop, 100000);
+    CHECK_INT(chat_server_requests(rig->server), 2);
+    asked[1].llm->ops->cancel(asked[1].llm); /* one that waits */
+    loop_run_for(rig->loop, 2500000);
+    CHECK_INT(chat_server_requests(rig->server), ALL - 1);
+    CHECK(asked[FLOOD].answered_us > 0 && asked[FLOOD].answered_us <= asked[2].answered_us);
+    CHECK(asked[FLOOD].answered_us - from_us < asked[5].answered_us - from_us);
+    CHECK_INT(asked[1].answered_us, 0);
+    for (int i = 0; i < ALL; i++)
+        asked[i].llm->ops->close(asked[i].llm);
+    llm_rig_free(rig);
+}

@@ -5,11 +5,13 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "store/call.h"
+#include "call/recovery.h"
 #include "store/store.h"
 
 enum {
-    RECOVER_AT_ONCE = 50, /* calls ended in one transaction */
+    START_MOST_US = 30 * 1000 * 1000, /* for a database that is busy or comes up */
+    START_AGAIN_US = 500 * 1000,
+    STOP_MOST_US = 1000 * 1000,
     COMMANDS_AT_ONCE = 20,
     ANSWER_LOOK_US = 100 * 1000, /* for the owner's answer to a command */
     ANSWER_MOST_US = 10 * 1000 * 1000,
@@ -23,17 +25,20 @@ struct node {
     struct store_watch *watch;
     struct timer timer;
     bool is_shared; /* other nodes use the same database: leases and commands matter */
-    bool is_started, is_busy, is_taking, is_recovering;
+    bool is_started, is_stopping;
+    bool is_busy; /* a start, or a renewal, is under way */
+    bool is_taking;
+    struct recovery *recovery;
+    calls_done_fn *done; /* of the start, then of the stop; NULL: told */
+    void *done_arg;
+    int64_t start_until_us;
     bool is_lost;           /* the lease could not be kept: no call may go on */
     int64_t lease_until_us; /* half of it: without a renewal by then the calls are let go */
 };
 
-/* A job of the node, owned by the store while it runs. */
+/* A job for a command, owned by the store while it runs. */
 struct work {
     struct node *node;
-    unsigned recovered;
-    bool is_first;
-    int64_t lease_until_ms;
     struct command *commands; /* of COMMANDS_AT_ONCE; copies */
     size_t command_count;
     enum command_kind kind;
@@ -55,25 +60,35 @@ static struct work *work_new(struct node *node, calls_done_fn *done, void *arg)
     return work;
 }
 
-static void work_free(struct work *work)
+static void commands_free(struct work *work)
 {
     for (size_t i = 0; i < work->command_count; i++)
         mem_free((char *)work->commands[i].text);
     mem_free(work->commands);
+    work->commands = NULL;
+    work->command_count = 0;
+}
+
+static void work_free(struct work *work)
+{
+    commands_free(work);
     mem_free(work->text);
     mem_free(work);
 }
 
-static void run_in(enum store_lane lane, struct work *work, store_fn *fn, store_done_fn *done)
+static void run(struct work *work, store_fn *fn, store_done_fn *done)
 {
-    struct store_line line = {.mode = STORE_WRITE, .lane = lane};
+    struct store_line line = {.mode = STORE_WRITE, .lane = STORE_OWN};
     if (store_job_for(work->node->store, line, fn, work, work->node->control, done) != OK)
         done(work, ERR_BUSY);
 }
 
-static void run(struct work *work, store_fn *fn, store_done_fn *done)
+/* A job of the node itself. */
+static void run_for(struct node *node, enum store_lane lane, store_fn *fn, store_done_fn *done)
 {
-    run_in(STORE_OWN, work, fn, done);
+    struct store_line line = {.mode = STORE_WRITE, .lane = lane};
+    if (store_job_for(node->store, line, fn, node, node->control, done) != OK)
+        done(node, ERR_BUSY);
 }
 
 /* ---- commands of others for our calls ---- */
@@ -83,6 +98,7 @@ static enum err take_job(struct tx *tx, void *arg)
     struct work *work = arg;
     struct command *commands = NULL;
     size_t count = 0;
+    commands_free(work); /* of an attempt before */
     enum err err = store_command_take(tx, COMMANDS_AT_ONCE, &commands, &count);
     if (err)
         return err;
@@ -128,6 +144,8 @@ static void carry_out(struct node *node, const struct command *command)
         calls_say(node->calls, command->call_id, command->text, carried_out, work);
 }
 
+static void on_change(void *arg, unsigned topics);
+
 static void taken(void *arg, enum err err)
 {
     struct work *work = arg;
@@ -135,6 +153,8 @@ static void taken(void *arg, enum err err)
     node->is_taking = false;
     for (size_t i = 0; !err && i < work->command_count; i++)
         carry_out(node, &work->commands[i]);
+    if (!err && work->command_count == COMMANDS_AT_ONCE)
+        on_change(node, STORE_COMMANDS); /* there may be more */
     work_free(work);
 }
 
@@ -143,7 +163,8 @@ static void on_change(void *arg, unsigned topics)
     struct node *node = arg;
     if (topics & STORE_BALANCE)
         calls_credit(node->calls, NULL);
-    if (!(topics & STORE_COMMANDS) || !node->is_shared || node->is_taking || !node->is_started)
+    bool is_ready = node->is_shared && node->is_started && !node->is_stopping;
+    if (!(topics & STORE_COMMANDS) || !is_ready || node->is_taking)
         return;
     node->is_taking = true;
     run(work_new(node, NULL, NULL), take_job, taken);
@@ -153,26 +174,8 @@ static void on_change(void *arg, unsigned topics)
 
 static enum err renew_job(struct tx *tx, void *arg)
 {
-    struct work *work = arg;
-    enum err err = store_node_renew(tx, &work->lease_until_ms);
-    work->lease_until_ms -= tx->now_ms; /* how long it lasts from now on */
-    return err;
-}
-
-/* Calls of nodes that have died. Apart from the renewal, which waits for nobody's rows. */
-static enum err recover_job(struct tx *tx, void *arg)
-{
-    struct work *work = arg;
-    return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
-}
-
-static void recovered(void *arg, enum err err)
-{
-    struct work *work = arg;
-    work->node->is_recovering = false;
-    if (!err && work->recovered > 0)
-        log_warn("node.calls_of_a_dead_node_ended", LOG_I("calls", work->recovered));
-    work_free(work);
+    (void)arg;
+    return store_node_renew(tx);
 }
 
 static void lose(struct node *node, enum err err)
@@ -184,91 +187,116 @@ static void lose(struct node *node, enum err err)
     calls_end_all(node->calls, END_AGENT_SHUTDOWN);
 }
 
-static enum err start_job(struct tx *tx, void *arg);
-static void started(void *arg, enum err err);
+/* Half of it, by our own clock: others wait for the whole of it by theirs. */
+static void hold(struct node *node)
+{
+    node->lease_until_us = loop_now_us(node->control) + NODE_LEASE_MS * INT64_C(1000) / 2;
+    node->is_lost = false;
+}
 
-/* ERR_DENIED: the lease ran out, and others may have ended our calls. We begin again as a new
- * epoch, which fences off what is left of the old one. */
+static enum err start_job(struct tx *tx, void *arg);
+static void started_again(void *arg, enum err err);
+
+/* ERR_DENIED: others took this process for dead and end its calls. We begin again as a new epoch,
+ * which fences off what is left of the old one. */
 static void renewed(void *arg, enum err err)
 {
-    struct work *work = arg;
-    struct node *node = work->node;
+    struct node *node = arg;
     node->is_busy = false;
+    if (node->is_stopping)
+        return;
     if (err == OK) {
-        node->lease_until_us = loop_now_us(node->control) + work->lease_until_ms * 1000 / 2;
-        node->is_lost = false;
-        if (!node->is_recovering) {
-            node->is_recovering = true;
-            run(work_new(node, NULL, NULL), recover_job, recovered);
-        }
+        hold(node);
+        recovery_look(node->recovery);
     } else if (err == ERR_DENIED) {
         lose(node, err);
-        struct work *again = work_new(node, NULL, NULL);
-        again->is_first = true;
         node->is_busy = true;
-        run(again, start_job, started);
+        run_for(node, STORE_OWN, start_job, started_again);
     }
-    work_free(work);
+}
+
+static void started_again(void *arg, enum err err)
+{
+    struct node *node = arg;
+    node->is_busy = false;
+    if (!err && !node->is_stopping)
+        hold(node);
 }
 
 /* A renewal that is under way may be waiting for a database that is away. */
 static void tick(void *arg)
 {
     struct node *node = arg;
-    timer_set_after(&node->timer, NODE_RENEW_MS * INT64_C(1000) / 2);
+    timer_set_after(&node->timer, NODE_RENEW_MS * INT64_C(1000));
     on_change(node, STORE_COMMANDS); /* a lost notice costs a second, not the command */
     if (node->lease_until_us && loop_now_us(node->control) >= node->lease_until_us)
         lose(node, ERR_TIMEOUT);
     if (node->is_busy)
         return;
     node->is_busy = true;
-    run_in(STORE_LEASE, work_new(node, NULL, NULL), renew_job, renewed);
+    run_for(node, STORE_LEASE, renew_job, renewed);
 }
 
 /* ---- start and stop ---- */
 
 static enum err start_job(struct tx *tx, void *arg)
 {
-    struct work *work = arg;
-    if (work->is_first) {
-        enum err err = store_node_start(tx, work->node->public_url);
-        if (err)
-            return err;
-    }
-    return store_call_recover(tx, RECOVER_AT_ONCE, &work->recovered);
+    const struct node *node = arg;
+    return store_node_start(tx, node->public_url);
 }
 
+static void answer(struct node *node, enum err err, const char *message)
+{
+    calls_done_fn *done = node->done;
+    node->done = NULL;
+    if (done)
+        done(node->done_arg, err, message);
+}
+
+static void on_recovered(void *arg)
+{
+    answer(arg, OK, NULL);
+}
+
+static void begin(void *arg);
+
+/* Without a new epoch no call could be owned: the one thing that a start cannot be without. */
 static void started(void *arg, enum err err)
 {
-    struct work *work = arg;
-    struct node *node = work->node;
-    if (!err && work->recovered > 0)
-        log_info("node.calls_recovered", LOG_I("calls", work->recovered));
-    if (!err && work->recovered == RECOVER_AT_ONCE) {
-        work->is_first = false;
-        run(work, start_job, started);
-        return;
-    }
-    node->is_started |= !err;
+    struct node *node = arg;
     node->is_busy = false;
-    if (!err) {
-        node->lease_until_us = loop_now_us(node->control) + NODE_LEASE_MS * INT64_C(1000) / 2;
-        node->is_lost = false;
+    if (node->is_stopping)
+        return;
+    if (err && loop_now_us(node->control) < node->start_until_us) {
+        timer_init(&node->timer, node->control, begin, node);
+        timer_set_after(&node->timer, START_AGAIN_US);
+    } else if (err) {
+        answer(node, err, "the database cannot be written");
+    } else {
+        node->is_started = true;
+        hold(node);
+        timer_init(&node->timer, node->control, tick, node);
+        if (node->is_shared)
+            tick(node);
+        recovery_start(node->recovery, on_recovered, node);
     }
-    if (node->is_started && node->is_shared)
-        tick(node);
-    if (work->done)
-        work->done(work->arg, err, err ? "the calls of the last run could not be settled" : NULL);
-    work_free(work);
+}
+
+static void begin(void *arg)
+{
+    struct node *node = arg;
+    node->is_busy = true;
+    run_for(node, STORE_OWN, start_job, started);
 }
 
 void node_start(struct node *node, calls_done_fn *done, void *arg)
 {
-    struct work *work = work_new(node, done, arg);
-    work->is_first = true;
+    node->done = done;
+    node->done_arg = arg;
+    node->start_until_us = loop_now_us(node->control) + START_MOST_US;
     node->watch =
         store_watch(node->store, STORE_BALANCE | STORE_COMMANDS, node->control, on_change, node);
-    run(work, start_job, started);
+    begin(node);
 }
 
 static enum err stop_job(struct tx *tx, void *arg)
@@ -277,17 +305,31 @@ static enum err stop_job(struct tx *tx, void *arg)
     return store_node_stop(tx);
 }
 
+/* Told once: by the job, or when it takes too long. */
+static void stop_is_over(void *arg)
+{
+    struct node *node = arg;
+    timer_stop(&node->timer);
+    answer(node, OK, NULL);
+}
+
 static void stopped(void *arg, enum err err)
 {
-    struct work *work = arg;
-    work->done(work->arg, err, NULL);
-    work_free(work);
+    if (err)
+        log_warn("node.stop", LOG_S("error", err_name(err)));
+    stop_is_over(arg);
 }
 
 void node_stop(struct node *node, calls_done_fn *done, void *arg)
 {
     timer_stop(&node->timer);
-    run(work_new(node, done, arg), stop_job, stopped);
+    recovery_stop(node->recovery);
+    node->is_stopping = true;
+    node->done = done; /* a start that is under way is told nothing any more */
+    node->done_arg = arg;
+    timer_init(&node->timer, node->control, stop_is_over, node);
+    timer_set_after(&node->timer, STOP_MOST_US);
+    run_for(node, STORE_OWN, stop_job, stopped);
 }
 
 /* ---- our commands for others ---- */
@@ -368,6 +410,7 @@ struct node *node_new(struct calls *calls, const struct calls_config *config)
     node->store = config->store;
     node->public_url = config->public_url;
     node->is_shared = store_is_postgres(config->store);
+    node->recovery = recovery_new(config->store, config->control, node->is_shared);
     timer_init(&node->timer, config->control, tick, node);
     return node;
 }
@@ -375,6 +418,7 @@ struct node *node_new(struct calls *calls, const struct calls_config *config)
 void node_free(struct node *node)
 {
     timer_stop(&node->timer);
+    recovery_free(node->recovery);
     if (node->watch)
         store_unwatch(node->watch);
     mem_free(node);

@@ -1,6 +1,6 @@
-/* This process as an owner of calls: its start (a new epoch, the calls of a dead one ended), the
- * lease that it renews where others share the database, the commands of other nodes for its calls
- * and its own for theirs. Thread: control loop. */
+/* This process as an owner of calls: its start (a new epoch, the calls of a dead one ended by
+ * recovery.h), the lease that it renews where others share the database, the commands of other
+ * nodes for its calls and its own for theirs. Thread: control loop. */
 #pragma once
 
 #include "call/calls.h"

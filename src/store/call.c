@@ -33,15 +33,13 @@ enum err store_call_insert(struct tx *tx, const struct call *call, const char *w
         " identity, metadata, metadata_sent, quality, webhook_url, join_until_ms, owner,"
         " owner_epoch, durable_ms, last_event_ms, turns)"
         " SELECT ?, ?, ?, ?, ?, 'created', ?, 0, 0, 0, '', 0, ?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?,"
-        " 0, 0 WHERE ? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?"
-        " AND lease_until_ms > ?)",
+        " 0, 0 WHERE ? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?)",
         TEXT(call->id), TEXT(call->user_id), TEXT(call->agent_id), TEXT(call->room_name),
         TEXT(call_source_names[call->source]), NUMBER(created_ms),
         NUMBER(call->cost_per_minute_usd4), TEXT(call->participant_identity), TEXT(call->metadata),
         TEXT(call->metadata_sent), TEXT(webhook_url ? webhook_url : ""), NUMBER(join_until_wall_ms),
         TEXT(tx->store->node), NUMBER(epoch), NUMBER(created_ms),
-        NUMBER(tx->store->is_pg ? epoch : 0), TEXT(tx->store->node), NUMBER(epoch),
-        NUMBER(tx->now_ms));
+        NUMBER(tx->store->is_pg ? epoch : 0), TEXT(tx->store->node), NUMBER(epoch));
     if (!inserted)
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
     insert_webhooks(tx, call);

@@ -116,6 +116,7 @@ enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t at_wall_
 /* --- recovery --- */
 
 /* Ends (agent-shutdown, billed to the last durable moment, with call.ended) at most `limit` calls
- * that no living process owns: of this node's earlier epochs, and of nodes whose lease ran out.
- * out_n: how many; call again while it is `limit`. Safe on all nodes at once. */
-enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n) MUST_USE;
+ * that no living process owns: of this node's earlier epochs, and of nodes that were fenced.
+ * out_n: how many; call again while it is `limit`. Safe on all nodes at once. is_bare: only their
+ * rows, when all else has failed too often. */
+enum err store_call_recover(struct tx *tx, unsigned limit, bool is_bare, unsigned *out_n) MUST_USE;

@@ -198,37 +198,44 @@ enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_en
 
 /* --- recovery --- */
 
+struct recovery {
+    const char *id;
+    bool is_bare;
+};
+
 static enum err end_for_dead(struct tx *tx, void *arg)
 {
+    const struct recovery *recovery = arg;
     struct call_row row;
-    enum err err = call_row_lock(tx, arg, &row);
+    enum err err = call_row_lock(tx, recovery->id, &row);
     if (err || row.status == CALL_ENDED || row.is_ours)
         return err;
     struct call_end end = {.reason = END_AGENT_SHUTDOWN,
                            .ended_wall_ms = row.durable_ms,
-                           .billed_to_wall_ms = row.durable_ms};
+                           .billed_to_wall_ms = row.durable_ms,
+                           .is_bare = recovery->is_bare};
     return call_row_end(tx, &row, &end);
 }
 
 /* A call that cannot even be read as one is ended by its bare row: nobody looks for it again. */
-static void recover_one(struct tx *tx, const char *id)
+static void recover_one(struct tx *tx, struct recovery *recovery)
 {
     struct fault why = {0};
-    enum err err = tx_try(tx, end_for_dead, (void *)id, &why);
+    enum err err = tx_try(tx, end_for_dead, recovery, &why);
     if (!err || err == ERR_IO)
         return;
     struct dead_letter letter = {
-        .kind = DEAD_CALL_END, .workspace_id = "", .subject_id = id, .reason = why.text};
+        .kind = DEAD_CALL_END, .workspace_id = "", .subject_id = recovery->id, .reason = why.text};
     store_dead_letter_add(tx, &letter);
     EXEC(tx,
          "UPDATE calls SET status = 'ended', ended_ms = durable_ms, end_reason = ?, owner = ''"
          " WHERE id = ?",
-         TEXT(end_reason_names[END_AGENT_SHUTDOWN]), TEXT(id));
+         TEXT(end_reason_names[END_AGENT_SHUTDOWN]), TEXT(recovery->id));
 }
 
 /* SKIP LOCKED: of several nodes that look, each takes other calls. A process without an epoch
  * (a command-line program) owns nothing and recovers nothing of its own name. */
-enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
+enum err store_call_recover(struct tx *tx, unsigned limit, bool is_bare, unsigned *out_n)
 {
     struct text_list ids = {0};
     {
@@ -237,15 +244,16 @@ enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
             tx,
             "SELECT id FROM calls WHERE status <> 'ended' AND ((owner = ? AND owner_epoch < ?)"
             " OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = calls.owner"
-            " AND n.epoch = calls.owner_epoch AND n.lease_until_ms > ?)))"
-            " LIMIT ? FOR UPDATE SKIP LOCKED",
+            " AND n.epoch = calls.owner_epoch))) ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED",
             TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)), TEXT(tx->store->node),
-            NUMBER(tx->now_ms), NUMBER(limit));
+            NUMBER(limit));
         while (cursor_next(row))
             *GROW(&ids, tx->arena) = cursor_text(row, 0);
     }
     *out_n = (unsigned)ids.count;
-    for (size_t i = 0; i < ids.count; i++)
-        recover_one(tx, ids.items[i]);
+    for (size_t i = 0; i < ids.count; i++) {
+        struct recovery recovery = {ids.items[i], is_bare};
+        recover_one(tx, &recovery);
+    }
     return tx_result(tx);
 }

@@ -4,6 +4,7 @@
  *
  * Thread: inside a job. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/field.h"
@@ -13,6 +14,24 @@
 enum { COMMAND_KEPT_MS = 60000 /* nobody waits longer for its result */ };
 
 static const char *const kind_names[] = {[COMMAND_END] = "end", [COMMAND_SAY] = "say"};
+
+static enum err check_room(struct tx *tx, const char *call_id, const char *workspace_id)
+{
+    int64_t of_call = QUERY_NUMBER(
+        tx, 0, "SELECT COUNT(*) FROM commands WHERE call_id = ? AND state <> 'answered'",
+        TEXT(call_id));
+    int64_t of_workspace = QUERY_NUMBER(
+        tx, 0, "SELECT COUNT(*) FROM commands WHERE workspace_id = ? AND state <> 'answered'",
+        TEXT(workspace_id));
+    bool is_full = of_call >= COMMANDS_OF_CALL || of_workspace >= COMMANDS_OF_WORKSPACE;
+    return is_full ? ERR_LIMIT : OK;
+}
+
+static const char *workspace_of(struct tx *tx, const char *call_id)
+{
+    AUTO(cursor) row = QUERY(tx, "SELECT workspace_id FROM calls WHERE id = ?", TEXT(call_id));
+    return cursor_next(row) ? cursor_text(row, 0) : "";
+}
 
 enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
                            const char *text, int64_t *out_id)
@@ -24,12 +43,18 @@ enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *ca
         return err ? err : ERR_NOT_FOUND;
     if (!is_alive)
         return ERR_CLOSED;
-    EXEC(tx, "DELETE FROM commands WHERE created_ms < ?", NUMBER(tx->now_ms - COMMAND_KEPT_MS));
+    EXEC(tx, "DELETE FROM commands WHERE created_ms < ? OR created_ms > ?",
+         NUMBER(tx->now_ms - COMMAND_KEPT_MS), NUMBER(tx->now_ms + COMMAND_KEPT_MS));
+    const char *workspace_id = workspace_of(tx, call_id);
+    err = check_room(tx, call_id, workspace_id);
+    if (err)
+        return err;
     int64_t id = QUERY_NUMBER(tx, 0,
                               "INSERT INTO commands (node, kind, call_id, text, state, result,"
-                              " created_ms) VALUES (?, ?, ?, ?, 'asked', 0, ?) RETURNING id",
+                              " created_ms, workspace_id) VALUES (?, ?, ?, ?, 'asked', 0, ?, ?)"
+                              " RETURNING id",
                               TEXT(node), TEXT(kind_names[kind]), TEXT(call_id),
-                              TEXT(text ? text : ""), NUMBER(tx->now_ms));
+                              TEXT(text ? text : ""), NUMBER(tx->now_ms), TEXT(workspace_id));
     if (!id)
         return tx_missing(tx);
     tx_touch(tx, STORE_COMMANDS);
@@ -39,15 +64,22 @@ enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *ca
 
 struct command_list LIST_OF(struct command);
 
+static int by_id(const void *a, const void *b)
+{
+    const struct command *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Only this process takes them, one job after the other: no lock is needed. */
+static const char take_sql[] =
+    "UPDATE commands SET state = 'taken' WHERE id IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER"
+    " (PARTITION BY workspace_id ORDER BY id) AS place FROM commands WHERE node = ? AND"
+    " state = 'asked') AS ranked ORDER BY place, id LIMIT ?) RETURNING id, kind, call_id, text";
+
 enum err store_command_take(struct tx *tx, unsigned limit, struct command **out, size_t *out_n)
 {
     struct command_list list = {0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "UPDATE commands SET state = 'taken' WHERE id IN (SELECT id FROM"
-                " commands WHERE node = ? AND state = 'asked' ORDER BY id LIMIT ?"
-                " FOR UPDATE SKIP LOCKED) RETURNING id, kind, call_id, text",
-                TEXT(tx->store->node), NUMBER(limit));
+    AUTO(cursor) row = QUERY(tx, take_sql, TEXT(tx->store->node), NUMBER(limit));
     while (cursor_next(row)) {
         struct command *command = GROW(&list, tx->arena);
         command->id = cursor_number(row, 0);
@@ -56,6 +88,8 @@ enum err store_command_take(struct tx *tx, unsigned limit, struct command **out,
         snprintf(command->call_id, sizeof(command->call_id), "%s", cursor_text(row, 2));
         command->text = cursor_text(row, 3);
     }
+    if (list.count)
+        qsort(list.items, list.count, sizeof(*list.items), by_id);
     *out = list.items;
     *out_n = list.count;
     return tx_result(tx);

@@ -1,4 +1,4 @@
-/* Nodes: names, epochs, leases by the database's clock. Thread: inside a job. */
+/* Nodes: names, epochs, leases. Thread: inside a job. */
 #include "store/node.h"
 
 #include <stdio.h>
@@ -46,27 +46,51 @@ enum err store_node_start(struct tx *tx, const char *public_url)
         return tx_missing(tx);
     atomic_store(&tx->store->epoch, epoch);
     take_over_own(tx);
+    if (!tx->store->is_pg)
+        EXEC(tx, "UPDATE nodes SET lease_until_ms = 0, epoch = epoch + 1 WHERE id <> ?",
+             TEXT(tx->store->node));
     return tx_result(tx);
 }
 
-enum err store_node_renew(struct tx *tx, int64_t *out_until_ms)
+enum err store_node_renew(struct tx *tx)
 {
-    int64_t until_ms = tx->now_ms + NODE_LEASE_MS;
-    if (!EXEC(tx,
-              "UPDATE nodes SET lease_until_ms = ?"
-              " WHERE id = ? AND epoch = ? AND lease_until_ms > ?",
-              NUMBER(until_ms), TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)),
-              NUMBER(tx->now_ms)))
+    if (!EXEC(tx, "UPDATE nodes SET lease_until_ms = ? WHERE id = ? AND epoch = ?",
+              NUMBER(tx->now_ms + NODE_LEASE_MS), TEXT(tx->store->node),
+              NUMBER(atomic_load(&tx->store->epoch))))
         return tx_has_failed(tx) ? ERR_IO : ERR_DENIED;
-    *out_until_ms = until_ms;
     return OK;
 }
 
 enum err store_node_stop(struct tx *tx)
 {
-    EXEC(tx, "UPDATE nodes SET lease_until_ms = ? WHERE id = ? AND epoch = ?", NUMBER(tx->now_ms),
+    EXEC(tx, "UPDATE nodes SET lease_until_ms = 0, epoch = epoch + 1 WHERE id = ? AND epoch = ?",
          TEXT(tx->store->node), NUMBER(atomic_load(&tx->store->epoch)));
     return tx_result(tx);
+}
+
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST], size_t *out_n)
+{
+    *out_n = 0;
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT id, epoch, lease_until_ms FROM nodes WHERE id <> ? AND lease_until_ms > 0"
+                " ORDER BY id LIMIT ?",
+                TEXT(tx->store->node), NUMBER(NODES_SEEN_MOST));
+    while (cursor_next(row)) {
+        struct node_sight *seen = &out[(*out_n)++];
+        snprintf(seen->id, sizeof(seen->id), "%s", cursor_text(row, 0));
+        seen->epoch = cursor_number(row, 1);
+        seen->lease_until_ms = cursor_number(row, 2);
+    }
+    return tx_result(tx);
+}
+
+void store_node_fence(struct tx *tx, const struct node_sight *seen)
+{
+    EXEC(tx,
+         "UPDATE nodes SET lease_until_ms = 0, epoch = epoch + 1"
+         " WHERE id = ? AND epoch = ? AND lease_until_ms = ?",
+         TEXT(seen->id), NUMBER(seen->epoch), NUMBER(seen->lease_until_ms));
 }
 
 enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_SIZE * 2],
@@ -74,8 +98,7 @@ enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_S
 {
     AUTO(cursor)
     row = QUERY(tx,
-                "SELECT c.owner, c.owner_epoch, COALESCE(n.epoch, 0),"
-                " COALESCE(n.lease_until_ms, 0) FROM calls c"
+                "SELECT c.owner, c.owner_epoch, COALESCE(n.epoch, 0) FROM calls c"
                 " LEFT JOIN nodes n ON n.id = c.owner WHERE c.id = ?",
                 TEXT(call_id));
     if (!cursor_next(row))
@@ -84,7 +107,6 @@ enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_S
     int64_t epoch = cursor_number(row, 1);
     *out_is_here =
         strcmp(out_node, tx->store->node) == 0 && epoch == atomic_load(&tx->store->epoch);
-    *out_is_alive =
-        *out_node && epoch == cursor_number(row, 2) && cursor_number(row, 3) > tx->now_ms;
+    *out_is_alive = *out_node && epoch == cursor_number(row, 2);
     return OK;
 }

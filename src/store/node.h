@@ -1,6 +1,6 @@
-/* Nodes and commands. A node has a name and, from each start on, a higher epoch; it renews a lease
- * by the database's clock. What it owns carries its name and epoch. A command is a row that the
- * owner of a call carries out and answers. Thread: inside a job. */
+/* Nodes and commands. A node has a name and, from each start on, a higher epoch, and renews a
+ * lease. What it owns carries its name and epoch. A command is a row that the owner of a call
+ * carries out and answers. Thread: inside a job. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,18 +13,34 @@
 
 struct tx;
 
+/* A living node renews its row every second. Another one is dead when its row has stayed as it was
+ * for NODE_LEASE_MS by the clock of whoever looks: so a step of the database's clock, or of any
+ * node's, kills nobody. Then it is fenced (its epoch counts up, so that nothing it writes counts),
+ * and its calls are ended; should it live, it learns so at its next renewal. */
 enum {
-    NODE_LEASE_MS = 10000, /* others end a node's calls when it is over: well within 15 s */
-    NODE_RENEW_MS = 2000,  /* one that cannot renew stops its calls at half the lease */
+    NODE_LEASE_MS = 10000,
+    NODE_RENEW_MS = 1000,
 };
 
-/* This process begins: the epoch counts up, the lease starts. Once, before the first call. */
+/* This process begins: the epoch counts up, the lease starts. Once, before the first call. On
+ * SQLite, which has one process, all other names are fenced. */
 enum err store_node_start(struct tx *tx, const char *public_url) MUST_USE;
-/* ERR_DENIED: another process has started under this name, or the lease ran out and others have
- * ended the calls: stop all calls. out_until_ms: the lease's end by tx->now_ms's clock. */
-enum err store_node_renew(struct tx *tx, int64_t *out_until_ms) MUST_USE;
-/* A clean end: the lease is over now. */
+/* ERR_DENIED: another process has started under this name, or this one was taken for dead and
+ * others are ending its calls: stop all calls. */
+enum err store_node_renew(struct tx *tx) MUST_USE;
+/* A clean end: what is left of this process is for others to settle. */
 enum err store_node_stop(struct tx *tx) MUST_USE;
+
+/* The row of another node, that lives or has died without a word. */
+struct node_sight {
+    char id[ID_SIZE * 2];
+    int64_t epoch, lease_until_ms; /* its renewals change the latter */
+};
+enum { NODES_SEEN_MOST = 64 };
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST],
+                           size_t *out_n) MUST_USE;
+/* It is dead, unless it has renewed since it was seen like this: then nothing happens. */
+void store_node_fence(struct tx *tx, const struct node_sight *seen);
 
 /* Who owns a call: "" when it is ended. public_url: of the owner. ERR_NOT_FOUND: no such call. */
 enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_SIZE * 2],
@@ -37,11 +53,16 @@ struct command {
     char call_id[ID_SIZE];
     const char *text; /* of say; "" */
 };
+enum {
+    COMMANDS_OF_CALL = 16,      /* that wait; as many lines as a call lets wait */
+    COMMANDS_OF_WORKSPACE = 64, /* so that one tenant's storm is short */
+};
 /* Asks the call's owner; *out_id is for the wait. ERR_NOT_FOUND: no such call, or ended;
- * ERR_CLOSED: its owner is dead (recovery will end the call). */
+ * ERR_CLOSED: its owner is dead (recovery will end the call); ERR_LIMIT: too many wait. */
 enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
                            const char *text, int64_t *out_id) MUST_USE;
-/* Commands for this node's calls that nobody has taken; taken by this call. */
+/* Commands for this node's calls that nobody has taken; taken by this call: of each workspace the
+ * first, then of each the second, ...; given in the order in which they were asked. */
 enum err store_command_take(struct tx *tx, unsigned limit, struct command **out,
                             size_t *out_n) MUST_USE;
 enum err store_command_answer(struct tx *tx, int64_t id, enum err result) MUST_USE;

@@ -117,6 +117,7 @@ static const char *const version_2[] = {
     "CREATE UNIQUE INDEX dead_letters_subject ON dead_letters (workspace_id, kind, subject_id)",
     "CREATE INDEX dead_letters_last ON dead_letters (last_ms)",
     "ALTER TABLE calls ADD COLUMN records BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE commands ADD COLUMN workspace_id {id} NOT NULL DEFAULT ''",
     NULL,
 };
 

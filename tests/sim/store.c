@@ -377,10 +377,9 @@ enum err store_call_journal_try(struct tx *tx, const struct call_record *record)
     return ERR_INVALID;
 }
 
-enum err store_call_recover(struct tx *tx, unsigned limit, unsigned *out_n)
+enum err store_call_recover(struct tx *tx, unsigned limit, bool is_bare, unsigned *out_n)
 {
-    (void)tx;
-    (void)limit;
+    (void)tx, (void)limit, (void)is_bare;
     *out_n = 0;
     return OK;
 }
@@ -403,10 +402,22 @@ enum err store_node_start(struct tx *tx, const char *public_url)
     return OK;
 }
 
-enum err store_node_renew(struct tx *tx, int64_t *out_until_ms)
+enum err store_node_renew(struct tx *tx)
 {
-    *out_until_ms = tx->now_ms;
+    (void)tx;
     return OK;
+}
+
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST], size_t *out_n)
+{
+    (void)tx, (void)out;
+    *out_n = 0;
+    return OK;
+}
+
+void store_node_fence(struct tx *tx, const struct node_sight *seen)
+{
+    (void)tx, (void)seen;
 }
 
 enum err store_node_stop(struct tx *tx)

@@ -131,9 +131,8 @@ void fix_rollback(struct tx *tx)
     tx->db->ops->rollback(tx->db);
 }
 
-void fix_people(struct fix *fix)
+void fix_people_in(struct fix *fix, struct tx *tx)
 {
-    struct tx *tx = fix_write(fix);
     struct workspace workspace = {
         .name = "Acme", .plan = "standard", .balance_usd4 = 100000, .max_concurrent_calls = 5};
     CHECK_INT(store_workspace_insert(tx, &workspace), OK);
@@ -143,7 +142,13 @@ void fix_people(struct fix *fix)
     agent.name = "Front desk";
     agent.webhook_url = "https://example.com/agent";
     CHECK_INT(store_agent_insert(tx, &agent), OK);
-    CHECK_INT(fix_commit(tx), OK);
     fix->workspace_id = arena_strdup(fix->arena, workspace.id);
     fix->agent_id = arena_strdup(fix->arena, agent.id);
+}
+
+void fix_people(struct fix *fix)
+{
+    struct tx *tx = fix_write(fix);
+    fix_people_in(fix, tx);
+    CHECK_INT(fix_commit(tx), OK);
 }

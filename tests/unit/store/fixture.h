@@ -29,6 +29,8 @@ void fix_end(struct fix *fix);
  * name. Close with store_close(). */
 struct store *fix_open(struct fix *fix, const char *node, const char *dir_suffix);
 void fix_people(struct fix *fix); /* a workspace with 10 USD and an agent with a webhookUrl */
+/* The same within a transaction: others than before. */
+void fix_people_in(struct fix *fix, struct tx *tx);
 struct postgres *fix_server(void);
 
 /* STORE_TEST(name) { ... fix ... } runs twice. */

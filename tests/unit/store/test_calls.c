@@ -193,11 +193,11 @@ STORE_TEST(owner_of_an_older_start_is_fenced_off)
     struct call_turn turn = {TURN_USER, "hello", tx->now_ms + 2500};
     CHECK_INT(store_call_turn(tx, id, &turn), OK);
     unsigned n = 9;
-    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
     CHECK_INT(n, 0);
     CHECK_INT(store_node_start(tx, "http://a"), OK); /* the process has been started again */
     CHECK_INT(store_call_turn(tx, id, &turn), ERR_DENIED);
-    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
     CHECK_INT(n, 1);
     struct call call;
     REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
@@ -207,7 +207,7 @@ STORE_TEST(owner_of_an_older_start_is_fenced_off)
     CHECK_INT(call.cost_usd4, 300);
     CHECK_INT(call.transcript.count, 1);
     CHECK_INT(events_of(tx, id, "call.ended"), 1);
-    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
     CHECK_INT(n, 0);
     struct call_end end = {.reason = END_API, .ended_wall_ms = tx->now_ms};
     CHECK_INT(store_call_end(tx, id, &end, NULL), OK); /* ended already: no change */

@@ -291,7 +291,7 @@ STORE_TEST(one_bad_call_does_not_keep_the_others_from_being_recovered)
     EXEC(tx, "UPDATE call_webhooks SET settings = 'no' WHERE call_id = ?", TEXT(ids[3]));
     CHECK_INT(store_node_start(tx, "http://a"), OK);
     unsigned n = 0;
-    CHECK_INT(store_call_recover(tx, 50, &n), OK);
+    CHECK_INT(store_call_recover(tx, 50, false, &n), OK);
     CHECK_INT(n, 5);
     CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM calls WHERE status <> 'ended'"), 0);
     CHECK(body_of(tx, ids[0], "call.ended") != NULL);
@@ -301,7 +301,7 @@ STORE_TEST(one_bad_call_does_not_keep_the_others_from_being_recovered)
     CHECK_INT(counts.of_kind[DEAD_EVENT], 2);
     CHECK_INT(counts.of_kind[DEAD_CALL_MONEY], 1);
     CHECK_INT(counts.of_kind[DEAD_WEBHOOK], 1);
-    CHECK_INT(store_call_recover(tx, 50, &n), OK);
+    CHECK_INT(store_call_recover(tx, 50, false, &n), OK);
     CHECK_INT(n, 0);
     CHECK_INT(fix_commit(tx), OK);
 }

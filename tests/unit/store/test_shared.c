@@ -58,6 +58,32 @@ static struct tx *write_on(struct fix *fix, struct store *store)
     return fix_write(&other);
 }
 
+/* Both nodes stand on PostgreSQL; on SQLite there is one process, and its start fences the other's
+ * name at once. */
+static void fence_a(struct fix *fix, struct tx *tx, const char *call_id)
+{
+    unsigned n = 9;
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
+    CHECK_INT(n, 0);
+    struct node_sight others[NODES_SEEN_MOST];
+    size_t count = 0;
+    CHECK_INT(store_node_others(tx, others, &count), OK);
+    REQUIRE(count == 1);
+    CHECK_TEXT(others[0].id, store_node(fix->store));
+    tx->now_ms += 3600000; /* the database's clock is set: that kills nobody */
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
+    CHECK_INT(n, 0);
+    struct node_sight before = others[0];
+    before.lease_until_ms--;
+    store_node_fence(tx, &before); /* it has renewed since */
+    int64_t command = 0;
+    CHECK_INT(store_command_ask(tx, COMMAND_END, call_id, NULL, &command), OK);
+    store_node_fence(tx, &others[0]);
+    CHECK_INT(store_command_ask(tx, COMMAND_END, call_id, NULL, &command), ERR_CLOSED);
+    CHECK_INT(store_node_others(tx, others, &count), OK);
+    CHECK_INT(count, 0);
+}
+
 STORE_TEST(dead_node_s_calls_are_ended_by_another)
 {
     fix_people(fix);
@@ -68,20 +94,15 @@ STORE_TEST(dead_node_s_calls_are_ended_by_another)
     const char *id = fix_call(fix, tx, 6000);
     struct call_funds funds;
     CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
-    int64_t until_ms = 0;
-    CHECK_INT(store_node_renew(tx, &until_ms), OK);
+    CHECK_INT(store_node_renew(tx), OK);
     CHECK_INT(fix_commit(tx), OK);
 
     tx = write_on(fix, b);
     CHECK_INT(store_node_start(tx, "http://b"), OK);
+    if (fix->is_pg)
+        fence_a(fix, tx, id);
     unsigned n = 9;
-    CHECK_INT(store_call_recover(tx, 10, &n), OK);
-    CHECK_INT(n, 0);
-    int64_t command = 0;
-    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &command), OK);
-    tx->now_ms = until_ms + 1; /* a has not renewed */
-    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &command), ERR_CLOSED);
-    CHECK_INT(store_call_recover(tx, 10, &n), OK);
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
     CHECK_INT(n, 1);
     CHECK_INT(fix_commit(tx), OK);
 
@@ -97,8 +118,31 @@ STORE_TEST(dead_node_s_calls_are_ended_by_another)
     CHECK_INT(call.status, CALL_ENDED);
     CHECK_INT(call.end_reason, END_AGENT_SHUTDOWN);
     CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM events WHERE type = 'call.ended'"), 1);
-    tx->now_ms = until_ms + 5;
-    CHECK_INT(store_node_renew(tx, &until_ms), ERR_DENIED);
+    CHECK_INT(store_node_renew(tx), ERR_DENIED);
+    CHECK_INT(fix_commit(tx), OK);
+    store_close(b);
+}
+
+STORE_TEST(a_node_that_stopped_leaves_its_calls_to_others)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 6000);
+    CHECK_INT(store_node_stop(tx), OK);
+    CHECK_INT(store_node_renew(tx), ERR_DENIED);
+    CHECK_INT(fix_commit(tx), OK);
+    struct store *b = fix_open(fix, "node-b", fix->is_pg ? "-b" : "");
+    REQUIRE(b != NULL);
+    tx = write_on(fix, b);
+    unsigned n = 0;
+    CHECK_INT(store_call_recover(tx, 10, true, &n), OK); /* bare: its row, and a dead letter */
+    CHECK_INT(n, 1);
+    struct call call;
+    REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
+    CHECK_INT(call.status, CALL_ENDED);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM dead_letters"), 1);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM events"), 0);
     CHECK_INT(fix_commit(tx), OK);
     store_close(b);
 }
@@ -139,6 +183,36 @@ STORE_TEST(command_reaches_its_owner_and_its_answer_comes_back)
     CHECK_INT(store_command_result(tx, command, &result), ERR_AGAIN);
     CHECK_INT(fix_commit(tx), OK);
     store_close(b);
+}
+
+STORE_TEST(a_storm_of_commands_is_short_and_delays_no_other_tenant)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *stormy = fix_call(fix, tx, 6000), *second = fix_call(fix, tx, 6000);
+    int64_t id = 0;
+    for (int i = 0; i < COMMANDS_OF_CALL; i++)
+        CHECK_INT(store_command_ask(tx, COMMAND_SAY, stormy, "x", &id), OK);
+    CHECK_INT(store_command_ask(tx, COMMAND_SAY, stormy, "x", &id), ERR_LIMIT);
+    CHECK_INT(store_command_ask(tx, COMMAND_SAY, second, "x", &id), OK);
+    const char *of_storm = fix->workspace_id;
+    fix_people_in(fix, tx);
+    const char *quiet = fix_call(fix, tx, 6000);
+    CHECK_INT(store_command_ask(tx, COMMAND_END, quiet, NULL, &id), OK);
+    struct command *commands;
+    size_t n;
+    CHECK_INT(store_command_take(tx, 4, &commands, &n), OK);
+    REQUIRE(n == 4);
+    CHECK_TEXT(commands[3].call_id, quiet); /* asked last, taken among the first */
+    CHECK(commands[0].id < commands[1].id && commands[1].id < commands[2].id);
+    fix->workspace_id = of_storm;
+    for (int i = 0; i < COMMANDS_OF_WORKSPACE; i++) {
+        const char *other = fix_call(fix, tx, 6000);
+        CHECK_INT(store_command_ask(tx, COMMAND_SAY, other, "x", &id),
+                  i < COMMANDS_OF_WORKSPACE - COMMANDS_OF_CALL - 1 ? OK : ERR_LIMIT);
+    }
+    CHECK_INT(fix_commit(tx), OK);
 }
 
 STORE_TEST(documents_wait_their_turn_within_their_limits)

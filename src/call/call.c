@@ -291,6 +291,13 @@ static void written(void *arg, const struct journal_record *record, enum journal
     free_if_over(call);
 }
 
+void live_call_give_up(struct live_call *call)
+{
+    live_call_end(call, END_AGENT_SHUTDOWN);
+    journal_give_up(call->journal);
+    free_if_over(call);
+}
+
 /* ---- the room ---- */
 
 static void on_joined(void *arg, const char *identity, const char *name)
@@ -473,6 +480,8 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                                                          .total = &home->journals,
                                                          .on_written = written,
                                                          .arg = call});
+    if (home->has_given_up)
+        journal_give_up(call->journal);
     call->money = (struct money_seat){
         .call_id = call->id, .billed_to_wall_ms = billed_to, .told = money_told, .arg = call};
     list_init(&call->asks);

@@ -16,6 +16,11 @@
 #include "call/show.h"
 #include "room/directory.h"
 
+enum {
+    UNJOINED_US = 5 * 1000 * 1000,   /* of a drain: for who is about to join */
+    WRITE_MOST_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
+};
+
 struct waiter { /* somebody who waits for the call's end to be stored */
     struct list_node node;
     calls_done_fn *done;
@@ -40,15 +45,19 @@ struct calls {
     struct list_node all;
     atomic_size_t count;
     struct node *node;
-    bool is_draining;
-    struct timer grace;
+    bool is_draining, has_given_up;
+    struct timer unjoined, grace, bound;
     calls_done_fn *drained;
     void *drained_arg;
+    /* Messages under way: what a loop finds when it is freed itself comes after calls_free(). */
+    atomic_size_t messages;
+    bool is_freed;
 };
 
 /* A message between the control loop and a media loop. */
 struct message {
     struct calls *calls;
+    void (*fn)(struct message *message);
     struct call_loop *home;
     char id[ID_SIZE], workspace_id[ID_SIZE];
     struct call_plan *plan;
@@ -63,17 +72,39 @@ static struct message *message_new(struct calls *calls, const char *call_id)
 {
     struct message *message = mem_new(struct message);
     message->calls = calls;
+    atomic_fetch_add(&calls->messages, 1);
     snprintf(message->id, sizeof(message->id), "%s", call_id);
     return message;
 }
 
 static void message_free(struct message *message)
 {
+    struct calls *calls = message->calls;
+    bool is_last = atomic_fetch_sub(&calls->messages, 1) == 1;
+    call_plan_free(message->plan);
     mem_free(message->text);
     mem_free(message);
+    if (is_last && calls->is_freed)
+        mem_free(calls);
 }
 
+static void deliver(void *arg)
+{
+    struct message *message = arg;
+    if (!message->calls->is_freed)
+        message->fn(message);
+    message_free(message);
+}
+
+static void post(struct loop *loop, void (*fn)(struct message *), struct message *take_message)
+{
+    take_message->fn = fn;
+    loop_post(loop, deliver, take_message);
+}
+
+static void unjoined_over(void *arg);
 static void grace_over(void *arg);
+static void bound_over(void *arg);
 
 struct calls *calls_new(const struct calls_config *config)
 {
@@ -85,7 +116,9 @@ struct calls *calls_new(const struct calls_config *config)
         calls->homes[i] = call_loop_new(calls, &calls->config, &config->media[i]);
     calls->by_id = map_new();
     list_init(&calls->all);
+    timer_init(&calls->unjoined, config->control, unjoined_over, calls);
     timer_init(&calls->grace, config->control, grace_over, calls);
+    timer_init(&calls->bound, config->control, bound_over, calls);
     calls->node = node_new(calls, config);
     return calls;
 }
@@ -104,7 +137,9 @@ void calls_free(struct calls *calls)
     if (!calls)
         return;
     node_free(calls->node);
+    timer_stop(&calls->unjoined);
     timer_stop(&calls->grace);
+    timer_stop(&calls->bound);
     struct entry *entry;
     LIST_EACH(entry, &calls->all, struct entry, node)
     entry_free(entry);
@@ -113,7 +148,9 @@ void calls_free(struct calls *calls)
     map_free(calls->by_id);
     mem_free(calls->homes);
     mem_free(calls->loads);
-    mem_free(calls);
+    calls->is_freed = true;
+    if (atomic_load(&calls->messages) == 0)
+        mem_free(calls);
 }
 
 size_t calls_count(const struct calls *calls)
@@ -157,11 +194,9 @@ static bool take_place(struct calls *calls, size_t *out_index)
 }
 
 /* Media loop. */
-static void open_there(void *arg)
+static void open_there(struct message *message)
 {
-    struct message *message = arg;
-    live_call_open(message->home, message->plan, message->text);
-    message_free(message);
+    live_call_open(message->home, TAKE(message->plan), message->text);
 }
 
 void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg)
@@ -193,21 +228,19 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.rooms) !=
              OK)
         message->text = mem_strdup("the room's name is in use");
-    loop_post(entry->home->media.loop, open_there, message);
+    post(entry->home->media.loop, open_there, message);
 }
 
 /* ---- what media loops tell ---- */
 
-static void up_here(void *arg)
+static void up_here(struct message *message)
 {
-    struct message *message = arg;
     struct entry *entry = map_get_str(message->calls->by_id, message->id);
     if (entry && entry->started) {
         calls_done_fn *done = entry->started;
         entry->started = NULL;
         done(entry->started_arg, message->err, message->text);
     }
-    message_free(message);
 }
 
 void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *text)
@@ -215,7 +248,7 @@ void calls_is_up(struct calls *calls, const char *call_id, enum err err, const c
     struct message *message = message_new(calls, call_id);
     message->err = err;
     message->text = mem_strdup(text);
-    loop_post(calls->config.control, up_here, message);
+    post(calls->config.control, up_here, message);
 }
 
 static void tell_waiters(struct entry *entry, enum err err)
@@ -228,35 +261,34 @@ static void tell_waiters(struct entry *entry, enum err err)
     }
 }
 
-static void ended_here(void *arg)
+static void ended_here(struct message *message)
 {
-    struct message *message = arg;
     struct entry *entry = map_get_str(message->calls->by_id, message->id);
     if (entry) {
         entry->is_ended = true;
         tell_waiters(entry, OK);
     }
-    message_free(message);
 }
 
 void calls_is_ended(struct calls *calls, const char *call_id)
 {
-    loop_post(calls->config.control, ended_here, message_new(calls, call_id));
+    post(calls->config.control, ended_here, message_new(calls, call_id));
 }
 
 static void finish_drain(struct calls *calls)
 {
-    if (!calls->drained || calls_count(calls) > 0)
+    if (!calls->drained || (calls_count(calls) > 0 && !calls->has_given_up))
         return;
+    timer_stop(&calls->unjoined);
     timer_stop(&calls->grace);
+    timer_stop(&calls->bound);
     calls_done_fn *done = calls->drained;
     calls->drained = NULL;
     node_stop(calls->node, done, calls->drained_arg);
 }
 
-static void gone_here(void *arg)
+static void gone_here(struct message *message)
 {
-    struct message *message = arg;
     struct calls *calls = message->calls;
     struct entry *entry = map_remove_str(calls->by_id, message->id);
     for (size_t i = 0; entry && i < calls->config.media_count; i++)
@@ -267,25 +299,22 @@ static void gone_here(void *arg)
         atomic_fetch_sub(&calls->count, 1);
         metric_set(METRIC_CALLS_ACTIVE, (int64_t)calls_count(calls));
     }
-    message_free(message);
     finish_drain(calls);
 }
 
 void calls_is_gone(struct calls *calls, const char *call_id)
 {
-    loop_post(calls->config.control, gone_here, message_new(calls, call_id));
+    post(calls->config.control, gone_here, message_new(calls, call_id));
 }
 
 /* ---- end and say ---- */
 
 /* Media loop. */
-static void end_there(void *arg)
+static void end_there(struct message *message)
 {
-    struct message *message = arg;
     struct live_call *call = call_loop_find(message->home, message->id);
     if (call)
         live_call_end(call, message->reason);
-    message_free(message);
 }
 
 static void post_end(struct calls *calls, struct entry *entry, enum end_reason reason)
@@ -293,7 +322,7 @@ static void post_end(struct calls *calls, struct entry *entry, enum end_reason r
     struct message *message = message_new(calls, entry->id);
     message->home = entry->home;
     message->reason = reason;
-    loop_post(entry->home->media.loop, end_there, message);
+    post(entry->home->media.loop, end_there, message);
 }
 
 void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
@@ -311,20 +340,21 @@ void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
     post_end(calls, entry, reason);
 }
 
-static void said_here(void *arg)
+static void said_here(struct message *message)
 {
-    struct message *message = arg;
     message->done(message->arg, message->err, NULL);
-    message_free(message);
 }
 
 /* Media loop. */
-static void say_there(void *arg)
+static void say_there(struct message *message)
 {
-    struct message *message = arg;
     struct live_call *call = call_loop_find(message->home, message->id);
     message->err = call ? live_call_say(call, message->text) : ERR_NOT_FOUND;
-    loop_post(message->calls->config.control, said_here, message);
+    struct message *answer = message_new(message->calls, message->id);
+    answer->err = message->err;
+    answer->done = message->done;
+    answer->arg = message->arg;
+    post(message->calls->config.control, said_here, answer);
 }
 
 void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
@@ -340,7 +370,7 @@ void calls_say(struct calls *calls, const char *call_id, const char *text, calls
     message->text = mem_strdup(text);
     message->done = done;
     message->arg = arg;
-    loop_post(entry->home->media.loop, say_there, message);
+    post(entry->home->media.loop, say_there, message);
 }
 
 bool calls_has(const struct calls *calls, const char *call_id)
@@ -352,10 +382,16 @@ bool calls_has(const struct calls *calls, const char *call_id)
 /* ---- money ---- */
 
 /* Media loop. */
-static void checkpoint_there(void *arg)
+static void checkpoint_there(struct message *message)
 {
-    struct call_loop *home = arg;
-    money_ask(&home->money);
+    money_ask(&message->home->money);
+}
+
+static void post_home(struct calls *calls, size_t index, void (*fn)(struct message *))
+{
+    struct message *message = message_new(calls, "");
+    message->home = calls->homes[index];
+    post(message->home->media.loop, fn, message);
 }
 
 static void credit(struct calls *calls, const char *workspace_id, size_t least)
@@ -367,7 +403,7 @@ static void credit(struct calls *calls, const char *workspace_id, size_t least)
         count += entry->home == calls->homes[i] &&
                  (!workspace_id || strcmp(entry->workspace_id, workspace_id) == 0);
         if (count >= least)
-            loop_post(calls->homes[i]->media.loop, checkpoint_there, calls->homes[i]);
+            post_home(calls, i, checkpoint_there);
     }
 }
 
@@ -376,37 +412,40 @@ void calls_credit(struct calls *calls, const char *workspace_id)
     credit(calls, workspace_id, 1);
 }
 
-static void moved_here(void *arg)
+static void moved_here(struct message *message)
 {
-    struct message *message = arg;
     size_t others = 0;
     struct entry *entry;
     LIST_EACH(entry, &message->calls->all, struct entry, node)
     others += strcmp(entry->workspace_id, message->workspace_id) == 0;
     if (others > 1) /* the one that moved them knows already */
         credit(message->calls, message->workspace_id, 1);
-    message_free(message);
 }
 
 void calls_funds_moved(struct calls *calls, const char *workspace_id)
 {
     struct message *message = message_new(calls, "");
     snprintf(message->workspace_id, sizeof(message->workspace_id), "%s", workspace_id);
-    loop_post(calls->config.control, moved_here, message);
+    post(calls->config.control, moved_here, message);
 }
 
 /* ---- the process ---- */
 
 /* Media loop. */
-static void start_there(void *arg)
+static void start_there(struct message *message)
 {
-    call_loop_start(arg);
+    call_loop_start(message->home);
+}
+
+static void post_homes(struct calls *calls, void (*fn)(struct message *))
+{
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        post_home(calls, i, fn);
 }
 
 void calls_recover(struct calls *calls, calls_done_fn *done, void *arg)
 {
-    for (size_t i = 0; i < calls->config.media_count; i++)
-        loop_post(calls->homes[i]->media.loop, start_there, calls->homes[i]);
+    post_homes(calls, start_there);
     node_start(calls->node, done, arg);
 }
 
@@ -417,11 +456,43 @@ void calls_end_all(struct calls *calls, enum end_reason reason)
     post_end(calls, entry, reason);
 }
 
+/* Media loop. */
+static void end_unjoined_there(struct message *message)
+{
+    struct live_call *call;
+    LIST_EACH(call, &message->home->all, struct live_call, node)
+    if (!call->user_joined_wall_ms)
+        live_call_end(call, END_AGENT_SHUTDOWN);
+}
+
+static void unjoined_over(void *arg)
+{
+    post_homes(arg, end_unjoined_there);
+}
+
 static void grace_over(void *arg)
 {
     struct calls *calls = arg;
     log_info("calls.grace_over", LOG_I("calls", (int64_t)calls_count(calls)));
     calls_end_all(calls, END_AGENT_SHUTDOWN);
+    timer_set_after(&calls->bound, WRITE_MOST_US);
+}
+
+/* Media loop. */
+static void give_up_there(struct message *message)
+{
+    call_loop_give_up(message->home);
+}
+
+/* The database does not take the ends: the next start, or another node, settles these calls. What
+ * is under way with the store still comes back and lets its call go. */
+static void bound_over(void *arg)
+{
+    struct calls *calls = arg;
+    log_warn("calls.given_up", LOG_I("calls", (int64_t)calls_count(calls)));
+    calls->has_given_up = true;
+    post_homes(calls, give_up_there);
+    finish_drain(calls);
 }
 
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg)
@@ -429,6 +500,7 @@ void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, voi
     calls->is_draining = true;
     calls->drained = done;
     calls->drained_arg = arg;
+    timer_set_after(&calls->unjoined, MIN(grace_us, (int64_t)UNJOINED_US));
     timer_set_after(&calls->grace, grace_us);
     finish_drain(calls);
 }

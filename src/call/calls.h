@@ -87,8 +87,9 @@ void calls_credit(struct calls *calls, const char *workspace_id);
  * moment). Before the first calls_start(). message: NULL or a fault. */
 void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
 /* From now on calls_start() fails (dispatch-failed, with the message "shutting down"); running
- * calls may go on for grace_us, then they end agent-shutdown. done when none is left and all is
- * stored. */
+ * calls may go on for grace_us, those that nobody has joined for 5 s of it; then they end
+ * agent-shutdown. done when none is left and all is stored, or 3 s after the grace: what could not
+ * be stored by then is left to recovery. */
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
 
 size_t calls_count(const struct calls *calls); /* any */

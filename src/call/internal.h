@@ -39,6 +39,7 @@ struct call_loop {
     size_t count;
     struct money money;
     struct journal_total journals;
+    bool has_given_up; /* the service ends and the database is away: no journal is written */
     struct line_cache *lines;
 
     /* How full it is; `load` only where config->machine is set. load_take() any thread. */
@@ -96,6 +97,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
 void live_call_end(struct live_call *call, enum end_reason reason);
 /* To the journal; a call whose journal is over its ceiling ends (agent-shutdown). */
 void live_call_record(struct live_call *call, const struct journal_record *record);
+void live_call_give_up(struct live_call *call); /* nothing more of it is written */
 enum err live_call_say(struct live_call *call, const char *text);
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
 
@@ -124,4 +126,6 @@ void call_loop_free(struct call_loop *home);
 /* Is there a place for one call more? Takes it. any */
 bool call_loop_take(struct call_loop *home);
 bool call_loop_is_full(const struct call_loop *home); /* any */
+/* No journal is written any more; calls whose end waits go. */
+void call_loop_give_up(struct call_loop *home);
 struct live_call *call_loop_find(const struct call_loop *home, const char *call_id);

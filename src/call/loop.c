@@ -66,6 +66,14 @@ struct live_call *call_loop_find(const struct call_loop *home, const char *call_
     return map_get_str(home->by_id, call_id);
 }
 
+void call_loop_give_up(struct call_loop *home)
+{
+    home->has_given_up = true;
+    struct live_call *call;
+    LIST_EACH(call, &home->all, struct live_call, node)
+    live_call_give_up(call);
+}
+
 /* ---- how full it is ---- */
 
 static bool counts(const struct live_call *call)

@@ -350,6 +350,60 @@ TEST(draining_refuses_new_calls_and_ends_the_others_after_the_grace)
     CHECK(is_drained);
 }
 
+TEST(a_call_that_nobody_joined_does_not_keep_a_drain_waiting)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    REQUIRE(world_call(&world, &call) == OK);
+    is_drained = false;
+    calls_drain(world.calls, INT64_C(60000000), drained, NULL);
+    world_run(4900);
+    CHECK(!is_drained); /* who got a token a moment ago may still come */
+    world_run(200);
+    CHECK(sim_told("call.ended agent-shutdown [c1]"));
+    CHECK_INT(sim_store_row("c1")->cost_usd4, 0);
+    CHECK(is_drained);
+}
+
+TEST(a_drain_ends_although_the_database_is_away)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    REQUIRE(world_talk(&world, &call) != NULL);
+    REQUIRE(world_talk(&world, &call) != NULL);
+    is_drained = false;
+    sim_store.away_until_us = INT64_MAX;
+    calls_drain(world.calls, 2000000, drained, NULL);
+    world_run(4900);
+    CHECK(!is_drained);
+    world_run(1200); /* grace, 3 s for the ends, 1 s for the node's own row */
+    CHECK(is_drained);
+    CHECK_INT(calls_count(world.calls), 0);
+    CHECK(!sim_told("call.ended"));
+}
+
+TEST(a_drain_ends_although_the_database_does_not_answer)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    REQUIRE(world_talk(&world, &call) != NULL);
+    is_drained = false;
+    sim_store.is_frozen = true;
+    calls_drain(world.calls, 2000000, drained, NULL);
+    world_run(6100);
+    CHECK(is_drained);
+    CHECK_INT(world_call(&world, &call), ERR_CLOSED); /* one that came in to the last */
+    sim_store.is_frozen = false; /* the store answers what was under way, at the very end */
+    world_run(100);
+    CHECK_INT(calls_count(world.calls), 0);
+}
+
 TEST(a_call_that_cannot_be_set_up_is_not_dispatched)
 {
     WORLD world;

@@ -7,7 +7,7 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all everything run test test-repeat check asan tsan bench fuzz golden install clean
+.PHONY: all everything run test test-repeat chaos soak check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
 all:
@@ -31,6 +31,17 @@ N ?= 20
 test-repeat: everything
 	@tools/install check test
 	@tools/test-repeat $(N)
+
+# make soak H=8: the chaos test for so many hours, each side with another seed; make chaos S=90 SEED=7: each side once, for so many seconds.
+H ?= 8
+SEED ?=
+CHAOS_SIDES ?= asan:sqlite,tsan:postgresql,asan:postgresql,tsan:sqlite
+chaos soak: everything build-asan/build.ninja build-tsan/build.ninja
+	@tools/install test
+	@$(NINJA) build-asan earshot
+	@$(NINJA) build-tsan earshot
+	@[ -d tests/node_modules ] || npm --prefix tests ci --silent --no-audit --no-fund
+	@$(if $(SEED),SEED=$(SEED)) SIDES=$(CHAOS_SIDES) $(if $(filter soak,$@),HOURS=$(H) SECONDS=600,SECONDS=$(S)) node tests/chaos/run.mjs
 
 check: everything
 	@tools/install check

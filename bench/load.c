@@ -12,13 +12,8 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "load_call.h"
-#include "net/dial.h"
-#include "net/guard.h"
-#include "net/http_client.h"
-#include "net/resolver.h"
-#include "net/tls.h"
-#include "room/host.h"
-#include "rtc/port.h"
+#include "load_parts.h"
+#include "room/link.h"
 
 enum {
     SETTLE_US = 4000000, /* from the last start to the first measured question */
@@ -161,67 +156,18 @@ static void print_result(struct generator *generator)
 
 /* ---- set-up ---- */
 
-static void on_slot(void *arg)
-{
-    (void)arg; /* each caller has a socket of its own, which the port flushes by itself */
-}
-
-struct parts {
-    struct guard *guard;
-    struct resolver *resolver;
-    struct tls_context *tls;
-    struct dialer *dialer;
-    struct dtls_identity *identity;
-    struct port *port;
-};
-
-static enum err open_parts(struct parts *parts, struct load *load, struct fault *fault)
-{
-    enum err err = guard_new("", &parts->guard, fault);
-    if (!err)
-        err = resolver_new(load->loop, parts->guard, NULL, &parts->resolver, fault);
-    if (!err)
-        err = tls_client_new(NULL, &parts->tls, fault);
-    if (!err)
-        err = dtls_identity_new(&parts->identity, fault);
-    if (err)
-        return err;
-    parts->dialer = dialer_new(parts->resolver, parts->tls);
-    struct port_config port = {.loop = load->loop, .identity = parts->identity};
-    err = port_open(&port, &parts->port, fault);
-    if (err)
-        return err;
-    struct http_client_config http = {.resolver = parts->resolver};
-    struct room_media_config rooms = {
-        .loop = load->loop, .port = parts->port, .dialer = parts->dialer};
-    load->http = http_client_new(load->loop, &http);
-    load->rooms = room_media_new(&rooms);
-    load->pacer = pacer_open(load->loop, on_slot, NULL);
-    return OK;
-}
-
-static void close_parts(struct parts *parts, struct load *load)
-{
-    if (load->pacer)
-        pacer_close(load->pacer);
-    http_client_free(load->http);
-    room_media_free(load->rooms);
-    port_close(parts->port);
-    dialer_free(parts->dialer);
-    tls_context_free(parts->tls);
-    resolver_free(parts->resolver);
-    guard_free(parts->guard);
-}
-
 static enum err run(struct generator *generator, struct fault *fault)
 {
     struct load *load = &generator->load;
     struct speech speech = {0};
-    struct parts parts = {0};
+    struct load_parts parts = {0};
     enum err err = speech_read(generator->options.wav, &speech, fault);
     if (!err)
-        err = open_parts(&parts, load, fault);
+        err = load_parts_open(&parts, load->loop, fault);
     if (!err) {
+        load->http = parts.http;
+        load->rooms = parts.rooms;
+        load->pacer = parts.pacer;
         utterance_encode(speech.samples, speech.frames, &load->question);
         utterance_encode(NULL, SILENCE_FRAMES, &load->silence);
         timer_init(&generator->start, load->loop, start_next, generator);
@@ -229,12 +175,12 @@ static enum err run(struct generator *generator, struct fault *fault)
         loop_run(load->loop);
         print_result(generator);
     }
-    close_parts(&parts, load);
+    load_parts_close(&parts);
     speech_clear(&speech);
     utterance_clear(&load->question);
     utterance_clear(&load->silence);
     loop_free(load->loop);
-    dtls_identity_free(parts.identity);
+    load_parts_clear(&parts);
     return err;
 }
 

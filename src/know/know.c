@@ -217,8 +217,9 @@ static void cut(void *arg, enum err err)
 {
     struct reading *reading = arg;
     struct store_line line = {.key = reading->workspace_id, .mode = STORE_WRITE};
-    if (err || store_job_for(reading->know->store, line, store_job_fn, reading, reading->know->loop,
-                             stored))
+    if (err || reading->know->is_closing || /* the store may be gone; its lease runs out */
+        store_job_for(reading->know->store, line, store_job_fn, reading, reading->know->loop,
+                      stored))
         reading_over(reading);
 }
 
@@ -226,7 +227,7 @@ static void taken(void *arg, enum err err)
 {
     struct reading *reading = arg;
     struct store_line line = {.key = reading->workspace_id, .mode = STORE_READ};
-    if (err ||
+    if (err || reading->know->is_closing ||
         store_job_for(reading->know->store, line, cut_job, reading, reading->know->loop, cut))
         reading_over(reading);
 }

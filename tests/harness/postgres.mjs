@@ -1,7 +1,7 @@
 /* A PostgreSQL server of the test's own: a new cluster in a temporary directory, on a Unix socket there and on a free port of loopback,
  * run by another user than root. */
 import { spawn, execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +45,7 @@ export async function startPostgres() {
     rmSync(dir, { recursive: true, force: true });
   };
   server.halt = (signal) => halt(server, signal);
+  server.freeze = (isFrozen) => freeze(server, isFrozen);
   await server.start();
   return server;
 }
@@ -64,11 +65,19 @@ async function launch(server, bin, data) {
   });
 }
 
+/* The server and all its processes stand still, or go on. */
+function freeze(server, isFrozen) {
+  const pid = postmaster(server);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+  for (const one of [pid, ...children]) process.kill(one, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+}
+
+const postmaster = (server) => Number(readFileSync(join(server.dir, 'data/postmaster.pid'), 'latin1').split('\n')[0]);
+
 /* SIGINT: fast shutdown; SIGQUIT: as a crash. The signal goes to the server itself, not to runuser. */
 async function halt(server, signal) {
   if (!server.child || server.child.exitCode !== null) return;
   const ended = new Promise((exit) => server.child.once('exit', exit));
-  const pid = execFileSync('head', ['-n', '1', join(server.dir, 'data/postmaster.pid')]).toString().trim();
-  process.kill(Number(pid), signal);
+  process.kill(postmaster(server), signal);
   await ended;
 }

@@ -25,17 +25,17 @@ export async function until(condition, { timeoutMs = 90000, what = 'condition' }
   }
 }
 
-/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), database ('sqlite' | 'postgresql' | a URL). */
+/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one), database ('sqlite' | 'postgresql' | a URL). */
 export async function startService(options = {}) {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const database = options.database ?? process.env.TEST_DATABASE ?? 'sqlite';
   const postgres = database === 'postgresql' ? await startPostgres() : null;
   const databaseUrl = postgres?.url ?? (database.includes('://') ? database : '');
   const env = {
-    ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_RTC_PORT: '0', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+    ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_RTC_PORT: '0', EARSHOT_RTC_PRIORITY: 'false', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
     ...(databaseUrl ? { EARSHOT_DATABASE_URL: databaseUrl } : {}), ...options.env,
   };
-  const service = { data, env, postgres, output: '', exit: null };
+  const service = { binary: options.binary ?? binary, data, env, postgres, output: '', exit: null };
   await launch(service, options.args ?? []);
   service.cli = (...args) => cli(env, ...args);
   service.stop = (signal = 'SIGTERM') => stop(service, signal);
@@ -49,7 +49,7 @@ export async function startService(options = {}) {
 }
 
 async function launch(service, args) {
-  const child = spawn(binary, ['serve', ...args], { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(service.binary, ['serve', ...args], { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] });
   adopt(child);
   service.child = child;
   service.exit = null;
@@ -95,9 +95,10 @@ export async function makeWorkspace(service, { balance = 25, calls = 5, name = '
 
 /* fetch() with a key: answers { status, headers, body (parsed), text }. A body that is no string is sent as JSON. */
 export function client(service, key) {
-  return async (method, path, body, headers = {}) => {
+  return async (method, path, body, headers = {}, signal = undefined) => {
     const response = await fetch(service.url + path, {
       method,
+      signal,
       headers: { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
       body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       redirect: 'manual',

@@ -1,0 +1,413 @@
+/* One caller, see caller.h. */
+#include "caller.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "net/http_client.h"
+#include "room/participant.h"
+
+enum {
+    SPOKEN_BYTES = 8,  /* a shorter packet is comfort noise */
+    QUIET_US = 800000, /* the agent has finished */
+    PAUSE_US = 500000, /* before the next question */
+    NO_GREETING_US = 3000000,
+    NO_REPLY_US = 20000000, /* a sanitizer's build on a busy machine */
+    BARGE_MOST_US = 1500000,
+    AGAIN_US = 300000, /* least pause between two calls, and the most is five times that */
+    FRAME_US = 20000,
+    GAP_US = 250000, /* heard as a hole, whatever the jitter buffer */
+    START_MS = 45000 /* what Start a call may take */
+};
+
+static const struct manner manners[] = {
+    {.name = "polite", .turns_least = 2, .turns_most = 4},
+    {.name = "lively",
+     .turns_least = 2,
+     .turns_most = 5,
+     .barge_percent = 40,
+     .chat_percent = 20,
+     .mute_percent = 20,
+     .is_v0 = true},
+    {.name = "barger", .turns_least = 4, .turns_most = 9, .barge_percent = 100},
+    {.name = "hasty", .turns_least = 0, .turns_most = 0},
+    {.name = "typist",
+     .turns_least = 1,
+     .turns_most = 2,
+     .typed = 1000,
+     .typed_chars = 40,
+     .typed_char = 'x'},
+    {.name = "poisoner",
+     .turns_least = 0,
+     .turns_most = 1,
+     .typed = 100,
+     .typed_chars = 60000,
+     .typed_char = 1},
+};
+
+const struct manner *manner_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(manners); i++)
+        if (strcmp(manners[i].name, name) == 0)
+            return &manners[i];
+    return NULL;
+}
+
+static unsigned dice(struct caller *caller, unsigned sides)
+{
+    caller->random = caller->random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(caller->random >> 33) % sides;
+}
+
+static void enter(struct caller *caller, enum caller_state state)
+{
+    caller->state = state;
+    caller->state_us = clock_now_us();
+    caller->frame = 0;
+}
+
+/* ---- what it writes down ---- */
+
+static double ms(int64_t us)
+{
+    return (double)us / 1000;
+}
+
+static void write_ms(const struct caller *caller, const char *what, int64_t us)
+{
+    printf("{\"what\":\"%s\",\"caller\":%u,\"call\":\"%s\",\"ms\":%.1f}\n", what, caller->number,
+           caller->call, ms(us));
+}
+
+static void write_refused(const struct caller *caller, const struct http_fetch_result *result)
+{
+    AUTO(js) body = NULL;
+    const char *code = NULL;
+    if (result->body && !js_parse(result->body, result->body_len, 16, &body, NULL))
+        code = js_text(js_get(body, "code"));
+    printf("{\"what\":\"refused\",\"caller\":%u,\"status\":%d,\"code\":\"%s\",\"ms\":%.1f}\n",
+           caller->number, result->status, code ? code : "",
+           ms(clock_now_us() - caller->posted_us));
+}
+
+static void write_over(const struct caller *caller)
+{
+    const struct caller_ear *ear = &caller->ear;
+    printf("{\"what\":\"over\",\"caller\":%u,\"call\":\"%s\",\"isJoined\":%s,\"isEnded\":%s,"
+           "\"seconds\":%.3f,\"turns\":%u,\"received\":%llu,\"expected\":%llu,\"worstMs\":%.1f,"
+           "\"gaps\":%u}\n",
+           caller->number, caller->call, caller->has_joined ? "true" : "false",
+           caller->is_ended ? "true" : "false",
+           caller->has_joined ? ms(caller->left_us - caller->joined_us) / 1000 : 0, caller->turns,
+           (unsigned long long)ear->received, (unsigned long long)ear->expected, ms(ear->worst_us),
+           ear->gaps);
+}
+
+/* ---- coming and going ---- */
+
+static void call_again(void *arg);
+
+static void be_idle(struct caller *caller)
+{
+    struct crowd *crowd = caller->crowd;
+    enter(caller, CALLER_IDLE);
+    crowd->busy--;
+    if (!crowd->is_over)
+        timer_set_after(&caller->next, AGAIN_US + dice(caller, 4 * AGAIN_US));
+    else if (crowd->busy == 0)
+        crowd->on_all_idle(crowd->arg);
+}
+
+void caller_leave(struct caller *caller)
+{
+    if (caller->state == CALLER_IDLE) {
+        timer_stop(&caller->next);
+        return;
+    }
+    if (!caller->link || caller->state == CALLER_LEAVING)
+        return; /* starting: the answer finds the crowd over */
+    if (!caller->left_us)
+        caller->left_us = clock_now_us();
+    enter(caller, CALLER_LEAVING);
+    caller->link->ops->close(caller->link, ROOM_CLOSE_ENDED);
+}
+
+/* ---- talking ---- */
+
+static void ask(struct caller *caller)
+{
+    if (caller->turns == 0 || caller->crowd->is_over) {
+        caller_leave(caller);
+        return;
+    }
+    caller->turns--;
+    if (dice(caller, 100) < caller->manner->chat_percent &&
+        !room_participant_chat(caller->link, "And when do you close?"))
+        enter(caller, CALLER_WAITING);
+    else
+        enter(caller, CALLER_SPEAKING);
+}
+
+static void pause_before(struct caller *caller)
+{
+    if (dice(caller, 100) < caller->manner->mute_percent) {
+        room_participant_mute(caller->link, true);
+        room_participant_mute(caller->link, false);
+    }
+    enter(caller, CALLER_PAUSING);
+}
+
+static void send_frame(struct caller *caller)
+{
+    bool is_speaking = caller->state == CALLER_SPEAKING;
+    const struct utterance *from = is_speaking ? &caller->crowd->question : &caller->crowd->silence;
+    size_t at = caller->frame++ % from->count;
+    caller->link->ops->send_opus(caller->link, from->packets[at].data, from->packets[at].len,
+                                 caller->timestamp, is_speaking && at == 0);
+    caller->timestamp += AUDIO_OUT_SAMPLES;
+}
+
+/* Every 20 ms from the join on. */
+static void on_frame(void *arg, int64_t due_us)
+{
+    struct caller *caller = arg;
+    (void)due_us;
+    send_frame(caller);
+    int64_t now_us = clock_now_us(), since_us = now_us - caller->state_us;
+    bool is_quiet = now_us - caller->ear.last_us > QUIET_US;
+    switch (caller->state) {
+    case CALLER_GREETED:
+        if (caller->ear.has_heard ? is_quiet : since_us > NO_GREETING_US)
+            pause_before(caller);
+        break;
+    case CALLER_PAUSING:
+        if (since_us > PAUSE_US)
+            ask(caller);
+        break;
+    case CALLER_SPEAKING:
+        if (caller->frame == caller->crowd->question.count)
+            enter(caller, CALLER_WAITING);
+        break;
+    case CALLER_WAITING:
+        if (since_us > NO_REPLY_US) {
+            write_ms(caller, "unanswered", since_us);
+            enter(caller, CALLER_PAUSING);
+        }
+        break;
+    case CALLER_HEARING:
+        if (caller->barge_us ? since_us > caller->barge_us : is_quiet)
+            caller->barge_us ? ask(caller) : pause_before(caller);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- the room ---- */
+
+static void type(struct caller *caller)
+{
+    const struct manner *manner = caller->manner;
+    if (manner->typed == 0)
+        return;
+    AUTO_MEM char *text = mem_new_n(char, manner->typed_chars + 1);
+    memset(text, manner->typed_char, manner->typed_chars);
+    for (unsigned i = 0; i < manner->typed; i++)
+        if (room_participant_chat(caller->link, text))
+            return;
+}
+
+static void on_joined(void *arg, const char *identity, const char *name)
+{
+    struct caller *caller = arg;
+    (void)identity, (void)name;
+    if (caller->state != CALLER_JOINING)
+        return;
+    caller->has_joined = true;
+    caller->joined_us = clock_now_us();
+    write_ms(caller, "joined", caller->joined_us - caller->posted_us);
+    enter(caller, CALLER_GREETED);
+    pacer_join(caller->crowd->parts.pacer, &caller->seat, on_frame, caller);
+    type(caller);
+    if (caller->manner->turns_most == 0)
+        caller_leave(caller);
+}
+
+static void listen(struct caller_ear *ear, uint16_t sequence, uint32_t timestamp, int64_t now_us)
+{
+    uint16_t step = (uint16_t)(sequence - ear->last_sequence);
+    ear->received++;
+    if (!ear->has_heard)
+        ear->expected = 1;
+    else if (step < 0x8000)
+        ear->expected += step;
+    if (ear->has_heard && step == 1 && timestamp - ear->last_timestamp == AUDIO_OUT_SAMPLES) {
+        int64_t late_us = now_us - ear->last_us - FRAME_US;
+        ear->worst_us = MAX(ear->worst_us, late_us);
+        ear->gaps += late_us > GAP_US;
+    }
+    ear->last_sequence = sequence;
+    ear->last_timestamp = timestamp;
+}
+
+static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,
+                    uint32_t timestamp, int64_t now_us)
+{
+    struct caller *caller = arg;
+    (void)payload;
+    listen(&caller->ear, sequence, timestamp, now_us);
+    caller->ear.last_us = len < SPOKEN_BYTES ? caller->ear.last_us : now_us;
+    caller->ear.has_heard = true;
+    if (len < SPOKEN_BYTES || caller->state != CALLER_WAITING)
+        return;
+    write_ms(caller, "reply", now_us - caller->state_us);
+    enter(caller, CALLER_HEARING);
+    bool barges = dice(caller, 100) < caller->manner->barge_percent;
+    caller->barge_us = barges ? 1 + dice(caller, BARGE_MOST_US) : 0;
+}
+
+static void on_left(void *arg, const char *identity, enum room_left how, int64_t last_packet_us)
+{
+    (void)identity, (void)how, (void)last_packet_us;
+    struct caller *caller = arg;
+    caller->is_ended = true;
+    caller_leave(caller);
+}
+
+static void on_muted(void *arg, bool is_muted)
+{
+    (void)arg, (void)is_muted;
+}
+
+static void on_chat(void *arg, const char *text)
+{
+    (void)arg, (void)text;
+}
+
+static void on_ended(void *arg, enum err err, const char *reason)
+{
+    struct caller *caller = arg;
+    (void)err, (void)reason;
+    caller->is_ended = true;
+    if (!caller->left_us)
+        caller->left_us = clock_now_us();
+}
+
+static void on_closed(void *arg)
+{
+    struct caller *caller = arg;
+    pacer_leave(&caller->seat);
+    caller->link = NULL;
+    if (!caller->left_us)
+        caller->left_us = clock_now_us();
+    write_over(caller);
+    be_idle(caller);
+}
+
+static void on_transcript(void *arg, const struct room_transcript *transcript)
+{
+    (void)arg, (void)transcript;
+}
+
+static void on_agent_state(void *arg, const char *state)
+{
+    (void)arg, (void)state;
+}
+
+static bool join(struct caller *caller, const struct js *started)
+{
+    static const struct room_participant_events events = {
+        .room = {on_joined, on_left, on_opus, on_muted, on_chat, on_closed},
+        .on_transcript = on_transcript,
+        .on_agent_state = on_agent_state,
+        .on_ended = on_ended,
+    };
+    struct room_participant_config config = {
+        .url = js_text(js_get(started, "livekitUrl")),
+        .token = js_text(js_get(started, "token")),
+        .is_single_pc = !caller->manner->is_v0,
+        .events = &events,
+        .arg = caller,
+    };
+    const char *id = js_text(js_get(started, "callId"));
+    if (!config.url || !config.token || !id)
+        return false;
+    snprintf(caller->call, sizeof(caller->call), "%s", id);
+    write_ms(caller, "started", clock_now_us() - caller->posted_us);
+    enter(caller, CALLER_JOINING);
+    struct fault fault;
+    return !room_participant_open(caller->crowd->parts.rooms, &config, &caller->link, &fault);
+}
+
+/* ---- the API ---- */
+
+static void on_started(void *arg, const struct http_fetch_result *result)
+{
+    struct caller *caller = arg;
+    AUTO(js) started = NULL;
+    if (result->fault.err || result->status != 201 ||
+        js_parse(result->body, result->body_len, 32, &started, NULL)) {
+        write_refused(caller, result);
+        be_idle(caller);
+    } else if (!join(caller, started)) {
+        write_over(caller);
+        be_idle(caller);
+    } else if (caller->crowd->is_over) {
+        caller_leave(caller);
+    }
+}
+
+static void call_again(void *arg)
+{
+    static const struct http_fetch_fns fns = {.on_done = on_started};
+    struct caller *caller = arg;
+    const struct manner *manner = caller->manner;
+    char body[200], url[300], authorization[100];
+    caller->crowd->busy++;
+    caller->call[0] = 0;
+    caller->ear = (struct caller_ear){0};
+    caller->has_joined = caller->is_ended = false;
+    caller->joined_us = caller->left_us = 0;
+    caller->turns =
+        manner->turns_least + dice(caller, manner->turns_most - manner->turns_least + 1);
+    enter(caller, CALLER_STARTING);
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}", caller->agent);
+    snprintf(url, sizeof(url), "%s/v1/calls", caller->crowd->url);
+    snprintf(authorization, sizeof(authorization), "Bearer %s", caller->key);
+    const struct http_header headers[] = {{"authorization", authorization},
+                                          {"content-type", "application/json"}};
+    struct http_fetch_request request = {.method = "POST",
+                                         .url = url,
+                                         .headers = headers,
+                                         .header_count = ARRAY_LEN(headers),
+                                         .body = body,
+                                         .body_len = strlen(body),
+                                         .timeout_ms = START_MS,
+                                         .scope = GUARD_OPERATOR};
+    caller->posted_us = clock_now_us();
+    http_fetch_start(caller->crowd->parts.http, &request, &fns, caller);
+}
+
+struct caller *caller_new(struct crowd *crowd, unsigned number, const struct manner *manner,
+                          const char *key, const char *agent, uint64_t seed)
+{
+    struct caller *caller = mem_new(struct caller);
+    caller->crowd = crowd;
+    caller->number = number;
+    caller->manner = manner;
+    caller->random = seed ^ ((uint64_t)number * 0x9e3779b97f4a7c15u);
+    snprintf(caller->key, sizeof(caller->key), "%s", key);
+    snprintf(caller->agent, sizeof(caller->agent), "%s", agent);
+    timer_init(&caller->next, crowd->loop, call_again, caller);
+    timer_set_after(&caller->next, dice(caller, 3 * AGAIN_US));
+    return caller;
+}
+
+void caller_free(struct caller *caller)
+{
+    timer_stop(&caller->next);
+    mem_free(caller);
+}

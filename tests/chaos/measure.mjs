@@ -1,0 +1,79 @@
+/* Samples by phase and name, and what the phase with hostile tenants may be worse than the quiet one. */
+
+export class Measure {
+  constructor() {
+    this.phase = null;
+    this.samples = new Map(); // phase -> name -> numbers
+  }
+
+  add(name, value) {
+    if (!this.phase) return;
+    const names = this.samples.get(this.phase) ?? this.samples.set(this.phase, new Map()).get(this.phase);
+    (names.get(name) ?? names.set(name, []).get(name)).push(value);
+  }
+
+  at(phase, name, quantile) {
+    const values = [...(this.samples.get(phase)?.get(name) ?? [])].sort((a, b) => a - b);
+    return values.length ? values[Math.min(values.length - 1, Math.floor(quantile * values.length))] : null;
+  }
+
+  count(phase, name) {
+    return this.samples.get(phase)?.get(name)?.length ?? 0;
+  }
+}
+
+/* Names with their quantiles: under hostile tenants each may be `ratio` times the quiet one and `roomMs` more. The
+ * room is that of a noisy machine with a sanitizer's build; what shared fate costs is seconds. */
+export const limits = [
+  { name: 'api ms', quantile: 0.5, ratio: 4, roomMs: 100 },
+  { name: 'api ms', quantile: 0.95, ratio: 4, roomMs: 500 },
+  { name: 'api ms', quantile: 0.99, ratio: 5, roomMs: 1500 },
+  { name: 'write ms', quantile: 0.95, ratio: 4, roomMs: 500 },
+  { name: 'tool ms', quantile: 0.95, ratio: 4, roomMs: 500 },
+  { name: 'start ms', quantile: 0.95, ratio: 4, roomMs: 1000 },
+  { name: 'reply ms', quantile: 0.5, ratio: 2, roomMs: 250 },
+  { name: 'reply ms', quantile: 0.95, ratio: 3, roomMs: 500 },
+  { name: 'event late ms', quantile: 0.5, ratio: 4, roomMs: 250 },
+  { name: 'event late ms', quantile: 0.95, ratio: 4, roomMs: 1000 },
+  { name: 'audio worst ms', quantile: 0.9, ratio: 4, roomMs: 250 },
+];
+
+const LEAST_SAMPLES = 10;
+const FULL_MOST = 0.7; // of the calls that were asked for: a full node refuses, and a hostile tenant may not fill it
+
+/* How late this process's own timers come: what the machine adds to every sample. */
+export function watchMachine(measure) {
+  const EVERY_MS = 50;
+  let due = performance.now() + EVERY_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    measure.add('machine late ms', Math.max(0, now - due));
+    due = now + EVERY_MS;
+  }, EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+/* The lines of the table, and the limits that were passed. */
+export function compare(measure, quiet, hostile) {
+  const lines = [],
+    broken = [];
+  const noise = (phase, quantile) => measure.at(phase, 'machine late ms', quantile) ?? 0;
+  for (const { name, quantile, ratio, roomMs } of limits) {
+    const counts = [measure.count(quiet, name), measure.count(hostile, name)];
+    if (Math.min(...counts) < LEAST_SAMPLES) continue;
+    const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
+    const most = before * ratio + roomMs + 4 * Math.max(0, noise(hostile, quantile) - noise(quiet, quantile));
+    const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ${most.toFixed(0)} (${counts.join(' and ')} samples)`;
+    lines.push(line);
+    if (after > most) broken.push(line);
+  }
+  for (const quantile of [0.5, 0.95])
+    lines.push(
+      `machine late ms p${quantile * 100}: quiet ${noise(quiet, quantile).toFixed(0)}, hostile ${noise(hostile, quantile).toFixed(0)}`,
+    );
+  const [full, started] = [measure.count(hostile, 'full'), measure.count(hostile, 'start ms')];
+  const line = `calls refused because the node was full: ${full}, started: ${started}`;
+  lines.push(line);
+  if (full + started > LEAST_SAMPLES && full > FULL_MOST * (full + started)) broken.push(line);
+  return { lines, broken };
+}

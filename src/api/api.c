@@ -29,10 +29,8 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->proxies = proxies;
     api->admission = admission_new(deps->config);
     api->keys = keys_new(deps->control, deps->store);
-    api->requests = limit_new(config_int(deps->config, SET_RATE_LIMIT),
-                              config_int(deps->config, SET_RATE_BURST));
-    int64_t failures = config_int(deps->config, SET_AUTH_FAIL_LIMIT);
-    api->failures = limit_new(failures, failures);
+    api->rates = rates_new(deps->config, deps->control, deps->store);
+    api->sweeper = sweeper_new(deps->control, deps->store);
     buf_init(&api->openapi, 8 << 20);
     *out = api;
     return OK;
@@ -40,7 +38,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
 
 bool api_is_idle(const struct api *api)
 {
-    return api->under_way == 0;
+    return api->under_way == 0 && rates_is_idle(api->rates) && sweeper_is_idle(api->sweeper);
 }
 
 void api_close(struct api *api)
@@ -48,8 +46,8 @@ void api_close(struct api *api)
     if (!api)
         return;
     keys_free(api->keys);
-    limit_free(api->requests);
-    limit_free(api->failures);
+    rates_free(api->rates);
+    sweeper_free(api->sweeper);
     proxies_free(api->proxies);
     admission_free(api->admission);
     buf_clear(&api->openapi);
@@ -204,8 +202,7 @@ static void check_rate(struct request *request)
         is_visitor ? arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->admitted.site)
         : who->kind == KEY_AGENT ? who->agent_id
                                  : who->key_id;
-    int64_t now_us = loop_now_us(request->deps->control);
-    if (!limit_take(request->api->requests, name, now_us, &request->limit))
+    if (!rates_request(request->api->rates, name, &request->limit))
         refuse_rate(request, request->limit.retry_s);
     else if (!admission_know(request->api->admission, &request->admitted, who->workspace_id,
                              is_visitor))
@@ -218,8 +215,7 @@ static void check_rate(struct request *request)
 static void refuse_key(struct request *request)
 {
     struct limit_state limit;
-    int64_t now_us = loop_now_us(request->deps->control);
-    if (!limit_take(request->api->failures, request->admitted.site, now_us, &limit)) {
+    if (!rates_failure(request->api->rates, &request->client, &limit)) {
         refuse_rate(request, limit.retry_s);
         return;
     }

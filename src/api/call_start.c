@@ -19,6 +19,7 @@
 #include "store/agent.h"
 #include "store/call.h"
 #include "store/tx.h"
+#include "store/visitor.h"
 #include "store/workspace.h"
 
 struct started {
@@ -221,23 +222,47 @@ static void dispatch(struct request *request)
     calls_start(request->deps->calls, make_plan(state), dispatched, request);
 }
 
+static void refuse_concurrent(struct request *request)
+{
+    request_error(request, API_CONCURRENT_CALL_LIMIT);
+    answer_header(&request->answer, "Retry-After", "10");
+}
+
+/* One visitor does not use up the calls of all: those that nobody joins stay for as long as their
+ * token is good. The agent's row is held. */
+static bool may_visitor_start(struct request *request, const struct call_start_state *state)
+{
+    int64_t waiting;
+    if (!state->visitor)
+        return true;
+    if (!request_found(
+            request, store_visitor_waiting(request->tx, state->agent.id, state->visitor, &waiting)))
+        return false;
+    if (waiting >= VISITOR_CALLS_MAX)
+        refuse_concurrent(request);
+    return waiting < VISITOR_CALLS_MAX;
+}
+
 /* The last step of the job, so that others wait for the workspace's row only this long. */
 static bool insert_counted(struct request *request, const struct call_start_state *state,
                            int64_t most_running)
 {
     int64_t running;
     const char *id = request->principal.workspace_id;
-    if (!request_found(request, store_workspace_lock(request->tx, id)) ||
+    if (!may_visitor_start(request, state) ||
+        !request_found(request, store_workspace_lock(request->tx, id)) ||
         !request_found(request, store_call_running(request->tx, id, &running)))
         return false;
     if (running >= most_running) {
-        request_error(request, API_CONCURRENT_CALL_LIMIT);
-        answer_header(&request->answer, "Retry-After", "10");
+        refuse_concurrent(request);
         return false;
     }
     return request_found(request,
                          store_call_insert(request->tx, &state->call, state->agent.webhook_url,
-                                           state->join_until_wall_ms));
+                                           state->join_until_wall_ms)) &&
+           (!state->visitor ||
+            request_found(request,
+                          store_visitor_mark(request->tx, state->call.id, state->visitor)));
 }
 
 /* The tools that are on, in full; and without the documents that were removed. */

@@ -17,7 +17,10 @@ struct call_start_state {
     const struct catalog_language *language; /* that the call speaks */
     bool is_language_sent;                   /* a different one than the agent's */
     int64_t join_until_wall_ms;
+    const char *visitor; /* the address that a page's visitor calls from; NULL: no visitor */
 };
+
+enum { VISITOR_CALLS_MAX = 10 /* of one visitor, that nobody has joined */ };
 
 /* Inside the job: UNSUPPORTED_LANGUAGE, 402, CONCURRENT_CALL_LIMIT, then the row is inserted and
  * request->after set. state->start and state->agent are filled and checked. false: answered. */

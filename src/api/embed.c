@@ -12,6 +12,8 @@
 
 #define EMBED_PATH "/v1/embed/calls"
 
+enum { VISITOR_TOKEN_S = 120 /* a page joins at once */ };
+
 struct embed_participant {
     const char *name;
 };
@@ -157,6 +159,7 @@ static void fill_start(struct call_start_state *state, const struct embed_body *
     start->agent_id = state->agent.id;
     start->language = body->language;
     start->participant.name = body->participant.name;
+    start->participant.ttl_s = VISITOR_TOKEN_S;
     start->config.call.max_duration_s = state->agent.embed.max_call_seconds;
     start->variables.items = body->variables.items;
     for (size_t i = 0; i < body->variables.count; i++)
@@ -198,5 +201,6 @@ void embed_calls_create(struct request *request)
         return;
     }
     fill_start(state, &body);
+    state->visitor = request->admitted.site;
     (void)call_start_insert(request, state, CALL_SOURCE_EMBED);
 }

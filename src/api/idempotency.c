@@ -6,6 +6,10 @@
 #include "base/crypto.h"
 #include "store/idempotency.h"
 
+/* Far above a day's use; visitors of a page have no use for an old answer, whose token is over. */
+static const struct idempotency_limits workspace_limits = {20000, 64 << 20},
+                                       visitors_limits = {2000, 16 << 20};
+
 bool idempotency_keeps(int status)
 {
     return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
@@ -33,6 +37,8 @@ static const char *owner(struct request *request)
 static struct idempotency_key key_of(struct request *request)
 {
     return (struct idempotency_key){
+        .scope = request->admitted.workspace,
+        .limits = request->principal.kind == KEY_PUBLISHABLE ? visitors_limits : workspace_limits,
         .owner = owner(request),
         .target = request->http->target,
         .key = request->idempotency_key,

@@ -3,17 +3,19 @@
 
 #include "api/api.h"
 #include "api/keys.h"
-#include "api/limit.h"
+#include "api/rates.h"
 #include "net/addr.h"
 
 struct admission;
 struct proxies;
 struct request;
+struct sweeper;
 
 struct api {
     struct api_deps deps;
     struct keys *keys;
-    struct limit *requests, *failures;
+    struct rates *rates;
+    struct sweeper *sweeper;
     struct proxies *proxies;
     struct admission *admission;
     struct buf openapi; /* made at the first use */
@@ -28,6 +30,11 @@ bool proxies_have(const struct proxies *proxies, const struct net_addr *addr);
  * proxy of ours; :: when a proxy of ours vouches for what is no address. */
 void proxies_client(const struct proxies *proxies, const struct http_request *http,
                     struct net_addr *out);
+
+/* api/sweeper.c: removes what is kept for a time and is over it, every few minutes. */
+struct sweeper *sweeper_new(struct loop *loop, struct store *store);
+void sweeper_free(struct sweeper *sweeper); /* sweeper_is_idle() */
+bool sweeper_is_idle(const struct sweeper *sweeper);
 
 /* api/embed.c: adds CORS headers to the answer for a publishable key. */
 void embed_preflight(struct request *request);

@@ -1,44 +1,56 @@
-/* Token buckets: a bucket is the moment at which it was empty last, as if time filled it. Full
- * buckets carry no knowledge and are dropped when there are many. */
+/* A bucket is its tokens at the moment of the last look; time fills it. All stand in the order in
+ * which they were asked for, and those with something to tell in a second one. */
 #include "api/limit.h"
 
 #include <string.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
 
+enum { OWED_BURSTS_MAX = 32 /* more nodes than that do not let a burst pass at once */ };
+
 struct bucket {
-    int64_t tokens_e6; /* millionths of a token */
+    struct list_node asked, untold; /* in limit->asked and limit->untold */
+    int64_t tokens_e6;              /* millionths of a token; below 0: owed */
     int64_t at_us;
+    int64_t taken; /* here, and not told yet */
+    char name[];
 };
 
 struct limit {
     struct map *buckets;
+    struct list_node asked, untold; /* the least lately first; the first to tell first */
     int64_t per_minute, burst;
-    int64_t now_us; /* of the sweep under way */
+    size_t most_buckets;
 };
 
-struct limit *limit_new(int64_t per_minute, int64_t burst)
+struct limit *limit_new(int64_t per_minute, int64_t burst, size_t most_buckets)
 {
     struct limit *limit = mem_new(struct limit);
     limit->buckets = map_new();
+    list_init(&limit->asked);
+    list_init(&limit->untold);
     limit->per_minute = per_minute;
     limit->burst = MAX(burst, 1);
+    limit->most_buckets = most_buckets ? most_buckets : LIMIT_BUCKETS_MAX;
     return limit;
 }
 
-static int drop(void *arg, const void *key, size_t key_len, void *value)
+static void forget(struct limit *limit, struct bucket *bucket)
 {
-    (void)arg, (void)key, (void)key_len;
-    mem_free(value);
-    return 0;
+    list_remove(&bucket->asked);
+    list_remove(&bucket->untold);
+    map_remove_str(limit->buckets, bucket->name);
+    mem_free(bucket);
 }
 
 void limit_free(struct limit *limit)
 {
     if (!limit)
         return;
-    map_each(limit->buckets, drop, NULL);
+    for (struct bucket *bucket; (bucket = LIST_FIRST(&limit->asked, struct bucket, asked));)
+        forget(limit, bucket);
     map_free(limit->buckets);
     mem_free(limit);
 }
@@ -46,37 +58,26 @@ void limit_free(struct limit *limit)
 static void fill(const struct limit *limit, struct bucket *bucket, int64_t now_us)
 {
     int64_t full = limit->burst * 1000000;
-    int64_t passed_us = MIN(now_us - bucket->at_us, INT64_C(3600000000));
+    int64_t passed_us = MIN(MAX(now_us - bucket->at_us, 0), INT64_C(3600000000));
     bucket->tokens_e6 = MIN(full, bucket->tokens_e6 + passed_us * limit->per_minute / 60);
-    bucket->at_us = now_us;
-}
-
-static int drop_full(void *arg, const void *key, size_t key_len, void *value)
-{
-    struct limit *limit = arg;
-    struct bucket *bucket = value;
-    fill(limit, bucket, limit->now_us);
-    if (bucket->tokens_e6 < limit->burst * 1000000)
-        return 0;
-    map_remove(limit->buckets, key, key_len);
-    mem_free(bucket);
-    return 0;
+    bucket->at_us = MAX(bucket->at_us, now_us);
 }
 
 static struct bucket *find(struct limit *limit, const char *name, int64_t now_us)
 {
     struct bucket *bucket = map_get_str(limit->buckets, name);
-    if (bucket) {
-        fill(limit, bucket, now_us);
-        return bucket;
+    if (!bucket) {
+        if (map_count(limit->buckets) >= limit->most_buckets)
+            forget(limit, LIST_FIRST(&limit->asked, struct bucket, asked));
+        bucket = mem_zalloc(sizeof *bucket + strlen(name) + 1);
+        memcpy(bucket->name, name, strlen(name) + 1);
+        bucket->tokens_e6 = limit->burst * 1000000;
+        bucket->at_us = now_us;
+        map_set_str(limit->buckets, name, bucket);
     }
-    if (map_count(limit->buckets) >= LIMIT_BUCKETS_MAX) {
-        limit->now_us = now_us;
-        map_each(limit->buckets, drop_full, limit);
-    }
-    bucket = mem_new(struct bucket);
-    *bucket = (struct bucket){.tokens_e6 = limit->burst * 1000000, .at_us = now_us};
-    map_set_str(limit->buckets, name, bucket);
+    list_remove(&bucket->asked);
+    list_push_back(&limit->asked, &bucket->asked);
+    fill(limit, bucket, now_us);
     return bucket;
 }
 
@@ -88,40 +89,70 @@ static int64_t seconds_to(const struct limit *limit, int64_t missing_e6)
     return (us + 999999) / 1000000;
 }
 
-static void describe(const struct limit *limit, const struct bucket *bucket,
-                     struct limit_state *out)
+static void describe(const struct limit *limit, int64_t tokens_e6, struct limit_state *out)
 {
     *out = (struct limit_state){
         .per_minute = limit->per_minute,
-        .remaining = bucket->tokens_e6 / 1000000,
-        .reset_s = seconds_to(limit, limit->burst * 1000000 - bucket->tokens_e6),
-        .retry_s = seconds_to(limit, 1000000 - bucket->tokens_e6),
+        .remaining = MAX(tokens_e6, 0) / 1000000,
+        .reset_s = seconds_to(limit, limit->burst * 1000000 - tokens_e6),
+        .retry_s = seconds_to(limit, 1000000 - tokens_e6),
     };
-}
-
-static bool ask(struct limit *limit, const char *name, int64_t now_us, int64_t take_e6,
-                struct limit_state *out)
-{
-    if (limit->per_minute == 0) {
-        if (out)
-            *out = (struct limit_state){0};
-        return true;
-    }
-    struct bucket *bucket = find(limit, name, now_us);
-    bool has_token = bucket->tokens_e6 >= 1000000;
-    if (has_token)
-        bucket->tokens_e6 -= take_e6;
-    if (out)
-        describe(limit, bucket, out);
-    return has_token;
 }
 
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out)
 {
-    return ask(limit, name, now_us, 1000000, out);
+    struct limit_state ignored;
+    *(out ? out : &ignored) = (struct limit_state){0};
+    if (limit->per_minute == 0)
+        return true;
+    struct bucket *bucket = find(limit, name, now_us);
+    bool has_token = bucket->tokens_e6 >= 1000000;
+    if (has_token) {
+        bucket->tokens_e6 -= 1000000;
+        bucket->taken++;
+        if (!list_is_linked(&bucket->untold))
+            list_push_back(&limit->untold, &bucket->untold);
+    }
+    describe(limit, bucket->tokens_e6, out ? out : &ignored);
+    return has_token;
 }
 
 bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out)
 {
-    return ask(limit, name, now_us, 0, out);
+    struct limit_state ignored;
+    *(out ? out : &ignored) = (struct limit_state){0};
+    if (limit->per_minute == 0)
+        return true;
+    struct bucket *bucket = map_get_str(limit->buckets, name);
+    if (bucket)
+        fill(limit, bucket, now_us);
+    int64_t tokens_e6 = bucket ? bucket->tokens_e6 : limit->burst * 1000000;
+    describe(limit, tokens_e6, out ? out : &ignored);
+    return tokens_e6 >= 1000000;
+}
+
+void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us)
+{
+    if (limit->per_minute == 0 || tokens <= 0)
+        return;
+    struct bucket *bucket = find(limit, name, now_us);
+    int64_t most = (OWED_BURSTS_MAX + 1) * limit->burst;
+    bucket->tokens_e6 = MAX(bucket->tokens_e6 - MIN(tokens, most) * 1000000,
+                            -OWED_BURSTS_MAX * limit->burst * 1000000);
+}
+
+void limit_tell(struct limit *limit, size_t most, limit_told_fn *fn, void *arg)
+{
+    for (struct bucket *bucket;
+         most > 0 && (bucket = LIST_FIRST(&limit->untold, struct bucket, untold)); most--) {
+        list_remove(&bucket->untold);
+        int64_t taken = bucket->taken;
+        bucket->taken = 0;
+        fn(arg, bucket->name, taken);
+    }
+}
+
+size_t limit_buckets(const struct limit *limit)
+{
+    return map_count(limit->buckets);
 }

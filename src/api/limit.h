@@ -1,8 +1,11 @@
-/* Token buckets by name: requests of a key, failed authentications of an address. In memory; a
- * bucket that is full again is forgotten. Thread: the control loop. */
+/* Token buckets by name: requests of a key, failed authentications of an address. In memory, and
+ * bounded: over its ceiling the bucket that was asked for least lately is forgotten, which only
+ * gives to its owner. Nodes of one database tell each other what was taken; what comes late leaves
+ * a bucket owing, so that the rate holds over time. Thread: the control loop. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -11,8 +14,8 @@ struct limit;
 
 enum { LIMIT_BUCKETS_MAX = 200000 };
 
-/* per_minute 0: no limit. */
-struct limit *limit_new(int64_t per_minute, int64_t burst);
+/* per_minute 0: no limit. most_buckets 0: LIMIT_BUCKETS_MAX. */
+struct limit *limit_new(int64_t per_minute, int64_t burst, size_t most_buckets);
 void limit_free(struct limit *limit);
 DEFINE_AUTO(limit)
 
@@ -23,5 +26,12 @@ struct limit_state {
 };
 /* Takes one token; false: there is none. `out` may be NULL. */
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
-/* Is there a token? Takes none. */
+/* Is there a token? Takes none, and makes no bucket. */
 bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
+
+/* Another node has let so many pass. */
+void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us);
+/* What was taken here and not told yet: fn for each name, the first ones first, at most `most`. */
+typedef void limit_told_fn(void *arg, const char *name, int64_t tokens);
+void limit_tell(struct limit *limit, size_t most, limit_told_fn *fn, void *arg);
+size_t limit_buckets(const struct limit *limit);

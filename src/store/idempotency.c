@@ -13,6 +13,8 @@ enum {
     KEPT_MS = 24 * 3600 * 1000,
     UNDER_WAY_MS = 120000, /* the longest request; after it the process has died */
     FORGOTTEN_AT_ONCE = 10,
+    SWEPT_AT_ONCE = 500,
+    ONE_IN = 32, /* new keys looks whether its scope holds too much, which costs a walk */
     ANSWER_MAX_BYTES = 8 * 1024 * 1024,
 };
 static const char seal_context[] = "idempotency.answer";
@@ -51,13 +53,58 @@ static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
     return ERR_CONFLICT;
 }
 
-/* A few old rows go with each new one, so that the table stays as large as a day's use. */
-static void forget_old(struct tx *tx)
+static int64_t forget_old(struct tx *tx, int64_t most)
 {
-    EXEC(tx,
-         "DELETE FROM idempotency WHERE id IN (SELECT id FROM idempotency WHERE created_ms <= ?"
-         " ORDER BY created_ms LIMIT ? FOR UPDATE SKIP LOCKED)",
-         NUMBER(tx->now_ms - KEPT_MS), NUMBER(FORGOTTEN_AT_ONCE));
+    return EXEC(tx,
+                "DELETE FROM idempotency WHERE id IN (SELECT id FROM idempotency"
+                " WHERE created_ms <= ? ORDER BY created_ms LIMIT ? FOR UPDATE SKIP LOCKED)",
+                NUMBER(tx->now_ms - KEPT_MS), NUMBER(most));
+}
+
+enum err store_idempotency_sweep(struct tx *tx, bool *out_more)
+{
+    *out_more = forget_old(tx, SWEPT_AT_ONCE) == SWEPT_AT_ONCE;
+    return tx_result(tx);
+}
+
+enum err store_idempotency_is_due(struct tx *tx, bool *out_is_due)
+{
+    *out_is_due = QUERY_NUMBER(tx, 0, "SELECT 1 FROM idempotency WHERE created_ms <= ? LIMIT 1",
+                               NUMBER(tx->now_ms - KEPT_MS)) == 1;
+    return tx_result(tx);
+}
+
+/* When the newest of a scope alone are more than it may keep: the time of the first that is too
+ * much; else -1. */
+static int64_t find_cut(struct tx *tx, const struct idempotency_key *key)
+{
+    int64_t answers = 0, bytes = 0;
+    AUTO(cursor)
+    rows = QUERY(tx,
+                 "SELECT created_ms, bytes FROM idempotency WHERE scope = ?"
+                 " ORDER BY created_ms DESC LIMIT ?",
+                 TEXT(key->scope), NUMBER(key->limits.answers + 1));
+    while (cursor_next(rows)) {
+        bytes += cursor_number(rows, 1);
+        if (++answers > key->limits.answers || bytes > key->limits.bytes)
+            return cursor_number(rows, 0);
+    }
+    return -1;
+}
+
+/* Now and then, so that a storm of keys is stopped at little more than the ceiling. */
+static void trim(struct tx *tx, const struct idempotency_key *key)
+{
+    uint8_t dice;
+    crypto_random(&dice, sizeof dice);
+    if (dice % ONE_IN != 0)
+        return;
+    int64_t cut_ms = find_cut(tx, key);
+    if (cut_ms >= 0)
+        EXEC(tx,
+             "DELETE FROM idempotency WHERE id IN (SELECT id FROM idempotency WHERE scope = ?"
+             " AND created_ms <= ? AND status <> 0 FOR UPDATE SKIP LOCKED)",
+             TEXT(key->scope), NUMBER(cut_ms));
 }
 
 enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
@@ -65,15 +112,16 @@ enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *
 {
     struct row_key id = row_key(key);
     *out = (struct kept_answer){0};
-    forget_old(tx);
+    (void)forget_old(tx, FORGOTTEN_AT_ONCE);
+    trim(tx, key);
     EXEC(tx,
          "DELETE FROM idempotency WHERE id = ? AND (created_ms <= ? OR (status = 0 AND"
          " created_ms <= ?))",
          TEXT(id.hex), NUMBER(tx->now_ms - KEPT_MS), NUMBER(tx->now_ms - UNDER_WAY_MS));
     if (EXEC(tx,
-             "INSERT INTO idempotency (id, body_sha, status, answer, created_ms)"
-             " VALUES (?, ?, 0, '', ?) ON CONFLICT DO NOTHING",
-             TEXT(id.hex), TEXT(key->body_sha), NUMBER(tx->now_ms)))
+             "INSERT INTO idempotency (id, scope, body_sha, status, answer, bytes, created_ms)"
+             " VALUES (?, ?, ?, 0, '', 0, ?) ON CONFLICT DO NOTHING",
+             TEXT(id.hex), TEXT(key->scope), TEXT(key->body_sha), NUMBER(tx->now_ms)))
         return OK;
     AUTO(cursor)
     row = QUERY(tx, "SELECT body_sha, status, answer FROM idempotency WHERE id = ?", TEXT(id.hex));
@@ -100,8 +148,10 @@ enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key
     out_object_end(&json);
     if (text.is_full)
         return fault_set(&tx->fault, ERR_LIMIT, "an answer is too long to be kept");
-    EXEC(tx, "UPDATE idempotency SET status = ?, answer = ? WHERE id = ?", NUMBER(answer->status),
-         TEXT(tx_seal(tx, seal_context, text.data)), TEXT(row_key(key).hex));
+    const char *sealed = tx_seal(tx, seal_context, text.data);
+    EXEC(tx, "UPDATE idempotency SET status = ?, answer = ?, bytes = ? WHERE id = ?",
+         NUMBER(answer->status), TEXT(sealed), NUMBER((int64_t)strlen(sealed)),
+         TEXT(row_key(key).hex));
     return tx_result(tx);
 }
 

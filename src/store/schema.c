@@ -156,7 +156,20 @@ static const char *const version_3[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3};
+static const char *const version_4[] = {
+    "CREATE TABLE rates (node {id} NOT NULL, at_ms BIGINT NOT NULL, told TEXT NOT NULL,"
+    " PRIMARY KEY (node, at_ms))",
+    "CREATE INDEX rates_at ON rates (at_ms)",
+    "ALTER TABLE idempotency ADD COLUMN scope {id} NOT NULL DEFAULT ''",
+    "ALTER TABLE idempotency ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX idempotency_scope ON idempotency (scope, created_ms, bytes)",
+    "ALTER TABLE calls ADD COLUMN visitor {id} NOT NULL DEFAULT ''",
+    "CREATE INDEX calls_visitor ON calls (agent_id, visitor)"
+    " WHERE visitor <> '' AND user_joined_ms = 0 AND status <> 'ended'",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3, version_4};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

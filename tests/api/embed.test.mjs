@@ -43,6 +43,44 @@ test('refusals', async () => {
   assert.equal(wrong.headers.get('access-control-allow-origin'), 'https://a.example');
 });
 
+/* What a token says. */
+const claims = (token) => JSON.parse(Buffer.from(token.split('.')[1], 'base64url'));
+
+test('a visitor that joins none of its calls holds ten, for as long as their tokens are good', async () => {
+  const own = await t.newWorkspace({ calls: 30 });
+  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true } });
+  const started = [];
+  for (let i = 0; i < 10; i++) {
+    const answer = await press(agent, 'https://a.example');
+    assert.equal(answer.status, 201, answer.text);
+    started.push(answer.body);
+  }
+  const { exp } = claims(started[0].token);
+  assert.ok(Math.abs(exp - Date.now() / 1000 - 120) < 15, `the token is good for ${exp - Date.now() / 1000} s`);
+  refused(await press(agent, 'https://a.example'), 429, 'CONCURRENT_CALL_LIMIT');
+  const other = await own.api('POST', '/v1/agents', { name: 'f', greetingMode: 'none', embed: { enabled: true } });
+  assert.equal((await press(other.body.agent, 'https://a.example')).status, 201);
+  assert.equal((await own.api('POST', '/v1/calls', { agentId: agent.id })).status, 201);
+  await own.api('DELETE', `/v1/calls/${started[0].callId}`);
+  assert.equal((await press(agent, 'https://a.example')).status, 201);
+});
+
+test("one visitor's answer is not another's", async () => {
+  const proxied = await startApi({ env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.1' } });
+  try {
+    const { body: { agent } } = await proxied.api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true } });
+    const from = (address) => proxied.as(agent.publicKey)('POST', '/v1/embed/calls', {}, { 'X-Forwarded-For': address, 'Idempotency-Key': 'same' });
+    const one = await from('198.51.100.1'), again = await from('198.51.100.1'), two = await from('198.51.100.2');
+    assert.deepEqual([one.status, again.status, two.status], [201, 201, 201]);
+    assert.equal(again.body.token, one.body.token);
+    assert.notEqual(two.body.callId, one.body.callId);
+    const [a, b] = [await from('2001:db8:1:2::1'), await from('2001:db8:1:2:ffff::9')];
+    assert.equal(a.body.callId, b.body.callId); // one /64 is one address
+  } finally {
+    await proxied.close();
+  }
+});
+
 test('preflights and 401s carry CORS headers for any origin', async () => {
   const preflight = await t.as()('OPTIONS', '/v1/embed/calls', undefined, { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
   assert.equal(preflight.status, 204);

@@ -52,6 +52,34 @@ test('a rotated key stops on the other node', option, async () => {
   await until(async () => (await old('GET', '/v1/agents')).status === 401, { timeoutMs: 5000, what: 'the old key to stop' });
 });
 
+test('what one node lets pass counts on the other', option, async () => {
+  const limits = { EARSHOT_RATE_LIMIT: '600', EARSHOT_RATE_BURST: '5', EARSHOT_AUTH_FAIL_LIMIT: '5' };
+  const options = { database: postgres.url, env: { ...one.service.env, ...limits, EARSHOT_DATA: undefined, EARSHOT_DATABASE_URL: undefined } };
+  for (const name of ['EARSHOT_DATA', 'EARSHOT_DATABASE_URL']) delete options.env[name];
+  const nodes = await Promise.all([startApi(options), startApi(options)]);
+  try {
+    const workspace = await nodes[0].newWorkspace();
+    const ask = nodes.map((node) => node.as(workspace.key));
+    const from = Date.now();
+    let passed = 0;
+    while (Date.now() - from < 8000) {
+      const answers = await Promise.all([0, 1, 0, 1].map((node) => ask[node]('GET', '/v1/me')));
+      passed += answers.filter((answer) => answer.status === 200).length;
+      await new Promise((next) => setTimeout(next, 50));
+    }
+    const seconds = (Date.now() - from) / 1000;
+    /* The bursts of both, the rate, and what passes the other one before the news: two seconds at most. */
+    assert.ok(passed <= 2 * 5 + 10 * seconds + 2 * 10, `${passed} requests in ${seconds} s`);
+    assert.ok(passed >= 5 * seconds, `only ${passed} requests in ${seconds} s`);
+
+    for (let i = 0; i < 5; i++) refused(await nodes[0].as('nonsense')('GET', '/v1/me'), 401, 'UNAUTHORIZED');
+    await new Promise((next) => setTimeout(next, 2500)); /* two exchanges; a token comes back each 12 s */
+    refused(await nodes[1].as('nonsense')('GET', '/v1/me'), 429, 'RATE_LIMITED');
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()));
+  }
+});
+
 test("a killed node's calls are ended by the other one, once", option, async () => {
   const workspace = await one.newWorkspace();
   const { callId } = await newCall(workspace);

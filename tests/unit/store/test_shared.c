@@ -1,4 +1,5 @@
 /* What nodes and requests share: idempotency rows, leases, commands, documents in the queue. */
+#include <stdio.h>
 #include <string.h>
 
 #include "store/agent.h"
@@ -7,15 +8,19 @@
 #include "store/idempotency.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "store/rate.h"
+#include "store/visitor.h"
 #include "unit/store/call_fixture.h"
 #include "unit/store/fixture.h"
+
+static const struct idempotency_limits limits = {1000, 1 << 20};
 
 STORE_TEST(first_answer_is_given_again)
 {
     struct tx *tx = fix_write(fix);
-    struct idempotency_key key = {"key_1", "/v1/calls", "abc", "sha-1"};
-    struct idempotency_key other_body = {"key_1", "/v1/calls", "abc", "sha-2"};
-    struct idempotency_key other_owner = {"key_2", "/v1/calls", "abc", "sha-1"};
+    struct idempotency_key key = {"usr_1", limits, "key_1", "/v1/calls", "abc", "sha-1"};
+    struct idempotency_key other_body = {"usr_1", limits, "key_1", "/v1/calls", "abc", "sha-2"};
+    struct idempotency_key other_owner = {"usr_1", limits, "key_2", "/v1/calls", "abc", "sha-1"};
     struct kept_answer kept;
     CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
     CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
@@ -38,16 +43,60 @@ STORE_TEST(first_answer_is_given_again)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-STORE_TEST(two_nodes_do_not_start_one_request_twice)
+/* So many keys of a scope, each with an answer of a kilobyte. */
+static void keep_answers(struct tx *tx, const char *scope, struct idempotency_limits most,
+                         int count)
+{
+    char name[32], body[1001] = "";
+    memset(body, 'x', sizeof body - 1);
+    struct kept_answer kept, answer = {.status = 200, .body = body, .body_len = sizeof body - 1};
+    struct idempotency_key key = {scope, most, scope, "/v1/agents", name, "sha"};
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        tx->now_ms++;
+        CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+        CHECK_INT(store_idempotency_keep(tx, &key, &answer), OK);
+    }
+}
+
+static int64_t kept_of(struct tx *tx, const char *scope)
+{
+    return QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM idempotency WHERE scope = ?", TEXT(scope));
+}
+
+STORE_TEST(a_storm_of_keys_pushes_out_its_own_oldest_answers_only)
+{
+    enum {
+        SLACK = 400
+    }; /* a look comes with one new key in 32: so many without one are 3 in 10^6 */
+    struct tx *tx = fix_write(fix);
+    keep_answers(tx, "usr_quiet", (struct idempotency_limits){100, 1 << 20}, 10);
+    keep_answers(tx, "usr_many", (struct idempotency_limits){100, 1 << 30}, 1500);
+    CHECK(kept_of(tx, "usr_many") >= 100 && kept_of(tx, "usr_many") <= 100 + SLACK);
+    keep_answers(tx, "usr_long", (struct idempotency_limits){10000, 200000}, 1500);
+    CHECK(kept_of(tx, "usr_long") >= 100 && kept_of(tx, "usr_long") <= 200 + SLACK);
+    CHECK_INT(kept_of(tx, "usr_quiet"), 10);
+    struct idempotency_key newest = {"usr_many", limits, "usr_many", "/v1/agents", "1499", "sha"};
+    struct kept_answer kept;
+    CHECK_INT(store_idempotency_reserve(tx, &newest, &kept), ERR_CONFLICT);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(answers_over_a_day_old_are_swept_without_a_new_one)
 {
     struct tx *tx = fix_write(fix);
-    struct idempotency_key key = {"key_1", "/v1/calls", "abc", "sha-1"};
-    struct kept_answer kept;
-    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
-    tx->now_ms += 119000;
-    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
-    tx->now_ms += 2000; /* whoever reserved it has died */
-    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    bool is_due = true, has_more = true;
+    keep_answers(tx, "usr_1", limits, 600);
+    CHECK_INT(store_idempotency_is_due(tx, &is_due), OK);
+    CHECK(!is_due);
+    tx->now_ms += INT64_C(24) * 3600 * 1000;
+    CHECK_INT(store_idempotency_is_due(tx, &is_due), OK);
+    CHECK(is_due);
+    CHECK_INT(store_idempotency_sweep(tx, &has_more), OK);
+    CHECK(has_more);
+    CHECK_INT(store_idempotency_sweep(tx, &has_more), OK);
+    CHECK(!has_more);
+    CHECK_INT(kept_of(tx, "usr_1"), 0);
     CHECK_INT(fix_commit(tx), OK);
 }
 
@@ -82,6 +131,88 @@ static void fence_a(struct fix *fix, struct tx *tx, const char *call_id)
     CHECK_INT(store_command_ask(tx, COMMAND_END, call_id, NULL, &command), ERR_CLOSED);
     CHECK_INT(store_node_others(tx, others, &count), OK);
     CHECK_INT(count, 0);
+}
+
+static int64_t charge_of(const struct rate_telling_list *list, const char *text)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += strcmp(list->items[i].text, text) == 0;
+    return count;
+}
+
+STORE_TEST(nodes_tell_each_other_what_was_taken)
+{
+    struct store *b = fix_open(fix, "node-b", fix->is_pg ? "-b" : "");
+    REQUIRE(b != NULL);
+    struct rate_telling_list told;
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    CHECK_INT(store_rate_exchange(tx, "alone", &told), OK); /* nobody is there to be told */
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = write_on(fix, b);
+    CHECK_INT(store_node_start(tx, "http://b"), OK);
+    CHECK_INT(store_rate_exchange(tx, "", &told), OK);
+    CHECK_INT(told.count, 0);
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = fix_write(fix);
+    CHECK_INT(store_rate_exchange(tx, "one", &told), OK);
+    CHECK_INT(store_rate_exchange(tx, "two", &told), OK); /* within the same millisecond */
+    CHECK_INT(told.count, 0);                             /* not what it told itself */
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM rates WHERE told LIKE '%one%'"), 0);
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = write_on(fix, b);
+    CHECK_INT(store_rate_exchange(tx, "", &told), OK);
+    CHECK_INT(told.count, 2);
+    CHECK_INT(charge_of(&told, "one"), 1);
+    CHECK(told.count == 2 && told.items[0].at_ms < told.items[1].at_ms);
+    CHECK_INT(fix_commit(tx), OK);
+
+    tx = fix_write(fix);
+    tx->now_ms += 11000;
+    CHECK_INT(store_rate_exchange(tx, "three", &told), OK);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM rates"), 1); /* tidied up */
+    CHECK_INT(fix_commit(tx), OK);
+    store_close(b);
+}
+
+STORE_TEST(visitors_are_counted_by_their_address_until_somebody_joins)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    int64_t count = -1;
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *first = fix_call(fix, tx, 6000), *second = fix_call(fix, tx, 6000);
+    CHECK_INT(store_visitor_mark(tx, first, "1.2.3.4"), OK);
+    CHECK_INT(store_visitor_mark(tx, second, "1.2.3.4"), OK);
+    CHECK_INT(store_visitor_waiting(tx, fix->agent_id, "1.2.3.4", &count), OK);
+    CHECK_INT(count, 2);
+    CHECK_INT(store_visitor_waiting(tx, fix->agent_id, "1.2.3.5", &count), OK);
+    CHECK_INT(count, 0);
+    CHECK_INT(store_visitor_waiting(tx, "ua_other", "1.2.3.4", &count), OK);
+    CHECK_INT(count, 0);
+    struct call_funds funds;
+    CHECK_INT(store_call_user_joined(tx, first, "caller", tx->now_ms, &funds), OK);
+    CHECK_INT(store_visitor_waiting(tx, fix->agent_id, "1.2.3.4", &count), OK);
+    CHECK_INT(count, 1);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM calls WHERE visitor LIKE '%1.2.3%'"), 0);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(two_nodes_do_not_start_one_request_twice)
+{
+    struct tx *tx = fix_write(fix);
+    struct idempotency_key key = {"usr_1", limits, "key_1", "/v1/calls", "abc", "sha-1"};
+    struct kept_answer kept;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    tx->now_ms += 119000;
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), ERR_BUSY);
+    tx->now_ms += 2000; /* whoever reserved it has died */
+    CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
+    CHECK_INT(fix_commit(tx), OK);
 }
 
 STORE_TEST(dead_node_s_calls_are_ended_by_another)

@@ -87,7 +87,7 @@ static void note(struct talk *talk)
     history_add_calls(&talk->history, calls, results, reply->call_count);
     if (reply->call_excess == 0)
         return;
-    AUTO_MEM char *text = mem_printf("%zu more tool calls were not run: at most %d at once.",
+    AUTO_MEM char *text = mem_printf("%zu or more tool calls were not run: at most %d at once.",
                                      reply->call_excess, TALK_CALLS_MOST);
     history_add(&talk->history, LLM_SYSTEM, text);
 }

@@ -14,9 +14,9 @@
 #include "text/plain.h"
 
 enum {
-    CHAT_EVENT_MAX_BYTES = 1024 * 1024,
+    CHAT_EVENT_MAX_BYTES = 256 * 1024, /* parsed in one go on a media loop: 2 ms */
     CHAT_CALLS_MOST = 16,
-    CHAT_ARGUMENTS_MAX_BYTES = 128 * 1024,
+    CHAT_ARGUMENTS_MAX_BYTES = 32 * 1024, /* twice what the conversation takes */
 };
 
 struct chat_call {

@@ -87,6 +87,14 @@ static void on_text(void *arg, const char *text)
     (void)tell(llm, &(struct llm_event){.kind = LLM_TEXT, .text = text});
 }
 
+/* Cut ones are no JSON, whatever they look like: the conversation refuses them. */
+static const char *arguments_of(const struct chat_call *call)
+{
+    if (call->arguments.is_full)
+        return "cut: too long";
+    return call->arguments.len ? call->arguments.data : "{}";
+}
+
 static void tell_end(struct openai_llm *llm)
 {
     const struct chat_stream *stream = &llm->stream;
@@ -96,10 +104,10 @@ static void tell_end(struct openai_llm *llm)
         if (!call->name)
             continue;
         snprintf(id, sizeof id, "call_%u_%zu", llm->gen, i);
-        struct llm_event event = {
-            .kind = LLM_TOOL_CALL,
-            .call = {call->id ? call->id : id, chat_name_back(call->name, llm->request),
-                     call->arguments.len ? call->arguments.data : "{}", call->extra}};
+        struct llm_event event = {.kind = LLM_TOOL_CALL,
+                                  .call = {call->id ? call->id : id,
+                                           chat_name_back(call->name, llm->request),
+                                           arguments_of(call), call->extra}};
         if (!tell(llm, &event))
             return;
     }

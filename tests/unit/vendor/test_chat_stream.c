@@ -103,10 +103,11 @@ static const struct {
     {"no JSON at all", "data: <html>\n\n", "|5 the server's answer is no JSON"},
     {"one bad chunk among good", TEXT("A") "data: {]\n\n" TEXT("B") DONE, "AB|done"},
     {"behind DONE", TEXT("A") DONE TEXT("B"), "A|done"},
-    {"too many calls", CALL("{\"index\":99,\"function\":{\"name\":\"x\"}}"),
-     "|5 the server sends too many tool calls"},
-    {"negative index", CALL("{\"index\":-1,\"function\":{\"name\":\"x\"}}"),
-     "|5 the server sends too many tool calls"},
+    {"too many calls",
+     CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}")
+         CALL("{\"index\":99,\"function\":{\"name\":\"x\"}}") DONE,
+     "{a f {}}|done"},
+    {"negative index", CALL("{\"index\":-1,\"function\":{\"name\":\"x\"}}") DONE, "|done"},
     {"refusal", "data: {\"choices\":[{\"delta\":{\"refusal\":\"I can not.\"}}]}\n\n" DONE,
      "I can not.|done"},
 };
@@ -146,4 +147,47 @@ TEST(chat_error_bodies_in_all_their_forms)
                   errors[i].error);
         CHECK_TEXT(message, errors[i].message);
     }
+}
+
+/* Whatever a server streams, this much of it is held, and the answer goes on. */
+TEST(chat_stream_bounds_what_a_server_asks_for)
+{
+    struct chat_stream stream;
+    AUTO_BUF text = BUF_INIT(1024), event = BUF_INIT(64 * 1024);
+    chat_stream_init(&stream, on_text, &text);
+    (void)buf_append_str(&event, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[");
+    for (int i = 0; i < 1000; i++)
+        (void)buf_printf(&event, "%s{\"index\":%d,\"function\":{\"name\":\"f\"}}", i ? "," : "", i);
+    (void)buf_append_str(&event, "]}}]}\n\n");
+    CHECK(chat_stream_input(&stream, event.data, event.len));
+    CHECK_INT(stream.call_count, CHAT_CALLS_MOST);
+    for (int i = 0; i < 5000; i++) {
+        buf_reset(&event);
+        (void)buf_printf(
+            &event,
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{"
+            "\"arguments\":\"%0*d\"}}]}}]}\n\n",
+            2000, 1);
+        CHECK(chat_stream_input(&stream, event.data, event.len));
+    }
+    CHECK(stream.calls[0].arguments.len <= CHAT_ARGUMENTS_MAX_BYTES);
+    CHECK(!chat_stream_input(&stream, DONE, strlen(DONE)));
+    CHECK(stream.is_done);
+    chat_stream_clear(&stream);
+}
+
+TEST(chat_stream_ends_an_event_without_end)
+{
+    struct chat_stream stream;
+    AUTO_BUF text = BUF_INIT(1024);
+    char piece[4096];
+    memset(piece, 'x', sizeof piece);
+    chat_stream_init(&stream, on_text, &text);
+    size_t fed = 0;
+    CHECK(chat_stream_input(&stream, "data: ", 6));
+    while (chat_stream_input(&stream, piece, sizeof piece) && fed < (64u << 20))
+        fed += sizeof piece;
+    CHECK(fed <= CHAT_EVENT_MAX_BYTES);
+    CHECK_INT(stream.error, ENGINE_PROTOCOL);
+    chat_stream_clear(&stream);
 }

@@ -393,3 +393,20 @@ TEST(openai_requests_of_one_workspace_leave_room_for_others)
         asked[i].llm->ops->close(asked[i].llm);
     llm_rig_free(rig);
 }
+
+TEST(openai_arguments_that_were_cut_are_no_json)
+{
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_request request = request_of(hello, 2);
+    AUTO_BUF event = BUF_INIT(128 * 1024);
+    (void)buf_printf(&event,
+                     "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"c\",\"function\":{"
+                     "\"name\":\"look\",\"arguments\":\"{\\\"a\\\":\\\"%0*d\\\"}\"}}]}}]}\n\n",
+                     40000, 1);
+    struct chat_script huge = {.pieces = {event.data, STOP}};
+    chat_server_play(rig->server, &huge, 1);
+    llm_rig_ask(rig, &request);
+    CHECK_INT(rig->tools, 1);
+    CHECK_TEXT(rig->arguments, "cut: too long");
+    llm_rig_free(rig);
+}

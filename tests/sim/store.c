@@ -305,7 +305,9 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
 enum err store_call_error(struct tx *tx, const char *id, const struct event_error *error)
 {
     (void)tx;
-    emit(id, EVENT_CALL_ERROR, error_stage_names[error->stage]);
+    char detail[300];
+    snprintf(detail, sizeof(detail), "%s %s", error_stage_names[error->stage], error->message);
+    emit(id, EVENT_CALL_ERROR, detail);
     return OK;
 }
 

@@ -8,11 +8,16 @@
 #include "abuse_kinds.h"
 #include "base/attr.h"
 
+static const struct abuse_kind *kind_at(size_t i)
+{
+    return i < abuse_kind_count ? &abuse_kinds[i] : &abuse_room_kinds[i - abuse_kind_count];
+}
+
 static const struct abuse_kind *find(const char *name)
 {
-    for (size_t i = 0; i < abuse_kind_count; i++)
-        if (strcmp(abuse_kinds[i].name, name) == 0)
-            return &abuse_kinds[i];
+    for (size_t i = 0; i < abuse_kind_count + abuse_room_kind_count; i++)
+        if (strcmp(kind_at(i)->name, name) == 0)
+            return kind_at(i);
     return NULL;
 }
 
@@ -26,8 +31,8 @@ int main(int argc, char **argv)
 {
     const struct abuse_kind *kind = argc > 2 ? find(argv[1]) : NULL;
     if (!kind) {
-        for (size_t i = 0; i < abuse_kind_count; i++)
-            printf("%s\t%s\n", abuse_kinds[i].name, abuse_kinds[i].what);
+        for (size_t i = 0; i < abuse_kind_count + abuse_room_kind_count; i++)
+            printf("%s\t%s\n", kind_at(i)->name, kind_at(i)->what);
         return argc > 2;
     }
     int count = atoi(argv[2]);

@@ -2,6 +2,10 @@
 
 #include "base/attr.h"
 
+#define PEER(name_, what_, prepare_)                                                               \
+    {                                                                                              \
+        name_, what_, peer_begin, prepare_, peer_give, peer_end                                    \
+    }
 #define SCTP(name_, what_, prepare_)                                                               \
     {                                                                                              \
         name_, what_, sctp_begin, prepare_, sctp_give, sctp_end                                    \
@@ -23,5 +27,22 @@ const struct abuse_kind abuse_kinds[] = {
          sctp_prepare_sacks),
     SCTP("sctp-cookies", "a packet of 22 COOKIE ECHO chunks", sctp_prepare_cookies),
     SCTP("sctp-resets", "RE-CONFIG that resets 280 streams", sctp_prepare_resets),
+    {"stun-check", "a check, the ordinary case", peer_begin, peer_prepare_check, peer_give,
+     peer_end, .is_ordinary = true},
+    PEER("stun-long", "a check with 300 attributes that we do not know", peer_prepare_long_check),
+    PEER("stun-forged", "the same, with another password", peer_prepare_forged_check),
+    {"dtls-hello", "the ClientHello: keys are made and signed for, once a connection", peer_begin,
+     peer_prepare_hello, peer_give, peer_end, .is_once = true},
+    PEER("dtls-records", "53 handshake records that lead nowhere", peer_prepare_records),
+    {"rtp-audio", "a packet of audio, the ordinary case (without decoding)", peer_begin,
+     media_prepare_audio, media_give, peer_end, .is_ordinary = true},
+    {"rtp-source", "a packet of a new source each time", peer_begin, media_prepare_source,
+     media_give, peer_end},
+    {"rtp-forged", "a packet with a bad tag", peer_begin, media_prepare_forged, media_give,
+     peer_end},
+    {"rtcp-nacks", "75 NACKs that ask for 60 packets", peer_begin, media_prepare_nacks,
+     media_give_report, peer_end},
+    {"rtcp-empties", "150 reports without blocks", peer_begin, media_prepare_empties,
+     media_give_report, peer_end},
 };
 const size_t abuse_kind_count = ARRAY_LEN(abuse_kinds);

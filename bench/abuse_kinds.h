@@ -11,9 +11,10 @@ struct abuse_kind {
     void (*give)(void *state);
     void (*end)(void *state);
     bool is_ordinary; /* what those behind it are compared with */
+    bool is_once;     /* a peer may do it once; not compared */
 };
-extern const struct abuse_kind abuse_kinds[];
-extern const size_t abuse_kind_count;
+extern const struct abuse_kind abuse_kinds[], abuse_room_kinds[]; /* room: abuse_room.c */
+extern const size_t abuse_kind_count, abuse_room_kind_count;
 
 /* abuse_sctp.c */
 void *sctp_begin(void);
@@ -28,3 +29,20 @@ void sctp_prepare_cookies(void *state);
 void sctp_prepare_resets(void *state);
 void sctp_give(void *state);
 void sctp_end(void *state);
+
+/* abuse_peer.c */
+void *peer_begin(void);
+void peer_prepare_check(void *state);
+void peer_prepare_long_check(void *state);
+void peer_prepare_forged_check(void *state);
+void peer_prepare_hello(void *state);
+void peer_prepare_records(void *state);
+void peer_give(void *state);
+void media_prepare_audio(void *state);
+void media_prepare_source(void *state);
+void media_prepare_forged(void *state);
+void media_give(void *state);
+void media_prepare_nacks(void *state);
+void media_prepare_empties(void *state);
+void media_give_report(void *state);
+void peer_end(void *state);

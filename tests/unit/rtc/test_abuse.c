@@ -40,6 +40,8 @@ TEST(no_packet_costs_much_more_than_an_ordinary_one)
     int64_t ordinary = 0;
     for (size_t i = 0; i < abuse_kind_count; i++) {
         const struct abuse_kind *kind = &abuse_kinds[i];
+        if (kind->is_once)
+            continue;
         int64_t cost = cost_ns(kind);
         if (kind->is_ordinary)
             ordinary = cost;

@@ -18,10 +18,15 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
+#include "store/store.h"
 
 enum {
     IDLE_POLL_US = 10 * 1000,
     IDLE_MOST_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
+    END_LOOK_US = 100 * 1000,
+    SETTLE_MOST_US = 5 * 1000 * 1000, /* for what is written and sent after the calls */
+    STORE_MOST_US = 2 * 1000 * 1000,  /* then for the jobs of the store that still wait */
+    CUT_AFTER_S = 10,                 /* in all, from the end of the calls or of their grace */
 };
 
 static void set_log(const struct config *config)
@@ -49,7 +54,23 @@ static void raise_file_limit(void)
 static void stop_loop(struct app *app)
 {
     log_info("service.end");
+    timer_stop(&app->end_timer);
     loop_stop(app->control);
+}
+
+static void on_store_drained(void *arg)
+{
+    struct app *app = arg;
+    app->is_store_drained = true;
+}
+
+/* All that asked the store is told before any of it goes. */
+static void drain_store(struct app *app)
+{
+    if (app->is_store_draining)
+        return;
+    app->is_store_draining = true;
+    store_drain(app->store, STORE_MOST_US, app->control, on_store_drained, app);
 }
 
 /* Lets the last answers go out; then cuts who does not read, whose requests are answered into the
@@ -57,7 +78,9 @@ static void stop_loop(struct app *app)
 static void wait_for_answers(void *arg)
 {
     struct app *app = arg;
-    bool is_late = loop_now_us(app->control) > app->stopping_us + IDLE_MOST_US;
+    int64_t now_us = loop_now_us(app->control);
+    bool is_late =
+        now_us > app->stopping_us + IDLE_MOST_US || now_us > app->ending_us + SETTLE_MOST_US;
     if (is_late) { /* who waits for a tenant's endpoint or host name waits no more */
         http_client_stop(app->http_client);
         resolver_stop(app->resolver);
@@ -65,9 +88,26 @@ static void wait_for_answers(void *arg)
     if (app->http && (is_late || http_server_connections(app->http) == 0))
         http_server_close(TAKE(app->http));
     if (!app->http && api_is_idle(app->api))
+        drain_store(app);
+    if (!app->http && api_is_idle(app->api) && app->is_store_drained)
         stop_loop(app);
     else
         timer_set_after(&app->idle_timer, IDLE_POLL_US);
+}
+
+/* From the first signal on. When the calls or their grace are over, all else gets its time; what
+ * then still waits for the database is given up, and in the end the process is cut. */
+static void watch_end(void *arg)
+{
+    struct app *app = arg;
+    int64_t now_us = loop_now_us(app->control);
+    if (!app->ending_us && (calls_count(app->calls) == 0 || now_us >= app->grace_until_us)) {
+        app->ending_us = now_us;
+        app_signals_cut_after(CUT_AFTER_S);
+    }
+    if (app->ending_us && now_us >= app->ending_us + SETTLE_MOST_US)
+        drain_store(app);
+    timer_set_after(&app->end_timer, END_LOOK_US);
 }
 
 static void delivery_settled(void *arg)
@@ -108,6 +148,8 @@ void app_drain(struct app *app)
     app->state = APP_DRAINING;
     log_info("service.drain", LOG_I("calls", (int64_t)calls_count(app->calls)),
              LOG_I("grace_s", grace_s));
+    app->grace_until_us = loop_now_us(app->control) + grace_s * 1000000;
+    watch_end(app);
     calls_drain(app->calls, grace_s * 1000000, on_calls_over, app);
 }
 
@@ -155,6 +197,7 @@ static enum err run(struct app *app, struct fault *fault)
         err = start_threads(app, fault);
     if (!err) {
         timer_init(&app->idle_timer, app->control, wait_for_answers, app);
+        timer_init(&app->end_timer, app->control, watch_end, app);
         calls_recover(app->calls, on_recovered, app);
         loop_run(app->control);
     }

@@ -4,6 +4,8 @@
  *
  *   STARTING --recovered--> SERVING --SIGTERM--> DRAINING --calls over--> STOPPING --settled--> end
  *
+ * Once the grace is over the end comes within 10 s, whatever the database or the network does.
+ *
  * Thread: the main thread, which runs the control loop. */
 #pragma once
 
@@ -113,7 +115,9 @@ struct app {
 
     bool has_failed;
     struct timer idle_timer; /* while stopping: waits for the last answers */
-    int64_t stopping_us;
+    struct timer end_timer;  /* from the first signal on: nothing holds the end up */
+    int64_t stopping_us, grace_until_us, ending_us;
+    bool is_store_draining, is_store_drained;
 };
 
 /* Runs a service to its end; the exit status. */
@@ -136,6 +140,9 @@ extern const struct http_handler app_front; /* its argument is the struct app */
  * threads that are started after; so it comes first. */
 enum err app_signals_open(struct app *app, struct fault *fault) MUST_USE;
 void app_signals_close(struct app *app);
+/* The process ends then, whatever its threads wait for: as after a kill, the next start recovers
+ * what was cut. The last one counts. */
+void app_signals_cut_after(unsigned seconds);
 
 /* app_tls.c: the configured certificate; else none on loopback, a self-signed one elsewhere. */
 enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fault *fault) MUST_USE;

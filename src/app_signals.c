@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "base/attr.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/tls.h"
@@ -40,6 +41,23 @@ static void on_signal(void *arg, unsigned events)
         app_drain(app);
 }
 
+/* Any thread, anywhere: nothing but what a signal handler may do. */
+static void cut(int signal)
+{
+    static const char line[] = "level=error event=service.cut reason=\"what it waits for does not "
+                               "come; the next start recovers\"\n";
+    (void)signal;
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(written < 0 ? 2 : 1);
+}
+
+void app_signals_cut_after(unsigned seconds)
+{
+    const struct sigaction action = {.sa_handler = cut};
+    sigaction(SIGALRM, &action, NULL);
+    alarm(seconds);
+}
+
 enum err app_signals_open(struct app *app, struct fault *fault)
 {
     sigset_t wanted;
@@ -60,6 +78,7 @@ enum err app_signals_open(struct app *app, struct fault *fault)
 
 void app_signals_close(struct app *app)
 {
+    alarm(0);
     io_close(app->signals->io);
     close(app->signals->fd);
     mem_free(app->signals);

@@ -7,11 +7,13 @@
  * Statements are prepared once a connection and kept. Thread: one at a time. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct db;
@@ -64,7 +66,19 @@ struct db_ops {
 
 struct db {
     const struct db_ops *ops;
+    /* How long its user waits: a statement that is not answered by then is given up. On PostgreSQL
+     * the connection is lost with it, and the server, if it lives, is told to give up before. */
+    int64_t due_us;                /* monotonic; 0: for ever */
+    unsigned lock_ms;              /* for a lock within that; used with due_us */
+    const _Atomic int64_t *end_us; /* the store's own; NULL: none */
 };
+
+static inline bool db_is_over(const struct db *db)
+{
+    int64_t now_us = clock_now_us();
+    return (db->due_us && now_us >= db->due_us) ||
+           (db->end_us && now_us >= atomic_load_explicit(db->end_us, memory_order_relaxed));
+}
 struct rows {
     struct db *db;
 };

@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "store/db_pg_wire.h"
 
 /* Types of the wire (pg_type): what a placeholder holds. */
 enum { OID_UNKNOWN = 0, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25 };
@@ -22,11 +23,16 @@ enum {
     VALUES_MAX = 40, /* placeholders of one statement */
     NUMBER_SIZE = 24,
     SQL_MAX_BYTES = 64 * 1024,
+    SETTINGS_US = 3000000,   /* of a new connection */
+    GOODBYE_US = 500000,     /* of one that is closed, or of a transaction */
+    COMMIT_US = 2000000,     /* so that few are in doubt because their time was over just then */
+    SERVER_LEAD_US = 500000, /* how much earlier than we the server gives up */
 };
 
 struct pg_db {
     struct db db;
     PGconn *conn;
+    bool is_lost;           /* a question of it was never answered */
     struct map *statements; /* SQL -> char *name */
     unsigned names;
     char slot[ID_SIZE]; /* "": none yet */
@@ -63,7 +69,7 @@ static enum err classify(const struct pg_db *db, const char *state)
         {"21", ERR_INVALID}, {"22", ERR_INVALID},   {"23", ERR_INVALID},   {"42", ERR_INVALID},
         {"54", ERR_INVALID},
     };
-    if (!state || PQstatus(db->conn) != CONNECTION_OK)
+    if (!state || db->is_lost || PQstatus(db->conn) != CONNECTION_OK)
         return ERR_CLOSED;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (strncmp(state, table[i].prefix, strlen(table[i].prefix)) == 0)
@@ -77,9 +83,30 @@ static enum err explain(const struct pg_db *db, const PGresult *result, const ch
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *message = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (!message)
-        message = PQerrorMessage(db->conn);
+        message =
+            PQstatus(db->conn) == CONNECTION_OK ? "no answer in time" : PQerrorMessage(db->conn);
     return fault_set(fault, classify(db, state), "PostgreSQL: %.*s (%.60s)",
                      (int)strcspn(message, "\n"), message, what);
+}
+
+/* is_sent: of PQsend...(). NULL, as any bad result, is for explain(). */
+static PGresult *answer(struct pg_db *db, int is_sent)
+{
+    PGresult *result = pg_wire_answer(db->conn, is_sent, &db->db);
+    db->is_lost |= !result;
+    return result;
+}
+
+static PGresult *ask(struct pg_db *db, const char *sql)
+{
+    return db->is_lost ? NULL : answer(db, PQsendQuery(db->conn, sql));
+}
+
+/* What must not be cut short for a job that has used up its time. */
+static void at_least(struct pg_db *db, int64_t time_us)
+{
+    if (db->db.due_us)
+        db->db.due_us = MAX(db->db.due_us, clock_now_us() + time_us);
 }
 
 static bool is_good(const PGresult *result)
@@ -91,42 +118,32 @@ static bool is_good(const PGresult *result)
 static enum err pg_script(struct db *base, const char *sql, struct fault *fault)
 {
     struct pg_db *db = of(base);
-    PGresult *result = PQexec(db->conn, sql);
+    PGresult *result = ask(db, sql);
     enum err err = is_good(result) ? OK : explain(db, result, sql, fault);
     PQclear(result);
     return err;
 }
 
-static void ignore_notice(void *arg, const PGresult *result)
-{
-    (void)arg, (void)result;
-}
-
 enum err db_pg_open(const char *url, struct db **out, struct fault *fault)
 {
-    /* Later keywords win over the URL's; the URL's own are expanded from dbname. */
-    const char *const names[] = {"fallback_application_name", "connect_timeout", "keepalives_idle",
-                                 "tcp_user_timeout",          "dbname",          NULL};
-    const char *const values[] = {"earshot", "3", "5", "10000", url, NULL};
+    PGconn *conn;
+    enum err err = pg_wire_open(url, &conn, fault);
+    if (err)
+        return err;
     struct pg_db *db = mem_new(struct pg_db);
     db->db.ops = &pg_ops;
+    db->db.due_us = clock_now_us() + SETTINGS_US;
     db->statements = map_new();
-    db->conn = PQconnectdbParams(names, values, 1);
-    enum err err = OK;
-    if (PQstatus(db->conn) != CONNECTION_OK)
-        err = fault_set(fault, ERR_CLOSED, "PostgreSQL: %.*s",
-                        (int)strcspn(PQerrorMessage(db->conn), "\n"), PQerrorMessage(db->conn));
-    if (!err) {
-        PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
-        err = pg_script(&db->db,
-                        "SET client_encoding = 'UTF8'; SET synchronous_commit = on;"
-                        "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '30s'",
-                        fault);
-    }
+    db->conn = conn;
+    err = pg_script(&db->db,
+                    "SET client_encoding = 'UTF8'; SET synchronous_commit = on;"
+                    "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '30s'",
+                    fault);
     if (err) {
         db_close(&db->db);
         return err;
     }
+    db->db.due_us = 0;
     *out = &db->db;
     return OK;
 }
@@ -141,7 +158,8 @@ static int forget_statement(void *arg, const void *key, size_t key_len, void *va
 static void pg_close(struct db *base)
 {
     struct pg_db *db = of(base);
-    if (db->slot[0] && PQtransactionStatus(db->conn) == PQTRANS_IDLE) {
+    if (db->slot[0] && !db->is_lost && PQtransactionStatus(db->conn) == PQTRANS_IDLE) {
+        db->db.due_us = clock_now_us() + GOODBYE_US;
         char sql[100];
         snprintf(sql, sizeof(sql), "DELETE FROM commits WHERE slot = '%s'", db->slot);
         (void)pg_script(base, sql, NULL);
@@ -151,10 +169,6 @@ static void pg_close(struct db *base)
     PQfinish(db->conn);
     mem_free(db);
 }
-
-/* One round trip: begin, and the server's clock with it. */
-#define BEGIN_AND_TIME(begin)                                                                      \
-    begin "; SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 /* The connection's row in `commits`, which each of its commits marks. */
 static enum err slot_make(struct pg_db *db, struct fault *fault)
@@ -173,15 +187,31 @@ static enum err slot_make(struct pg_db *db, struct fault *fault)
     return err;
 }
 
+/* One round trip: begin; the server's clock; and its own patience, which ends before ours, so that
+ * a server that lives says what it was and the connection stays good. */
+static PGresult *begin(struct pg_db *db, bool is_write)
+{
+    char sql[320];
+    int n = snprintf(sql, sizeof(sql),
+                     "BEGIN%s; SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+                     is_write ? "" : " ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    if (db->db.due_us) {
+        int64_t left_ms = MAX((db->db.due_us - clock_now_us() - SERVER_LEAD_US) / 1000, 1);
+        snprintf(sql + n, sizeof(sql) - (size_t)n,
+                 ", set_config('statement_timeout', '%" PRId64 "', true),"
+                 " set_config('lock_timeout', '%" PRId64 "', true)",
+                 left_ms, MIN(left_ms, (int64_t)db->db.lock_ms));
+    }
+    return ask(db, sql);
+}
+
 static enum err pg_begin(struct db *base, bool is_write, int64_t *out_now_ms, struct fault *fault)
 {
     struct pg_db *db = of(base);
     enum err err = is_write && !db->slot[0] ? slot_make(db, fault) : OK;
     if (err)
         return err;
-    PGresult *result = PQexec(
-        db->conn, is_write ? BEGIN_AND_TIME("BEGIN")
-                           : BEGIN_AND_TIME("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+    PGresult *result = begin(db, is_write);
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
         *out_now_ms = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
     else
@@ -204,7 +234,8 @@ static enum err pg_commit(struct db *base, struct fault *fault)
              " WHERE slot = '%s' AND mark >= 0 RETURNING 1)"
              " SELECT 1 / (SELECT COUNT(*) FROM marked); COMMIT",
              db->mark, db->slot);
-    PGresult *result = PQexec(db->conn, sql);
+    at_least(db, COMMIT_US);
+    PGresult *result = ask(db, sql);
     enum err err = is_good(result) ? OK : explain(db, result, "COMMIT", fault);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (state && strcmp(state, "22012") == 0) { /* division by zero: no open row */
@@ -217,8 +248,11 @@ static enum err pg_commit(struct db *base, struct fault *fault)
 
 static void pg_rollback(struct db *base)
 {
-    if (PQtransactionStatus(of(base)->conn) != PQTRANS_IDLE)
-        PQclear(PQexec(of(base)->conn, "ROLLBACK"));
+    struct pg_db *db = of(base);
+    if (db->is_lost || PQtransactionStatus(db->conn) == PQTRANS_IDLE)
+        return;
+    at_least(db, GOODBYE_US);
+    PQclear(ask(db, "ROLLBACK"));
 }
 
 static const char *pg_transaction(struct db *db)
@@ -235,11 +269,10 @@ static enum err pg_outcome(struct db *base, const char *transaction, struct faul
     const char *space = strchr(transaction, ' ');
     AUTO_MEM char *slot = mem_strndup(transaction, (size_t)(space - transaction));
     const char *const values[] = {slot};
-    PGresult *result =
-        PQexecParams(db->conn,
-                     "UPDATE commits SET mark = CASE WHEN mark < 0 THEN mark ELSE -1 - mark END"
-                     " WHERE slot = $1 RETURNING -1 - mark",
-                     1, NULL, values, NULL, NULL, 0);
+    static const char sql[] =
+        "UPDATE commits SET mark = CASE WHEN mark < 0 THEN mark ELSE -1 - mark END"
+        " WHERE slot = $1 RETURNING -1 - mark";
+    PGresult *result = answer(db, PQsendQueryParams(db->conn, sql, 1, NULL, values, NULL, NULL, 0));
     enum err err = ERR_NOT_FOUND;
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         err = explain(db, result, "commits", fault);
@@ -271,7 +304,7 @@ static enum err statement_for(struct pg_db *db, const char *sql, const Oid *type
         AUTO_BUF text = BUF_INIT(SQL_MAX_BYTES);
         number_placeholders(sql, &text);
         name = mem_printf("s%u", ++db->names);
-        PGresult *result = PQprepare(db->conn, name, text.data, n, types);
+        PGresult *result = answer(db, PQsendPrepare(db->conn, name, text.data, n, types));
         enum err err = is_good(result) ? OK : explain(db, result, sql, fault);
         PQclear(result);
         if (err) {
@@ -322,13 +355,15 @@ static enum err pg_query(struct db *base, const char *sql, const struct db_value
     struct pg_db *db = of(base);
     struct bound bound;
     const char *name;
+    if (db->is_lost)
+        return explain(db, NULL, sql, fault);
     enum err err = bind_all(&bound, values, fault);
     if (!err)
         err = statement_for(db, sql, bound.types, bound.n, &name, fault);
     if (err)
         return err;
-    PGresult *result =
-        PQexecPrepared(db->conn, name, bound.n, bound.values, bound.lengths, bound.formats, 0);
+    PGresult *result = answer(db, PQsendQueryPrepared(db->conn, name, bound.n, bound.values,
+                                                      bound.lengths, bound.formats, 0));
     if (!is_good(result)) {
         err = explain(db, result, sql, fault);
         PQclear(result);

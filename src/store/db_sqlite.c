@@ -17,8 +17,10 @@
 
 enum {
     BUSY_WAIT_MS = 10000, /* for a command-line program's transaction beside us */
-    WAL_ASKED_MOST = 20,  /* each time after another's turn */
-    CACHE_KB = 1024,      /* a connection; the system's page cache does the rest */
+    BUSY_LOOK_MS = 100,   /* how late the end of a job's time may be noticed meanwhile */
+    OPS_BETWEEN_LOOKS = 2000,
+    WAL_ASKED_MOST = 20, /* each time after another's turn */
+    CACHE_KB = 1024,     /* a connection; the system's page cache does the rest */
 };
 
 struct kept {
@@ -98,12 +100,21 @@ static enum err use_wal(struct db *db, struct fault *fault)
     return fault_set(fault, refused.err, "%s", refused.text);
 }
 
+/* Ends a statement that takes too long; of readers only, since it would undo a writer's whole
+ * transaction. */
+static int is_over(void *arg)
+{
+    return db_is_over(arg);
+}
+
 static enum err configure(struct sqlite_db *db, unsigned flags, struct fault *fault)
 {
     sqlite3_busy_timeout(db->handle, BUSY_WAIT_MS);
     enum err err = use_wal(&db->db, fault);
     if (err)
         return err;
+    if (flags & DB_READ_ONLY)
+        sqlite3_progress_handler(db->handle, OPS_BETWEEN_LOOKS, is_over, db);
     char pragmas[200];
     snprintf(pragmas, sizeof(pragmas),
              "PRAGMA synchronous = %s; PRAGMA cache_size = -%d;"
@@ -161,12 +172,27 @@ static void sqlite_close(struct db *base)
     mem_free(db);
 }
 
+/* Another process may hold the lock for long. */
+static enum err begin_write(struct db *db, struct fault *fault)
+{
+    int64_t until_us = clock_now_us() + BUSY_WAIT_MS * INT64_C(1000);
+    enum err err;
+    sqlite3_busy_timeout(of(db)->handle, BUSY_LOOK_MS);
+    do
+        err = sqlite_script(db, "BEGIN IMMEDIATE", fault);
+    while (err == ERR_BUSY && !db_is_over(db) && (db->due_us || clock_now_us() < until_us));
+    sqlite3_busy_timeout(of(db)->handle, BUSY_WAIT_MS);
+    return err;
+}
+
 static enum err sqlite_begin(struct db *db, bool is_write, int64_t *out_now_ms, struct fault *fault)
 {
-    enum err err = sqlite_script(db, is_write ? "BEGIN IMMEDIATE" : "BEGIN", fault);
-    if (!err)
-        *out_now_ms = clock_wall_ms();
-    return err;
+    struct fault held = {0};
+    enum err err = is_write ? begin_write(db, &held) : sqlite_script(db, "BEGIN", &held);
+    if (err)
+        return fault_set(fault, err, "%s", held.text);
+    *out_now_ms = clock_wall_ms();
+    return OK;
 }
 
 static enum err sqlite_commit(struct db *db, struct fault *fault)
@@ -273,6 +299,8 @@ static enum err sqlite_query(struct db *base, const char *sql, const struct db_v
                              struct rows **out, struct fault *fault)
 {
     struct sqlite_db *db = of(base);
+    if (db_is_over(base))
+        return fault_set(fault, ERR_BUSY, "SQLite: its time is over: %.80s", sql);
     struct sqlite_rows *rows = rows_take(db);
     enum err err = statement_for(db, sql, rows, fault);
     for (int i = 0; !err && values[i].type != DB_END; i++) {

@@ -41,12 +41,8 @@ struct job {
 };
 
 struct store_watch {
-    struct store *store;
     unsigned topics;
-    struct loop *loop;
-    store_watch_fn *fn; /* its loop; NULL: unwatched */
-    void *arg;
-    _Atomic unsigned pending;
+    struct bell *bell;
 };
 
 struct store {
@@ -63,14 +59,21 @@ struct store {
 
     /* any thread */
     _Atomic int64_t epoch; /* of this process among those of its name (store/node.c); 0: none */
-    _Atomic bool is_up, is_closing;
-    _Atomic uint64_t commits; /* of write jobs */
+    _Atomic bool is_up, is_draining, is_drained, is_closing;
+    _Atomic uint64_t commits;   /* of write jobs */
+    _Atomic unsigned under_way; /* jobs until their `done` has returned; one more until the drain */
+    _Atomic int64_t end_us;     /* monotonic; what is not done by then is given up. INT64_MAX */
     struct db *_Atomic idle[CONNECTIONS_MAX];
     _Atomic unsigned watch_count;
     struct store_watch watches[WATCHES_MAX];
 
     /* the caller of store_run() */
     struct db *direct;
+
+    /* store_drain(); set before is_draining */
+    struct loop *drained_loop;
+    loop_fn *drained;
+    void *drained_arg;
 
     struct db *own; /* SQLite: the writer's connection; PostgreSQL: the one that listens, loop's */
 
@@ -106,6 +109,7 @@ struct db *connection_take(struct store *store);
 void connection_give(struct store *store, struct db *db);
 /* How long a job's answer is waited for. */
 extern const int64_t jobs_patience_us[STORE_LANES];
+void job_give_time(const struct job *job, struct db *db);
 void job_tx_init(struct job *job, struct db *db, int64_t now_ms); /* a fresh arena for an attempt */
 void job_finish(struct job *job, enum err result);                /* logs, answers, frees */
 bool job_is_over(void *job);                                      /* is its time up? */
@@ -128,3 +132,4 @@ enum err pg_notify(struct tx *tx) MUST_USE; /* inside the transaction: tells oth
 
 /* --- watch.c --- */
 void watch_tell(struct store *store, unsigned topics); /* any thread, after the commit */
+void watches_clear(struct store *store);

@@ -12,14 +12,27 @@
 #include "store/internal.h"
 
 enum {
-    SWEEP_US = 250000, /* how late a job that waits may be given up */
+    SWEEP_US = 250000,     /* how late a job that waits may be given up */
+    ATTEMPT_US = 10000000, /* of a job that is patient: then another connection is tried */
+    RUN_US = 30000000,     /* a command-line program's */
 };
 
+static const unsigned lock_ms[STORE_LANES] = {
+    [STORE_REQUESTS] = 3000,
+    [STORE_OWN] = 1000,
+    [STORE_LEASE] = 1000,
+};
 const int64_t jobs_patience_us[STORE_LANES] = {
     [STORE_REQUESTS] = 10000000, /* somebody waits, and may ask again */
     [STORE_OWN] = 120000000,     /* a call's turn or end must not be lost to a restart */
     [STORE_LEASE] = 3000000,     /* the next renewal is due by then */
 };
+
+/* A call's record that may be written or not: there is no end to asking but the store's. */
+static bool job_must_know(const struct job *job)
+{
+    return job->in_doubt[0] && job->lane == STORE_OWN;
+}
 
 enum err connection_open(struct store *store, unsigned flags, struct db **out, struct fault *fault)
 {
@@ -48,6 +61,15 @@ void connection_give(struct store *store, struct db *db)
     db_close(db);
 }
 
+/* What a statement of the job may take. Thread: the job's. */
+void job_give_time(const struct job *job, struct db *db)
+{
+    int64_t longest_us = clock_now_us() + ATTEMPT_US;
+    db->end_us = &job->store->end_us;
+    db->due_us = job_must_know(job) ? longest_us : MIN(job->due_us, longest_us);
+    db->lock_ms = lock_ms[job->lane];
+}
+
 void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
 {
     arena_free(job->tx.arena);
@@ -59,11 +81,30 @@ void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
                           .is_write = job->mode == STORE_WRITE};
 }
 
+/* One that was under way is no more. */
+static void release(struct store *store)
+{
+    if (atomic_fetch_sub(&store->under_way, 1) == 1 && !atomic_exchange(&store->is_drained, true))
+        loop_post(store->drained_loop, store->drained, store->drained_arg);
+}
+
+void store_drain(struct store *store, int64_t most_us, struct loop *loop, loop_fn *fn, void *arg)
+{
+    store->drained_loop = loop;
+    store->drained = fn;
+    store->drained_arg = arg;
+    atomic_store(&store->end_us, clock_now_us() + most_us);
+    atomic_store(&store->is_draining, true);
+    release(store);
+}
+
 static void job_free(struct job *job)
 {
+    struct store *store = job->store;
     arena_free(job->tx.arena);
     mem_free(job->key);
     mem_free(job);
+    release(store);
 }
 
 static void call_done(void *arg)
@@ -73,7 +114,7 @@ static void call_done(void *arg)
     job_free(job);
 }
 
-/* The classes that store.h tells of. */
+/* The classes of faults that store.h tells of. */
 static enum err class_of(enum err fault)
 {
     return fault == ERR_AGAIN || fault == ERR_CLOSED ? ERR_BUSY : fault;
@@ -120,8 +161,9 @@ void job_finish(struct job *job, enum err result)
 bool job_is_over(void *arg)
 {
     const struct job *job = arg;
-    bool must_know = job->in_doubt[0] && job->lane == STORE_OWN; /* no end but the store's */
-    return !must_know && clock_now_us() >= job->due_us;
+    int64_t now_us = clock_now_us();
+    return now_us >= atomic_load(&job->store->end_us) ||
+           (now_us >= job->due_us && !job_must_know(job));
 }
 
 /* Gave up waiting: not begun, or between two attempts. */
@@ -146,6 +188,7 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
 {
     struct job *job = mem_new(struct job);
     int64_t now_us = clock_now_us();
+    atomic_fetch_add(&store->under_way, 1);
     *job = (struct job){.store = store,
                         .mode = line.mode,
                         .lane = line.lane,
@@ -156,7 +199,9 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
                         .done = done,
                         .queued_us = now_us,
                         .due_us = now_us + store->patience_us[line.lane]};
-    enum err err = store->is_pg ? pg_submit(job) : sqlite_submit(job);
+    enum err err = ERR_BUSY;
+    if (!atomic_load(&store->is_draining)) /* looked at after it is counted */
+        err = store->is_pg ? pg_submit(job) : sqlite_submit(job);
     if (err)
         job_free(job);
     return err;

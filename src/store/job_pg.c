@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/pool.h"
 #include "store/internal.h"
 
@@ -21,7 +22,8 @@ enum {
     OWN_THREADS = 4, /* calls, money, deliveries; one is nobody's in particular */
     RETRY_FIRST_US = 50000,
     RETRY_LONGEST_US = 1000000,
-    AT_ONCE_MAX = 20, /* deadlocks in a row */
+    RETRYING_PER_KEY = 100, /* requests of a workspace that wait for their next attempt */
+    AT_ONCE_MAX = 20,       /* deadlocks in a row */
     LISTEN_AGAIN_US = 1000000,
 };
 
@@ -45,40 +47,70 @@ static enum err submit(struct job *job)
     return pool_run_fair(job->store->pools[job->lane], job->key, run_job, NULL, NULL, job);
 }
 
-static void resubmit(struct job *job)
+/* How many of its workspace's requests wait here; for the service's own it is not counted. */
+static void count_retrying(const struct job *job, int more)
 {
-    list_remove(&job->link);
-    if (submit(job))
-        job_finish(job, ERR_BUSY);
+    struct map *counts = job->store->retrying_of;
+    if (job->lane != STORE_REQUESTS || !job->key)
+        return;
+    intptr_t count = (intptr_t)map_get_str(counts, job->key) + more;
+    if (count)
+        map_set_str(counts, job->key, (void *)count);
+    else
+        map_remove_str(counts, job->key);
 }
+
+static bool may_wait(const struct job *job)
+{
+    return job->lane != STORE_REQUESTS || !job->key ||
+           (intptr_t)map_get_str(job->store->retrying_of, job->key) < RETRYING_PER_KEY;
+}
+
+static void stop_waiting(struct job *job)
+{
+    timer_stop(&job->retry);
+    list_remove(&job->link);
+    count_retrying(job, -1);
+}
+
+static void wait_again(struct job *job);
 
 static void retry_due(void *arg)
 {
-    resubmit(arg);
+    struct job *job = arg;
+    stop_waiting(job);
+    if (submit(job))
+        wait_again(job); /* its line is full */
+}
+
+static void wait_again(struct job *job)
+{
+    if (job_is_over(job) || !may_wait(job)) {
+        job_refuse(job);
+        return;
+    }
+    struct store *store = job->store;
+    int64_t delay_us =
+        MIN((int64_t)RETRY_FIRST_US << MIN(job->attempts, 10U), (int64_t)RETRY_LONGEST_US);
+    list_push_back(&store->retrying, &job->link);
+    count_retrying(job, 1);
+    timer_init(&job->retry, store->loop, retry_due, job);
+    timer_set_after(&job->retry, delay_us);
 }
 
 static void retry_wait(void *arg)
 {
     struct job *job = arg;
-    struct store *store = job->store;
-    if (store->is_closing) {
-        job_finish(job, ERR_BUSY);
-        return;
-    }
-    int64_t delay_us =
-        MIN((int64_t)RETRY_FIRST_US << MIN(job->attempts, 10U), (int64_t)RETRY_LONGEST_US);
-    list_push_back(&store->retrying, &job->link);
-    timer_init(&job->retry, store->loop, retry_due, job);
-    timer_set_after(&job->retry, delay_us);
+    if (atomic_load(&job->store->is_closing))
+        job_refuse(job);
+    else
+        wait_again(job);
 }
 
 static void try_again_later(struct job *job)
 {
     job->attempts++;
-    if (job_is_over(job))
-        job_finish(job, ERR_BUSY);
-    else
-        loop_post(job->store->loop, retry_wait, job);
+    loop_post(job->store->loop, retry_wait, job);
 }
 
 /* --- one attempt --- */
@@ -88,6 +120,7 @@ static enum err attempt(struct job *job, struct db *db)
 {
     int64_t now_ms = 0;
     struct fault fault = {0};
+    job_give_time(job, db);
     enum err err = db->ops->begin(db, job->mode == STORE_WRITE, &now_ms, &fault);
     job_tx_init(job, db, now_ms);
     if (err) {
@@ -97,6 +130,8 @@ static enum err attempt(struct job *job, struct db *db)
     job->result = job->fn(&job->tx, job->arg);
     if (!job->result && job->mode == STORE_WRITE)
         job->result = pg_notify(&job->tx);
+    if (!job->tx.fault.err && !job->result && job->mode == STORE_WRITE && db_is_over(db))
+        fault_set(&job->tx.fault, ERR_BUSY, "PostgreSQL: no time is left to commit");
     if (job->tx.fault.err || job->result || job->mode == STORE_READ) {
         err = job->tx.fault.err;
         db->ops->rollback(db);
@@ -115,6 +150,7 @@ static enum err attempt(struct job *job, struct db *db)
 static enum err resolve_doubt(struct job *job, struct db *db)
 {
     struct fault fault = {0};
+    job_give_time(job, db);
     enum err err = db->ops->outcome(db, job->in_doubt, &fault);
     bool is_known = err == OK || err == ERR_NOT_FOUND;
     if (is_known)
@@ -165,9 +201,14 @@ static void run_job(void *arg)
     struct job *job = arg;
     struct store *store = job->store;
     struct fault fault = {0};
+    if (job_is_over(job)) {
+        job_refuse(job);
+        return;
+    }
     struct db *db = connection_take(store);
     enum err err = db ? run_connected(job, db) : ERR_CLOSED;
-    if (err == ERR_CLOSED) { /* an idle connection may have died long ago: a new one tells */
+    if (err == ERR_CLOSED &&
+        !job_is_over(job)) { /* an idle connection may have died long ago: a new one tells */
         err = connection_open(store, 0, &db, &fault);
         if (!err)
             err = run_connected(job, db);
@@ -196,6 +237,14 @@ void pg_sweep(struct store *store)
 {
     for (unsigned i = 0; i < STORE_LANES; i++)
         pool_sweep(store->pools[i], run_job, job_is_over, job_refuse);
+    struct job *job;
+    LIST_EACH(job, &store->retrying, struct job, link)
+    {
+        if (!job_is_over(job))
+            continue;
+        stop_waiting(job);
+        job_refuse(job);
+    }
 }
 
 enum err pg_submit(struct job *job)
@@ -228,24 +277,43 @@ static void listen_readable(void *arg, unsigned events)
         watch_tell(store, topics);
 }
 
-static void listen_begin(void *arg)
+/* Thread: the pool's; the loop leaves store->own alone meanwhile. */
+static void listen_open(void *arg)
 {
     struct store *store = arg;
     struct fault fault = {0};
-    enum err err = db_pg_open(store->location, &store->own, &fault);
-    if (!err)
-        err = store->own->ops->script(store->own, "LISTEN earshot", &fault);
-    if (err) {
-        listen_end(store);
-        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+    struct db *db;
+    if (db_pg_open(store->location, &db, &fault))
         return;
-    }
-    store->listen_io =
-        io_open(store->loop, db_pg_socket(store->own), IO_READ, listen_readable, store);
+    db->due_us = clock_now_us() + LISTEN_AGAIN_US;
+    if (db->ops->script(db, "LISTEN earshot", &fault) == OK)
+        store->own = db;
+    else
+        db_close(db);
+}
+
+static void listen_opened(void *arg)
+{
+    struct store *store = arg;
+    if (atomic_load(&store->is_closing))
+        return;
+    if (store->own)
+        store->listen_io =
+            io_open(store->loop, db_pg_socket(store->own), IO_READ, listen_readable, store);
+    else
+        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+}
+
+static void listen_begin(void *arg)
+{
+    struct store *store = arg;
+    if (pool_run(store->pools[STORE_REQUESTS], listen_open, store->loop, listen_opened, store))
+        timer_set_after(&store->tick, LISTEN_AGAIN_US);
 }
 
 void pg_start(struct store *store)
 {
+    store->retrying_of = map_new();
     timer_init(&store->tick, store->loop, listen_begin, store);
     listen_begin(store);
 }
@@ -257,8 +325,8 @@ void pg_stop(struct store *store)
     struct job *job;
     LIST_EACH(job, &store->retrying, struct job, link)
     {
-        timer_stop(&job->retry);
-        list_remove(&job->link);
-        job_finish(job, ERR_BUSY);
+        stop_waiting(job);
+        job_refuse(job);
     }
+    map_free(TAKE(store->retrying_of));
 }

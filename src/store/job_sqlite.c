@@ -29,18 +29,18 @@ static void group_commit(struct store *store)
         failed = fault_set(&fault, ERR_IO, "SQLite has undone the transaction");
     if (!failed)
         failed = store->own->ops->commit(store->own, &fault);
-    if (failed) {
+    if (failed)
         store->own->ops->rollback(store->own);
-        log_error("store.commit", LOG_S("error", fault.text), LOG_I("jobs", store->group_count));
-    }
     atomic_store(&store->is_up, !failed);
     unsigned changed = 0;
     struct job *job;
     LIST_EACH(job, &store->group, struct job, link)
     {
         list_remove(&job->link);
-        changed |= failed || job->result ? 0 : job->tx.changed;
-        job_finish(job, failed ? failed : job->result);
+        changed |= failed || job->result || job->tx.fault.err ? 0 : job->tx.changed;
+        if (failed && !job->tx.fault.err)
+            job->tx.fault = fault;
+        job_finish(job, job->result);
     }
     store->group_count = 0;
     watch_tell(store, changed);
@@ -77,9 +77,15 @@ static void write_job(void *arg)
     struct job *job = arg;
     struct store *store = job->store;
     struct fault fault = {0};
+    if (job_is_over(job)) {
+        job_refuse(job);
+        return;
+    }
+    job_give_time(job, store->own);
     enum err err = group_begin(store, &fault);
     job_tx_init(job, store->own, clock_wall_ms());
     if (err) {
+        atomic_store(&store->is_up, false);
         job->tx.fault = fault;
         job_finish(job, err);
         return;
@@ -108,10 +114,16 @@ static void read_job(void *arg)
     struct store *store = job->store;
     struct fault fault = {0};
     int64_t now_ms = 0;
+    if (job_is_over(job)) {
+        job_refuse(job);
+        return;
+    }
     struct db *db = connection_take(store);
     enum err err = db ? OK : connection_open(store, DB_READ_ONLY, &db, &fault);
-    if (!err)
+    if (!err) {
+        job_give_time(job, db);
         err = db->ops->begin(db, false, &now_ms, &fault);
+    }
     job_tx_init(job, db, now_ms);
     if (!err) {
         err = job->fn(&job->tx, job->arg);

@@ -4,16 +4,22 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
-enum { SQLITE_READERS = 3, PG_CONNECTIONS = 8 };
+enum {
+    SQLITE_READERS = 3,
+    PG_CONNECTIONS = 8,
+    CLOSE_US = 5000000, /* for what waits */
+};
 
 static void store_free(struct store *store)
 {
+    watches_clear(store);
     db_close(store->direct);
     db_close(store->own);
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
@@ -61,12 +67,14 @@ static enum err start_threads(struct store *store, unsigned connections, struct 
 
 static void stop_threads(struct store *store, bool is_running)
 {
+    int64_t for_ever = INT64_MAX;
+    atomic_compare_exchange_strong(&store->end_us, &for_ever, clock_now_us() + CLOSE_US);
     atomic_store(&store->is_closing, true);
-    for (unsigned i = 0; i < STORE_LANES; i++)
-        pool_free(store->pools[i]);
     if (is_running)
         loop_join(store->loop);
     timer_stop(&store->sweep);
+    for (unsigned i = 0; i < STORE_LANES; i++)
+        pool_free(store->pools[i]);
     if (store->loop && store->is_pg)
         pg_stop(store);
     else if (store->loop && store->own)
@@ -86,6 +94,8 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     memcpy(store->patience_us, jobs_patience_us, sizeof(store->patience_us));
     store->location = store->is_pg ? mem_strdup(url) : mem_printf("%s/earshot.db", store->data_dir);
     atomic_store(&store->is_up, true);
+    atomic_store(&store->end_us, INT64_MAX);
+    atomic_store(&store->under_way, 1);
     enum err err = OK;
     if (store->is_pg && strncmp(url, "postgres://", 11) != 0 &&
         strncmp(url, "postgresql://", 13) != 0)

@@ -25,9 +25,9 @@
 #include "base/crypto.h"
 #include "base/err.h"
 #include "base/fair.h"
+#include "base/loop.h"
 
 struct db;
-struct loop;
 struct store;
 
 enum store_mode { STORE_READ, STORE_WRITE };
@@ -88,7 +88,12 @@ typedef void store_done_fn(void *arg, enum err err);
  * version; ERR_IO. */
 enum err store_open(const struct store_config *config, struct store **out,
                     struct fault *fault) MUST_USE;
-/* Waits for running jobs; queued ones are run too. No loop that they answer to may be gone. */
+/* The end of the service: from now on jobs are refused (ERR_BUSY), those that wait are run, and
+ * what is not done after most_us is given up (ERR_BUSY, ERR_TIMEOUT). fn(arg) comes on `loop` when
+ * the last `done` has returned, so that whom they tell may go. All loops run. Once. Thread: any. */
+void store_drain(struct store *store, int64_t most_us, struct loop *loop, loop_fn *fn, void *arg);
+/* Waits for running jobs; queued ones are run too, for 5 s at most. No loop that they answer to may
+ * be gone, nor who is told when it is freed (store_drain() sees to it). */
 void store_close(struct store *store);
 
 bool store_is_transient(enum err err); /* ERR_BUSY, ERR_IO */
@@ -117,10 +122,11 @@ enum store_topic {
 };
 typedef void store_watch_fn(void *arg, unsigned topics);
 struct store_watch;
-/* fn runs on `loop`. At most 16 watches. Call at start, before jobs run. */
+/* fn runs on `loop`. At most 16 watches in a store's life. Call at start, before jobs run. */
 struct store_watch *store_watch(struct store *store, unsigned topics, struct loop *loop,
                                 store_watch_fn *fn, void *arg);
-/* On the watch's loop: after it fn comes no more. */
+/* On the watch's loop, or when it does not run: after it fn comes no more, nothing is posted to the
+ * loop, which may go. */
 void store_unwatch(struct store_watch *watch);
 
 /* Is the database answering? From the last job's outcome; for /readyz. Thread: any. */

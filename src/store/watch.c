@@ -1,15 +1,10 @@
-/* Watches: what has changed is told to loops of this process. Several changes before a loop looks
- * become one call. Thread: see each function. */
+/* Watches: what has changed is told to loops of this process, through a bell each. A watch that is
+ * over keeps its place with a closed bell until the store is closed, because store threads look at
+ * the places without a lock. Thread: see each function. */
+#include "base/bell.h"
 #include "store/internal.h"
 
-static void call_watch(void *arg)
-{
-    struct store_watch *watch = arg;
-    unsigned topics = atomic_exchange(&watch->pending, 0);
-    if (watch->fn && topics)
-        watch->fn(watch->arg, topics);
-}
-
+/* Thread: the one that starts the service. */
 struct store_watch *store_watch(struct store *store, unsigned topics, struct loop *loop,
                                 store_watch_fn *fn, void *arg)
 {
@@ -17,11 +12,8 @@ struct store_watch *store_watch(struct store *store, unsigned topics, struct loo
     if (place == WATCHES_MAX)
         return NULL;
     struct store_watch *watch = &store->watches[place];
-    watch->store = store;
     watch->topics = topics;
-    watch->loop = loop;
-    watch->fn = fn;
-    watch->arg = arg;
+    watch->bell = bell_new(loop, fn, arg);
     atomic_store(&store->watch_count, place + 1);
     return watch;
 }
@@ -29,16 +21,20 @@ struct store_watch *store_watch(struct store *store, unsigned topics, struct loo
 void store_unwatch(struct store_watch *watch)
 {
     if (watch)
-        watch->fn = NULL;
+        bell_close(watch->bell);
 }
 
+/* Thread: any. */
 void watch_tell(struct store *store, unsigned topics)
 {
     unsigned count = atomic_load(&store->watch_count);
-    for (unsigned i = 0; i < count; i++) {
-        struct store_watch *watch = &store->watches[i];
-        unsigned wanted = topics & watch->topics;
-        if (wanted && atomic_fetch_or(&watch->pending, wanted) == 0)
-            loop_post(watch->loop, call_watch, watch);
-    }
+    for (unsigned i = 0; i < count; i++)
+        bell_ring(store->watches[i].bell, topics & store->watches[i].topics);
+}
+
+/* Thread: the one that closes the store; no other runs. */
+void watches_clear(struct store *store)
+{
+    for (unsigned i = 0; i < atomic_load(&store->watch_count); i++)
+        bell_free(store->watches[i].bell);
 }

@@ -59,7 +59,9 @@ async function launch(service, args) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { service.output += part; });
   child.on('exit', (code, signal) => { service.exit = { code, signal }; });
   child.on('close', (code, signal) => { // after the last of its output
-    const fault = exitFault({ code, signal }, service.output.slice(from), { isAsked: service.isStopping, mayRefuse: !started() });
+    const output = service.output.slice(from);
+    const wasCut = service.mayBeCut && service.isStopping && code === 1 && output.includes('event=service.cut');
+    const fault = exitFault({ code: wasCut ? 0 : code, signal }, output, { isAsked: service.isStopping, mayRefuse: !started() });
     if (fault) fail('earshot serve', fault, service.output);
   });
   child.on('error', (error) => { service.exit = { code: -1, error }; });

@@ -117,6 +117,33 @@ void postgres_crash(struct postgres *postgres)
     waitpid(postgres->server, NULL, 0);
 }
 
+static pid_t parent_of(const char *pid)
+{
+    char path[PATH_SIZE], line[512];
+    snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t len = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[len] = '\0';
+    int parent = 0;
+    const char *after_name = strrchr(line, ')');
+    return after_name && sscanf(after_name + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+void postgres_freeze(struct postgres *postgres, bool is_frozen)
+{
+    int signal = is_frozen ? SIGSTOP : SIGCONT;
+    kill(postgres->server, signal);
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes));)
+        if (parent_of(entry->d_name) == postgres->server)
+            kill((pid_t)strtol(entry->d_name, NULL, 10), signal);
+    if (processes)
+        closedir(processes);
+}
+
 void postgres_stop(struct postgres *postgres)
 {
     if (!postgres || postgres->owner != getpid())

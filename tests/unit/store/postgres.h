@@ -14,3 +14,6 @@ bool postgres_database(struct postgres *postgres, const char *name, char *out_ur
 /* For tests of a server that goes away: SIGQUIT, as a crash, and up again. */
 void postgres_crash(struct postgres *postgres);
 bool postgres_again(struct postgres *postgres);
+/* All its processes stand still (SIGSTOP), or go on: a server that answers nothing and does not
+ * say so. */
+void postgres_freeze(struct postgres *postgres, bool is_frozen);

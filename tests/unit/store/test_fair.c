@@ -218,3 +218,34 @@ TEST(lock_not_had_is_transient)
     CHECK_INT(store_run(fix.store, STORE_WRITE, no_utf8, (char[]){"a"}, &fault), OK);
     fix_end(&fix);
 }
+
+/* --- what fn says is its own --- */
+
+static enum err say(struct tx *tx, void *arg)
+{
+    (void)tx;
+    return *(enum err *)arg;
+}
+
+static void hear(void *arg, enum err err)
+{
+    CHECK_INT(err, *(enum err *)arg);
+    atomic_fetch_sub(&left, 1);
+}
+
+STORE_TEST(done_gets_what_fn_returned)
+{
+    static enum err said[ERR_COUNT];
+    AUTO(loop) loop = loop_new("done");
+    REQUIRE(loop_start(loop) == OK);
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        for (int err = 0; err < ERR_COUNT; err++) {
+            said[err] = (enum err)err;
+            struct store_line line = {.key = "a", .mode = (enum store_mode)mode};
+            atomic_fetch_add(&left, 1);
+            CHECK_INT(store_job_for(fix->store, line, say, &said[err], loop, hear), OK);
+        }
+    }
+    CHECK(wait_until(&left, 0));
+    loop_join(loop);
+}

@@ -17,7 +17,7 @@
 
 /* Any thread reads these; a simulation writes them from its only thread. */
 static _Atomic bool is_fake;
-static _Atomic int64_t fake_now_us, fake_wall_ms;
+static _Atomic int64_t fake_now_us, fake_wall_ms, wall_step_ms;
 
 static int64_t read_us(clockid_t id)
 {
@@ -64,7 +64,13 @@ int64_t clock_wall_ms(void)
 {
     if (atomic_load_explicit(&is_fake, memory_order_relaxed))
         return atomic_load(&fake_wall_ms);
-    return read_us(CLOCK_REALTIME) / 1000 + step_ms();
+    return read_us(CLOCK_REALTIME) / 1000 + step_ms() +
+           atomic_load_explicit(&wall_step_ms, memory_order_relaxed);
+}
+
+void clock_step_wall(int64_t ms)
+{
+    atomic_fetch_add(&wall_step_ms, ms);
 }
 
 int64_t clock_cpu_us(void)

@@ -10,6 +10,9 @@ int64_t clock_now_us(void);  /* monotonic */
 int64_t clock_wall_ms(void); /* Unix time */
 int64_t clock_cpu_us(void);  /* CPU time of the calling thread, for benchmarks */
 
+/* Tests: sets the calendar forward or back by so much, as an operator does. */
+void clock_step_wall(int64_t ms);
+
 /* Simulation: fixes both clocks until clock_fake_off(). */
 void clock_fake_set(int64_t now_us, int64_t wall_ms);
 void clock_fake_off(void);

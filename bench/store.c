@@ -20,6 +20,7 @@
 #include "store/agent.h"
 #include "store/call.h"
 #include "store/event.h"
+#include "store/outbox.h"
 #include "store/store.h"
 #include "store/webhook.h"
 #include "store/workspace.h"
@@ -123,22 +124,43 @@ static enum err start_and_end(struct tx *tx, void *arg)
     return err ? err : store_call_end(tx, id, &end, NULL);
 }
 
+static unsigned any_line(const void *arg, const char *workspace_id, const char *line)
+{
+    (void)arg, (void)workspace_id, (void)line;
+    return BATCH;
+}
+
+static unsigned any_workspace(const void *arg, const char *workspace_id)
+{
+    (void)arg, (void)workspace_id;
+    return BATCH;
+}
+
 /* At most 64 deliveries taken and settled; when none is left the row is over. */
 static enum err deliver(struct tx *tx, void *arg)
 {
     struct run *run = ((struct one *)arg)->run;
-    struct outbox_item *items;
+    static struct outbox_turns *turns; /* takes come one by one */
+    if (!turns)
+        turns = outbox_turns_new();
+    const struct outbox_wish wish = {.units = BATCH,
+                                     .lease_ms = 10000,
+                                     .longest_ms = 15000,
+                                     .is_fresh = true,
+                                     .line_room = any_line,
+                                     .workspace_room = any_workspace};
+    struct outbox_taken taken;
     struct outbox_result results[BATCH];
-    size_t n;
-    int64_t next_ms;
-    enum err err = store_outbox_take(tx, BATCH, 10000, &items, &n, &next_ms);
-    for (size_t i = 0; !err && i < n; i++)
+    enum err err = store_outbox_take(tx, turns, &wish, tx->now_ms, &taken);
+    for (size_t i = 0; !err && i < taken.count; i++)
         results[i] = (struct outbox_result){
-            .id = items[i].id, .attempt = 1, .status = 200, .is_delivered = true};
-    atomic_fetch_add(&run->deliveries, n);
-    if (n == 0)
+            .id = taken.items[i].id, .attempt = 1, .status = 200, .is_delivered = true};
+    if (err)
+        return err;
+    atomic_fetch_add(&run->deliveries, taken.count);
+    if (taken.count == 0)
         atomic_store(&run->is_dry, true);
-    return err ? err : store_outbox_settle(tx, results, n);
+    return store_outbox_settle(tx, tx->now_ms, results, taken.count);
 }
 
 static const struct row rows[] = {

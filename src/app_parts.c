@@ -295,6 +295,7 @@ static enum err open_delivery(struct app *app, struct fault *fault)
         .max_under_way = (unsigned)config_int(app->config, SET_WEBHOOK_CONNECTIONS),
         .max_per_receiver = (unsigned)config_int(app->config, SET_WEBHOOK_PER_RECEIVER),
         .keep_ms = config_int(app->config, SET_WEBHOOK_KEEP) * DAY_MS,
+        .most_waiting = config_int(app->config, SET_WEBHOOK_WAITING),
         .pause_scale_ppm = config_int(app->config, SET_WEBHOOK_PAUSE_SCALE),
     };
     app->delivery = delivery_new(&config);

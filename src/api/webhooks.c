@@ -99,6 +99,20 @@ void webhooks_get(struct request *request)
         request_answer(request, &answer, 0);
 }
 
+struct disabled {
+    struct webhook_answer answer;
+    unsigned views;
+};
+
+/* After the commit: what has been taken already and waits for a connection goes as well. */
+static void tell_dropped(struct request *request)
+{
+    const struct disabled *disabled = request->state;
+    delivery_drop(request->deps->delivery, disabled->answer.webhook.id);
+    request_answer(request, &disabled->answer, disabled->views);
+    request_finish(request);
+}
+
 /* rotateSecret is no member of the subscription. */
 static bool wants_rotation(struct request *request, struct field_context *context)
 {
@@ -130,16 +144,35 @@ void webhooks_update(struct request *request)
     default_events(webhook);
     if (must_rotate)
         webhook->secret = new_secret(request);
-    if (request_found(request, store_webhook_update(request->tx, webhook)))
-        request_answer(request, &answer, must_rotate ? FIELD_VIEW_REVEAL : 0);
+    if (!request_found(request, store_webhook_update(request->tx, webhook)))
+        return;
+    unsigned views = must_rotate ? FIELD_VIEW_REVEAL : 0;
+    if (webhook->is_enabled) {
+        request_answer(request, &answer, views);
+        return;
+    }
+    struct disabled *disabled = arena_new_of(request->tx->arena, struct disabled);
+    *disabled = (struct disabled){answer, views};
+    request->state = disabled;
+    request->after = tell_dropped;
+}
+
+static void tell_removed(struct request *request)
+{
+    const char *id = request->state;
+    delivery_drop(request->deps->delivery, id);
+    request_answer(request, &(struct removed){true, id}, 0);
+    request_finish(request);
 }
 
 void webhooks_remove(struct request *request)
 {
-    const char *id = request->params[0];
-    if (request_found(request,
-                      store_webhook_remove(request->tx, request->principal.workspace_id, id)))
-        request_answer(request, &(struct removed){true, id}, 0);
+    char *id = request->params[0];
+    if (!request_found(request,
+                       store_webhook_remove(request->tx, request->principal.workspace_id, id)))
+        return;
+    request->state = id;
+    request->after = tell_removed;
 }
 
 /* ---- event types ---- */
@@ -224,6 +257,7 @@ void webhooks_test(struct request *request)
     event_write(&event, &body);
     struct delivery_test *test = arena_new_of(arena, struct delivery_test);
     *test = (struct delivery_test){
+        .workspace_id = webhook.user_id,
         .url = webhook.url,
         .secret = webhook.secret,
         .event_id = event.id,

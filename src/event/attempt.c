@@ -61,6 +61,7 @@ struct attempt *attempt_start(struct http_client *client, const struct attempt_r
         .timeout_ms = request->answer_ms,
         .max_body_bytes = ANSWER_MAX_BYTES,
         .cut_body = true,
+        .tenant = request->workspace_id,
     };
     attempt->fn = fn;
     attempt->arg = arg;

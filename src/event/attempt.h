@@ -10,6 +10,7 @@ struct attempt;
 struct http_client;
 
 struct attempt_request {
+    const char *workspace_id; /* whose */
     const char *url;
     const char *secret; /* NULL or "": unsigned */
     const char *event_id;

@@ -72,6 +72,7 @@ struct event {
     const char *call_id, *room_name; /* webhook.test: "" */
     const char *metadata;            /* JSON text */
     const char *data;                /* JSON text */
+    int64_t body_bytes;              /* of what event_write() makes of it, for who notes it */
 };
 
 /* `data` is the struct of the type's row. Text in the arena. */

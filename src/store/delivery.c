@@ -10,10 +10,13 @@
 #include "store/tx.h"
 #include "store/webhook.h"
 
+/* What was dropped is so at once, also where its row does not say so yet (store/webhook.c). */
 #define SELECT_DELIVERY                                                                            \
-    "SELECT d.id, d.event_id, e.type, d.call_id, d.url, d.state, d.attempts, d.status, d.error,"   \
-    " d.latency_ms, d.created_ms, d.attempted_ms, d.due_ms FROM deliveries d"                      \
-    " JOIN events e ON e.id = d.event_id "
+    "SELECT d.id, d.event_id, e.type, d.call_id, d.url, CASE WHEN d.state = 'waiting'"             \
+    " AND d.id <= w.dropped_to THEN 'dropped' ELSE d.state END, d.attempts, d.status, d.error,"    \
+    " d.latency_ms, d.created_ms, d.attempted_ms, d.due_ms - c.value"                              \
+    " FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                             \
+    " JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id "
 
 static void read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
 {
@@ -75,14 +78,15 @@ enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const ch
         return err ? err : ERR_CONFLICT;
     int64_t new_id = QUERY_NUMBER(
         tx, 0,
-        "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url,"
-        " secret, state, attempts, due_ms, was_due_ms, leased_by, status, error, latency_ms,"
-        " created_ms, attempted_ms)"
-        " SELECT d.event_id, d.workspace_id, d.webhook_id, d.call_id, d.position, d.url, d.secret,"
-        " 'waiting', 0, CAST(? AS BIGINT), CAST(? AS BIGINT), '', 0, '', 0, d.created_ms, 0"
-        " FROM deliveries d JOIN events e ON e.id = d.event_id"
+        "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url, line,"
+        " body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
+        " latency_ms, created_ms, attempted_ms)"
+        " SELECT d.event_id, d.workspace_id, d.webhook_id, d.call_id, d.position, d.url,"
+        " d.webhook_id, d.body_bytes, d.secret, 'waiting', 0, CAST(? AS BIGINT) + c.value, 0, '',"
+        " 0, '', 0, d.created_ms, 0 FROM deliveries d JOIN events e ON e.id = d.event_id"
+        " JOIN counters c ON c.name = 'outbox_ahead_ms'"
         " WHERE d.id = ? AND d.webhook_id = ? RETURNING id",
-        NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(id), TEXT(webhook_id));
+        NUMBER(tx->now_ms), NUMBER(id), TEXT(webhook_id));
     if (!new_id)
         return tx_missing(tx);
     tx_touch(tx, STORE_OUTBOX);

@@ -8,6 +8,7 @@
 #include "model/webhook.h"
 #include "store/call_row.h"
 #include "store/dead_letter.h"
+#include "store/outbox.h"
 #include "store/tx.h"
 
 enum { BODY_MAX_BYTES = 32 * 1024 * 1024 }; /* far above a call.ended with its transcript */
@@ -19,17 +20,20 @@ struct receiver {
     const char *secret;     /* sealed; "" */
 };
 
+/* Due at once, by the outbox's clock. */
 static void insert_delivery(struct tx *tx, const struct call_row *row, const struct event *event,
                             const struct receiver *receiver)
 {
     EXEC(tx,
          "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url,"
-         " secret, state, attempts, due_ms, was_due_ms, leased_by, status, error, latency_ms, "
-         "created_ms,"
-         " attempted_ms) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, ?, '', 0, '', 0, ?, 0)",
+         " line, body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
+         " latency_ms, created_ms, attempted_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0,"
+         " ? + (SELECT value FROM counters WHERE name = 'outbox_ahead_ms'),"
+         " 0, '', 0, '', 0, ?, 0)",
          TEXT(event->id), TEXT(row->workspace_id), TEXT(receiver->webhook_id), TEXT(row->id),
-         NUMBER(receiver->position), TEXT(receiver->url), TEXT(receiver->secret),
-         NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(event->created_wall_ms));
+         NUMBER(receiver->position), TEXT(receiver->url),
+         TEXT(outbox_line(tx, receiver->webhook_id, receiver->url)), NUMBER(event->body_bytes),
+         TEXT(receiver->secret), NUMBER(tx->now_ms), NUMBER(event->created_wall_ms));
     tx_touch(tx, STORE_OUTBOX);
 }
 
@@ -84,12 +88,13 @@ static void to_own_webhooks(struct tx *tx, const struct call_row *row, const str
     }
 }
 
-static enum err insert_event(struct tx *tx, const struct call_row *row, const struct event *event)
+static enum err insert_event(struct tx *tx, const struct call_row *row, struct event *event)
 {
     AUTO_BUF body = BUF_INIT(BODY_MAX_BYTES);
     event_write(event, &body);
     if (body.is_full)
         return fault_set(&tx->fault, ERR_LIMIT, "an event's body is too long");
+    event->body_bytes = (int64_t)body.len;
     EXEC(tx,
          "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
          " VALUES (?, ?, ?, ?, ?, ?)",

@@ -24,7 +24,7 @@ static void take_over_own(struct tx *tx)
     const char *mine = node_lease(tx), *any = node_lease_prefix(tx);
     EXEC(tx,
          "UPDATE deliveries SET due_ms = was_due_ms, leased_by = '' WHERE state = 'waiting'"
-         " AND substr(leased_by, 1, length(?)) = ? AND leased_by <> ?",
+         " AND leased_by <> '' AND substr(leased_by, 1, length(?)) = ? AND leased_by <> ?",
          TEXT(any), TEXT(any), TEXT(mine));
     EXEC(tx,
          "UPDATE documents SET leased_until_ms = 0, leased_by = '' WHERE status = 'processing'"

@@ -1,114 +1,31 @@
-/* The outbox: due deliveries are taken with a lease, which is their due time moved ahead under this
- * process's name, so that the index of due ones holds no leased rows; an attempt's outcome is
- * written only while the lease is still ours. A crash leaves the lease; the same node's next start
- * does not wait for it (store_node_start). Thread: inside a job. */
-#include <stdlib.h>
+/* The outbox but for taking (outbox_take.c): outcomes, drops, ceilings. Leased is what has its due
+ * time moved ahead under a process's name, so that the indexes of due ones hold no leased rows
+ * among them; an attempt's outcome is written only while the lease is still ours. A crash leaves
+ * the lease; the same node's next start does not wait for it (store_node_start).
+ * Thread: inside a job. */
+#include "store/outbox.h"
+
+#include <ctype.h>
 #include <string.h>
 
-#include "model/webhook.h"
-#include "store/event.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "model/field.h"
 #include "store/internal.h"
 
-struct outbox_list LIST_OF(struct outbox_item);
+enum { LINE_MAX = 200 }; /* of a URL: scheme, host and port have fewer, or share a line */
 
-static int by_due(const void *a, const void *b)
+const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url)
 {
-    const struct outbox_item *x = a, *y = b;
-    if (x->due_wall_ms != y->due_wall_ms)
-        return x->due_wall_ms < y->due_wall_ms ? -1 : 1;
-    return x->id < y->id ? -1 : 1;
-}
-
-/* A subscription's URL and secret are those of now; all others stand in the delivery. */
-static enum err fill_receiver(struct tx *tx, struct cursor *row, struct outbox_item *item)
-{
-    if (cursor_is_null(row, 8)) {
-        item->url = cursor_text(row, 3);
-        item->secret = tx_open(tx, "delivery.secret", cursor_text(row, 4));
-        return tx_result(tx);
-    }
-    struct webhook webhook;
-    size_t len;
-    const char *settings = cursor_peek(row, 8, &len);
-    if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
-        return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
-    item->url = webhook.url;
-    item->secret = webhook.secret;
-    return OK;
-}
-
-static const char lease_sql[] =
-    "UPDATE deliveries SET was_due_ms = due_ms, due_ms = ?, leased_by = ? WHERE id IN"
-    " (SELECT id FROM deliveries WHERE state = 'waiting' AND due_ms <= ?"
-    " ORDER BY due_ms, id LIMIT ? FOR UPDATE SKIP LOCKED) RETURNING id";
-
-/* By the lease rather than by id, so that one statement reads all: it may also find what this
- * process leased a moment ago, which is left out. (SQLite 3.40 would scan `events` for a subquery
- * in RETURNING.) */
-static const char leased_sql[] =
-    "SELECT d.id, d.event_id, d.attempts, d.url, d.secret, d.was_due_ms, e.type, e.body, w.settings"
-    " FROM deliveries d JOIN events e ON e.id = d.event_id LEFT JOIN webhooks w"
-    " ON w.id = d.webhook_id WHERE d.state = 'waiting' AND d.due_ms = ? AND d.leased_by = ?";
-
-struct id_list LIST_OF(int64_t);
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static struct id_list lease(struct tx *tx, unsigned limit, int64_t until_ms)
-{
-    struct id_list ids = {0};
-    AUTO(cursor)
-    row = QUERY(tx, lease_sql, NUMBER(until_ms), TEXT(node_lease(tx)), NUMBER(tx->now_ms),
-                NUMBER(limit));
-    while (cursor_next(row))
-        *GROW(&ids, tx->arena) = cursor_number(row, 0);
-    if (ids.count)
-        qsort(ids.items, ids.count, sizeof(int64_t), by_number);
-    return ids;
-}
-
-static enum err read_leased(struct tx *tx, const struct id_list *ids, int64_t until_ms,
-                            struct outbox_list *out)
-{
-    AUTO(cursor) row = QUERY(tx, leased_sql, NUMBER(until_ms), TEXT(node_lease(tx)));
-    while (cursor_next(row)) {
-        int64_t id = cursor_number(row, 0);
-        if (!bsearch(&id, ids->items, ids->count, sizeof(id), by_number))
-            continue;
-        struct outbox_item *item = GROW(out, tx->arena);
-        *item = (struct outbox_item){.id = id,
-                                     .event_id = cursor_text(row, 1),
-                                     .attempt = (int)cursor_number(row, 2) + 1,
-                                     .due_wall_ms = cursor_number(row, 5),
-                                     .type = cursor_text(row, 6),
-                                     .body = cursor_text(row, 7)};
-        enum err err = fill_receiver(tx, row, item);
-        if (err)
-            return err;
-    }
-    return tx_result(tx);
-}
-
-enum err store_outbox_take(struct tx *tx, unsigned limit, int64_t lease_ms,
-                           struct outbox_item **out, size_t *out_n, int64_t *out_next_due_ms)
-{
-    struct outbox_list items = {0};
-    int64_t until_ms = tx->now_ms + lease_ms;
-    struct id_list ids = lease(tx, limit, until_ms);
-    enum err err = ids.count ? read_leased(tx, &ids, until_ms, &items) : OK;
-    if (err)
-        return err;
-    if (items.count)
-        qsort(items.items, items.count, sizeof(*items.items), by_due);
-    *out = items.items;
-    *out_n = items.count;
-    *out_next_due_ms = QUERY_NUMBER(
-        tx, 0, "SELECT due_ms FROM deliveries WHERE state = 'waiting' ORDER BY due_ms, id LIMIT 1");
-    return tx_result(tx);
+    if (*webhook_id)
+        return webhook_id;
+    const char *authority = strstr(url, "://");
+    size_t len = authority ? (size_t)(authority - url) + 3 : 0;
+    len += strcspn(url + len, "/?#");
+    char *line = arena_strndup(tx->arena, url, MIN(len, (size_t)LINE_MAX));
+    for (char *c = line; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return line;
 }
 
 static void count_for_call(struct tx *tx, const char *call_id, int64_t position, bool is_delivered)
@@ -119,34 +36,132 @@ static void count_for_call(struct tx *tx, const char *call_id, int64_t position,
          NUMBER(is_delivered), NUMBER(!is_delivered), TEXT(call_id), NUMBER(position));
 }
 
-static void settle(struct tx *tx, const struct outbox_result *result)
+unsigned outbox_fail(struct tx *tx, int64_t id, const char *error)
 {
-    const char *state = result->retry_wall_ms  ? "waiting"
-                        : result->is_delivered ? "delivered"
-                                               : "failed";
-    int64_t due_ms = result->retry_wall_ms ? result->retry_wall_ms : tx->now_ms;
+    unsigned n = 0;
+    AUTO(cursor)
+    row = QUERY(tx,
+                "UPDATE deliveries SET state = 'failed', leased_by = '', error = ?"
+                " WHERE id = ? AND state = 'waiting' RETURNING call_id, position",
+                TEXT(error), NUMBER(id));
+    for (; cursor_next(row); n++)
+        if (cursor_number(row, 1) >= 0)
+            count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), false);
+    return n;
+}
+
+static void settle(struct tx *tx, int64_t now_ms, const struct outbox_result *result)
+{
+    bool is_over = result->retry_at_us == 0;
+    const char *state = !is_over ? "waiting" : result->is_delivered ? "delivered" : "failed";
+    int64_t wait_us = is_over ? 0 : MAX(result->retry_at_us - clock_now_us(), 0);
     AUTO(cursor)
     row = QUERY(tx,
                 "UPDATE deliveries SET state = ?, attempts = ?, due_ms = ?, leased_by = '',"
                 " status = ?, error = ?, latency_ms = ?, attempted_ms = ?"
                 " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
-                TEXT(state), NUMBER(result->attempt), NUMBER(due_ms), NUMBER(result->status),
-                TEXT(result->error), NUMBER(result->latency_ms), NUMBER(tx->now_ms),
-                NUMBER(result->id), TEXT(node_lease(tx)));
+                TEXT(state), NUMBER(result->attempt), NUMBER(now_ms + wait_us / 1000),
+                NUMBER(result->status), TEXT(result->error), NUMBER(result->latency_ms),
+                NUMBER(tx->now_ms), NUMBER(result->id), TEXT(node_lease(tx)));
     while (cursor_next(row))
-        if (!result->retry_wall_ms && cursor_number(row, 1) >= 0)
+        if (is_over && cursor_number(row, 1) >= 0)
             count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), result->is_delivered);
 }
 
-enum err store_outbox_settle(struct tx *tx, const struct outbox_result *results, size_t n)
+enum err store_outbox_settle(struct tx *tx, int64_t now_ms, const struct outbox_result *results,
+                             size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        settle(tx, &results[i]);
+        settle(tx, now_ms, &results[i]);
+    return tx_result(tx);
+}
+
+struct one_result {
+    int64_t now_ms;
+    const struct outbox_result *result;
+};
+
+static enum err settle_one(struct tx *tx, void *arg)
+{
+    const struct one_result *one = arg;
+    settle(tx, one->now_ms, one->result);
+    return tx_result(tx);
+}
+
+enum err store_outbox_settle_each(struct tx *tx, int64_t now_ms,
+                                  const struct outbox_result *results, size_t n)
+{
+    for (size_t i = 0; i < n && !tx_has_failed(tx); i++) {
+        struct fault why = {0};
+        struct outbox_result bare = results[i];
+        struct one_result full = {now_ms, &results[i]}, plain = {now_ms, &bare};
+        memset(bare.error, 0, sizeof(bare.error));
+        if (tx_try(tx, settle_one, &full, &why) && tx_try(tx, settle_one, &plain, &why))
+            log_error("webhooks.outcome", LOG_I("delivery", bare.id), LOG_S("error", why.text));
+    }
     return tx_result(tx);
 }
 
 enum err store_outbox_waiting(struct tx *tx, int64_t *out_n)
 {
-    *out_n = QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM deliveries WHERE state = 'waiting'");
+    /* By the indexes of both. */
+    *out_n = QUERY_NUMBER(tx, 0,
+                          "SELECT (SELECT COUNT(*) FROM deliveries WHERE state = 'waiting'"
+                          " AND leased_by = '') + (SELECT COUNT(*) FROM deliveries"
+                          " WHERE state = 'waiting' AND leased_by <> '')");
+    return tx_result(tx);
+}
+
+/* Ceilings. */
+
+struct id_list LIST_OF(int64_t);
+
+static void add_oldest(struct tx *tx, const char *workspace_id, int64_t n, struct id_list *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT id FROM deliveries WHERE state = 'waiting' AND workspace_id = ?"
+                " AND leased_by = '' ORDER BY id LIMIT ?",
+                TEXT(workspace_id), NUMBER(n));
+    while (cursor_next(row))
+        *GROW(out, tx->arena) = cursor_number(row, 0);
+}
+
+enum err store_outbox_excess(struct tx *tx, int64_t most, unsigned limit, struct outbox_excess *out)
+{
+    struct id_list ids = {0};
+    *out = (struct outbox_excess){0};
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT workspace_id, COUNT(*) FROM deliveries WHERE state = 'waiting'"
+                    " GROUP BY workspace_id ORDER BY workspace_id");
+    while (cursor_next(row)) {
+        int64_t waiting = cursor_number(row, 1), beyond = waiting - most;
+        out->waiting += waiting;
+        if (beyond > 0 && ids.count < limit)
+            add_oldest(tx, cursor_text(row, 0), MIN(beyond, (int64_t)(limit - ids.count)), &ids);
+    }
+    out->ids = ids.items;
+    out->count = ids.count;
+    return tx_result(tx);
+}
+
+enum err store_outbox_give_up(struct tx *tx, const int64_t *ids, size_t n, const char *error,
+                              unsigned *out_n)
+{
+    *out_n = 0;
+    for (size_t i = 0; i < n; i++)
+        *out_n += outbox_fail(tx, ids[i], error);
+    return tx_result(tx);
+}
+
+enum err store_outbox_drop(struct tx *tx, const char *webhook_id, unsigned limit, unsigned *out_n)
+{
+    *out_n = (unsigned)EXEC(tx,
+                            "UPDATE deliveries SET state = 'dropped', leased_by = '' WHERE id IN"
+                            " (SELECT d.id FROM deliveries d LEFT JOIN webhooks w"
+                            " ON w.id = d.webhook_id WHERE d.webhook_id = ? AND d.state = 'waiting'"
+                            " AND (w.id IS NULL OR w.is_enabled = 0 OR d.id <= w.dropped_to)"
+                            " ORDER BY d.id LIMIT ?)",
+                            TEXT(webhook_id), NUMBER(limit));
     return tx_result(tx);
 }

@@ -169,7 +169,26 @@ static const char *const version_4[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3, version_4};
+/* Deliveries stand in lines, which take turns. */
+static const char *const version_5[] = {
+    "ALTER TABLE deliveries ADD COLUMN line {id} NOT NULL DEFAULT ''",
+    "ALTER TABLE deliveries ADD COLUMN body_bytes BIGINT NOT NULL DEFAULT 0",
+    "UPDATE deliveries SET line = CASE WHEN webhook_id <> '' THEN webhook_id ELSE url END"
+    " WHERE state = 'waiting'",
+    "DROP INDEX deliveries_due",
+    "CREATE INDEX deliveries_due ON deliveries (due_ms, id)"
+    " WHERE state = 'waiting' AND leased_by = ''",
+    "CREATE INDEX deliveries_line ON deliveries (workspace_id, line, due_ms, id)"
+    " WHERE state = 'waiting' AND leased_by = ''",
+    "CREATE INDEX deliveries_leased ON deliveries (due_ms, id)"
+    " WHERE state = 'waiting' AND leased_by <> ''",
+    "ALTER TABLE webhooks ADD COLUMN dropped_to BIGINT NOT NULL DEFAULT 0",
+    "INSERT INTO counters (name, value) VALUES ('outbox_ahead_ms', 0)",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
+                                              version_5};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

@@ -3,7 +3,10 @@
 
 #include "base/ids.h"
 #include "model/webhook.h"
+#include "store/outbox.h"
 #include "store/tx.h"
+
+enum { DROPPED_AT_ONCE = 500 /* deliveries */ };
 
 #define SELECT_WEBHOOK                                                                             \
     "SELECT id, workspace_id, is_enabled, settings, created_ms, updated_ms FROM webhooks "
@@ -64,12 +67,16 @@ enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webh
     return tx_result(tx);
 }
 
-static void drop_waiting(struct tx *tx, const char *webhook_id)
+/* All that was written for it so far; a few of them at once, so that the writer is soon free for
+ * others, and the rest when it is taken. */
+static enum err drop_waiting(struct tx *tx, const char *webhook_id)
 {
+    unsigned n;
     EXEC(tx,
-         "UPDATE deliveries SET state = 'dropped', leased_by = ''"
-         " WHERE webhook_id = ? AND state = 'waiting'",
-         TEXT(webhook_id));
+         "UPDATE webhooks SET dropped_to = COALESCE((SELECT MAX(d.id) FROM deliveries d"
+         " WHERE d.webhook_id = ?), 0) WHERE id = ?",
+         TEXT(webhook_id), TEXT(webhook_id));
+    return store_outbox_drop(tx, webhook_id, DROPPED_AT_ONCE, &n);
 }
 
 enum err store_webhook_update(struct tx *tx, struct webhook *webhook)
@@ -83,9 +90,7 @@ enum err store_webhook_update(struct tx *tx, struct webhook *webhook)
     if (!changed)
         return tx_missing(tx);
     webhook->updated_wall_ms = now_ms;
-    if (!webhook->is_enabled)
-        drop_waiting(tx, webhook->id);
-    return tx_result(tx);
+    return webhook->is_enabled ? tx_result(tx) : drop_waiting(tx, webhook->id);
 }
 
 enum err store_webhook_remove(struct tx *tx, const char *workspace_id, const char *id)
@@ -93,6 +98,5 @@ enum err store_webhook_remove(struct tx *tx, const char *workspace_id, const cha
     if (!EXEC(tx, "DELETE FROM webhooks WHERE id = ? AND workspace_id = ?", TEXT(id),
               TEXT(workspace_id)))
         return tx_missing(tx);
-    drop_waiting(tx, id);
-    return tx_result(tx);
+    return drop_waiting(tx, id);
 }

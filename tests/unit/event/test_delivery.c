@@ -1,263 +1,14 @@
-#include "event/delivery.h"
-
+/* Deliveries: who gets an event, how often it is tried, what a restart does. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/ids.h"
 #include "base/log.h"
-#include "base/map.h"
-#include "base/mem.h"
-#include "event/sign.h"
-#include "net/http_server.h"
-#include "net/resolver.h"
 #include "store/call.h"
 #include "store/event.h"
+#include "store/outbox.h"
 #include "store/webhook.h"
-#include "test.h"
-#include "unit/store/fixture.h"
-
-enum {
-    POSTS_MAX = 2000,
-    WAIT_US = 20 * 1000000,
-    SCALE_PPM = 10000, /* pauses of 10, 50, 150 ms */
-    PROMPT_MS = 5000,  /* the answer's time where receivers answer, however slow the machine */
-    SHORT_MS = 300,    /* where they do not */
-};
-
-struct post {
-    char path[32], type[40], event_id[ID_SIZE], timestamp[24], signature[SIGN_HEADER_SIZE];
-    char *body;
-    int64_t at_us;
-};
-
-/* A store, the deliverer and its receivers on one loop. The path says how a receiver behaves. */
-struct post_office {
-    struct fix *fix;
-    struct loop *loop;
-    struct guard *guard;
-    struct resolver *resolver;
-    struct http_server *server;
-    struct deliverer *deliverer;
-    struct post posts[POSTS_MAX];
-    size_t count, wanted;
-    struct http_exchange *held[POSTS_MAX];
-    size_t held_count;
-    struct timer limit, look;
-    bool is_stopped, timed_out;
-    struct delivery_test_result test_result;
-    bool has_test_result;
-};
-
-static void copy_header(struct http_exchange *exchange, const char *name, char *out, size_t size)
-{
-    const char *value = http_exchange_header(exchange, name);
-    snprintf(out, size, "%s", value ? value : "");
-}
-
-static void on_post(void *arg, struct http_exchange *exchange)
-{
-    struct post_office *office = arg;
-    const struct http_request *request = http_exchange_request(exchange);
-    struct http_answer answer = {.status = 204};
-    if (office->count < POSTS_MAX) {
-        struct post *post = &office->posts[office->count++];
-        post->at_us = clock_now_us();
-        post->body = mem_strdup(request->body);
-        snprintf(post->path, sizeof(post->path), "%s", request->path);
-        copy_header(exchange, "X-Service-Event", post->type, sizeof(post->type));
-        copy_header(exchange, "X-Service-Delivery", post->event_id, sizeof(post->event_id));
-        copy_header(exchange, "X-Service-Timestamp", post->timestamp, sizeof(post->timestamp));
-        copy_header(exchange, "X-Service-Signature", post->signature, sizeof(post->signature));
-    }
-    if (strcmp(request->path, "/hold") == 0) {
-        office->held[office->held_count++] = exchange;
-        return;
-    }
-    if (strcmp(request->path, "/fail") == 0)
-        answer.status = 500;
-    if (strcmp(request->path, "/redirect") == 0)
-        answer.status = 302;
-    http_answer(exchange, &answer);
-}
-
-static void office_start(struct post_office *office, unsigned per_receiver, int64_t answer_ms)
-{
-    const struct delivery_config config = {
-        .loop = office->loop,
-        .store = office->fix->store,
-        .resolver = office->resolver,
-        .answer_ms = answer_ms,
-        .pause_scale_ppm = SCALE_PPM,
-        .max_per_receiver = per_receiver,
-    };
-    office->deliverer = delivery_new(&config);
-}
-
-static void office_open(struct post_office *office, struct fix *fix, unsigned per_receiver,
-                        int64_t answer_ms)
-{
-    static const struct http_handler handler = {.on_request = on_post};
-    const struct http_server_config config = {.bind = net_addr_ipv4(127, 0, 0, 1, 0)};
-    memset(office, 0, sizeof(*office));
-    office->fix = fix;
-    office->loop = loop_new("test");
-    fix_people(fix);
-    CHECK(guard_new("127.0.0.1", &office->guard, NULL) == OK);
-    CHECK(resolver_new(office->loop, office->guard, NULL, &office->resolver, NULL) == OK);
-    CHECK(http_server_open(office->loop, &config, &handler, office, &office->server, NULL) == OK);
-    office_start(office, per_receiver, answer_ms);
-}
-
-static void on_limit(void *arg)
-{
-    struct post_office *office = arg;
-    office->timed_out = true;
-    loop_stop(office->loop);
-}
-
-static void on_look(void *arg)
-{
-    struct post_office *office = arg;
-    if (office->count >= office->wanted)
-        loop_stop(office->loop);
-    else
-        timer_set_after(&office->look, 1000);
-}
-
-static bool wait_posts(struct post_office *office, size_t wanted)
-{
-    office->wanted = wanted;
-    office->timed_out = false;
-    timer_init(&office->limit, office->loop, on_limit, office);
-    timer_init(&office->look, office->loop, on_look, office);
-    timer_set_after(&office->limit, WAIT_US);
-    timer_set_after(&office->look, 0);
-    loop_run(office->loop);
-    timer_stop(&office->limit);
-    timer_stop(&office->look);
-    return CHECK(!office->timed_out) && CHECK_INT(office->count, wanted);
-}
-
-static void wait_us(struct post_office *office, int64_t us)
-{
-    timer_init(&office->limit, office->loop, on_limit, office);
-    timer_set_after(&office->limit, us);
-    loop_run(office->loop);
-}
-
-static void on_stopped(void *arg)
-{
-    struct post_office *office = arg;
-    office->is_stopped = true;
-    loop_stop(office->loop);
-}
-
-static void office_stop(struct post_office *office)
-{
-    office->is_stopped = false;
-    delivery_stop(office->deliverer, on_stopped, office);
-    if (!office->is_stopped)
-        loop_run(office->loop);
-    delivery_free(TAKE(office->deliverer));
-}
-
-static void office_close(struct post_office *office)
-{
-    office_stop(office);
-    http_server_close(office->server);
-    for (size_t i = 0; i < office->held_count; i++)
-        http_answer_error(office->held[i], 500, "X", "over");
-    resolver_free(office->resolver);
-    loop_free(office->loop);
-    guard_free(office->guard);
-    for (size_t i = 0; i < office->count; i++)
-        mem_free(office->posts[i].body);
-}
-
-static size_t distinct_events(const struct post_office *office)
-{
-    AUTO(map) seen = map_new();
-    for (size_t i = 0; i < office->count; i++)
-        map_set_str(seen, office->posts[i].event_id, (void *)office);
-    return map_count(seen);
-}
-
-static const char *url_to(struct post_office *office, const char *path)
-{
-    return arena_printf(office->fix->arena, "http://127.0.0.1:%u%s",
-                        http_server_address(office->server).port, path);
-}
-
-static const char *subscribe(struct post_office *office, const char *url, const char *event)
-{
-    struct tx *tx = fix_write(office->fix);
-    struct webhook webhook = {.user_id = office->fix->workspace_id,
-                              .url = url,
-                              .events = {&event, 1},
-                              .is_enabled = true,
-                              .secret = "whsec_of_the_subscription"};
-    CHECK_INT(store_webhook_insert(tx, &webhook), OK);
-    const char *id = arena_strdup(office->fix->arena, webhook.id);
-    CHECK_INT(fix_commit(tx), OK);
-    return id;
-}
-
-/* A call with the agent's webhookUrl and webhooks of its own, then `count` events of it. */
-static void emit(struct post_office *office, const char *agent_url, struct call_webhook *own,
-                 size_t own_count, int count)
-{
-    struct tx *tx = fix_write(office->fix);
-    char id[ID_SIZE];
-    uuid_new(id);
-    struct call call = {.id = id,
-                        .user_id = office->fix->workspace_id,
-                        .agent_id = office->fix->agent_id,
-                        .room_name = "room",
-                        .participant_identity = "caller",
-                        .metadata = "{}",
-                        .metadata_sent = "{\"order\":7}",
-                        .webhooks = {own, own_count}};
-    CHECK_INT(store_call_insert(tx, &call, agent_url, tx->now_ms + 3600000), OK);
-    for (int i = 0; i < count; i++)
-        CHECK_INT(
-            store_event_emit(tx, id, EVENT_TRANSCRIPT_USER, &(struct event_text){"h\xc3\xa9"}), OK);
-    CHECK_INT(fix_commit(tx), OK);
-    delivery_wake(office->deliverer);
-}
-
-static const struct post *post_at(struct post_office *office, const char *path)
-{
-    for (size_t i = 0; i < office->count; i++)
-        if (strcmp(office->posts[i].path, path) == 0)
-            return &office->posts[i];
-    return NULL;
-}
-
-static struct delivery newest(struct post_office *office, const char *webhook_id)
-{
-    struct tx *tx = fix_read(office->fix);
-    struct delivery_list list = {0};
-    struct delivery first = {0};
-    CHECK_INT(store_delivery_list(tx, office->fix->workspace_id, webhook_id, 1, NULL, &list), OK);
-    if (CHECK_INT(list.count, 1)) {
-        first = list.items[0];
-        first.error = arena_strdup(office->fix->arena, first.error);
-    }
-    fix_rollback(tx);
-    return first;
-}
-
-/* The newest delivery once it is settled: outcomes are written a little after they came. */
-static struct delivery settled(struct post_office *office, const char *webhook_id)
-{
-    struct delivery delivery = newest(office, webhook_id);
-    for (int i = 0; i < 250 && delivery.state == DELIVERY_WAITING; i++) {
-        wait_us(office, 20000);
-        delivery = newest(office, webhook_id);
-    }
-    return delivery;
-}
+#include "unit/event/office.h"
 
 STORE_TEST(an_event_reaches_subscription_agent_and_call)
 {
@@ -347,7 +98,7 @@ STORE_TEST(a_denied_address_uses_up_its_attempts)
 {
     struct post_office office;
     office_open(&office, fix, 0, PROMPT_MS);
-    const char *id = subscribe(&office, "http://127.0.0.2:9/", "*");
+    const char *id = subscribe(&office, "http://10.0.0.1:9/", "*");
     emit(&office, "", NULL, 0, 1);
     struct delivery delivery = settled(&office, id);
     CHECK_INT(delivery.state, DELIVERY_FAILED);
@@ -423,26 +174,6 @@ STORE_TEST(a_thousand_events_arrive_once_each)
     office_close(&office);
 }
 
-static void on_test_result(void *arg, const struct delivery_test_result *result)
-{
-    struct post_office *office = arg;
-    office->test_result = *result;
-    office->test_result.error = result->error ? "error" : NULL;
-    office->has_test_result = true;
-    loop_stop(office->loop);
-}
-
-static void send_test(struct post_office *office, const char *path)
-{
-    const struct delivery_test test = {.url = url_to(office, path),
-                                       .secret = "s",
-                                       .event_id = "evt_1",
-                                       .type = "webhook.test",
-                                       .body = "{\"id\":\"evt_1\"}"};
-    delivery_send_test(office->deliverer, &test, office->loop, on_test_result, office);
-    loop_run(office->loop);
-}
-
 STORE_TEST(a_test_event_is_sent_once)
 {
     struct post_office office;
@@ -492,34 +223,6 @@ TEST(two_nodes_share_the_work)
     store_close(other);
     office_close(&office);
     fix_end(&fix);
-}
-
-struct waiting_count {
-    struct post_office *office;
-    int64_t count;
-};
-
-static enum err count_waiting(struct tx *tx, void *arg)
-{
-    struct waiting_count *waiting = arg;
-    return store_outbox_waiting(tx, &waiting->count);
-}
-
-static void on_counted(void *arg, enum err err)
-{
-    struct waiting_count *waiting = arg;
-    CHECK_INT(err, OK);
-    loop_stop(waiting->office->loop);
-}
-
-static int64_t still_waiting(struct post_office *office)
-{
-    struct waiting_count waiting = {office, -1};
-    CHECK_INT(store_job(office->fix->store, STORE_READ, count_waiting, &waiting, office->loop,
-                        on_counted),
-              OK);
-    loop_run(office->loop);
-    return waiting.count;
 }
 
 TEST(a_database_that_goes_away_loses_no_event)

@@ -224,6 +224,34 @@ static enum err open_media(struct app *app, struct fault *fault)
 
 /* Engines and the catalog that shows them. */
 
+static void close_engines(struct app *app)
+{
+    arena_free(app->catalog_arena);
+    registry_free(app->registry);
+    vendor_free(app->vendor);
+}
+
+/* The engine of this kind that the operator has made the default, or NULL. */
+static const char *asked_default(const struct app *app, enum engine_kind kind)
+{
+    const struct engine_info *info;
+    for (size_t i = 0; (info = registry_at(app->registry, kind, i)); i++)
+        if (info->is_default && config_engine(app->config, info->id, "default"))
+            return info->id;
+    return NULL;
+}
+
+static enum err check_catalog(struct app *app, struct fault *fault)
+{
+    struct fault inner = {0};
+    enum err err =
+        catalog_check_languages(config_text(app->config, SET_DISABLED_LANGUAGES), &inner);
+    if (err)
+        return fault_set(fault, err, "catalog.disabled_languages: %.150s", inner.text);
+    return catalog_settle_defaults(app->catalog, asked_default(app, ENGINE_STT),
+                                   asked_default(app, ENGINE_TTS), fault);
+}
+
 static enum err open_engines(struct app *app, struct fault *fault)
 {
     AUTO_MEM char *voice = program_voice(app->config);
@@ -243,14 +271,10 @@ static enum err open_engines(struct app *app, struct fault *fault)
     catalog_init(app->catalog, config_text(app->config, SET_DEFAULT_LANGUAGE),
                  config_text(app->config, SET_DISABLED_LANGUAGES), app->catalog_arena);
     registry_catalog(app->registry, app->catalog, app->catalog_arena);
-    return OK;
-}
-
-static void close_engines(struct app *app)
-{
-    arena_free(app->catalog_arena);
-    registry_free(app->registry);
-    vendor_free(app->vendor);
+    err = check_catalog(app, fault);
+    if (err)
+        close_engines(app);
+    return err;
 }
 
 static enum err open_calls(struct app *app, struct fault *fault)

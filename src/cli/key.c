@@ -64,6 +64,10 @@ static int run_create(const struct invocation *call)
     struct create_job job = {.workspace_id = invocation_value(call, "workspace"),
                              .name = invocation_value(call, "name")};
     struct fault fault = {0};
+    if (!workspace_name_is_good(job.name)) {
+        fault_set(&fault, ERR_INVALID, "--name must be 1 to 100 printable characters");
+        return command_fail(&fault);
+    }
     ceilings_read(&job.ceilings, call->config);
     if (local_store_run(call->config, STORE_WRITE, create_fn, &job, &fault))
         return command_fail(&fault);

@@ -85,6 +85,8 @@ static enum err read_create(const struct invocation *call, struct workspace *out
     const char *calls = invocation_value(call, "max-concurrent-calls");
     out->name = invocation_value(call, "name");
     out->currency = "USD";
+    if (!workspace_name_is_good(out->name))
+        return fault_set(fault, ERR_INVALID, "--name must be 1 to 100 printable characters");
     enum err err = read_plan(call, out, fault);
     if (!err && balance)
         err = parse_usd4(balance, &out->balance_usd4, fault);

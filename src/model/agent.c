@@ -40,17 +40,29 @@ static void check_llm(struct field_context *context, const struct field *row, vo
 static void check_language(struct field_context *context, const struct field *row, void *object,
                            const char *path)
 {
-    if (!catalog_language(context->catalog, field_text(row, object)))
+    const struct catalog_language *language =
+        catalog_language(context->catalog, field_text(row, object));
+    if (!language)
         faults_add(&context->faults, path, "is no id of the catalog's languages");
+    else if (!language->is_enabled)
+        faults_add(&context->faults, path, "is a language that is switched off");
 }
 
 static void check_iso(struct field_context *context, const struct field *row, void *object,
                       const char *path)
 {
-    for (size_t i = 0; i < context->catalog->languages.count; i++)
-        if (strcmp(context->catalog->languages.items[i].iso, field_text(row, object)) == 0)
+    const struct catalog_language_list *languages = &context->catalog->languages;
+    bool is_known = false;
+    for (size_t i = 0; i < languages->count; i++) {
+        if (strcmp(languages->items[i].iso, field_text(row, object)) != 0)
+            continue;
+        if (languages->items[i].is_enabled)
             return;
-    faults_add(&context->faults, path, "is no iso code of the catalog's languages");
+        is_known = true;
+    }
+    faults_add(&context->faults, path,
+               is_known ? "is a language that is switched off"
+                        : "is no iso code of the catalog's languages");
 }
 
 /* host, host:port or *.host: no scheme, no path. */

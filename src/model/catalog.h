@@ -99,6 +99,15 @@ extern const struct field_table catalog_table, catalog_defaults_table, catalog_v
 void catalog_init(struct catalog *catalog, const char *default_language, const char *disabled,
                   struct arena *arena);
 
+/* Once engines and voices are filled in: sees to it that a new agent hears and speaks the default
+ * language, by another default engine or speaker where the first of them cannot. asked_stt,
+ * asked_tts: what the operator has made the default, which is not replaced; NULL: nothing.
+ * ERR_INVALID: it cannot be, and the fault says why. */
+enum err catalog_settle_defaults(struct catalog *catalog, const char *asked_stt,
+                                 const char *asked_tts, struct fault *fault) MUST_USE;
+/* Is every id of the comma-separated list a language? ERR_INVALID: the first that is none. */
+enum err catalog_check_languages(const char *list, struct fault *fault) MUST_USE;
+
 const struct catalog_language *catalog_language(const struct catalog *catalog, const char *id);
 /* An id wins over an iso code; only enabled entries. NULL: not listed. */
 const struct catalog_language *catalog_language_named(const struct catalog *catalog,

@@ -1,6 +1,26 @@
 /* Workspace and API key as the API shows them. */
 #include "model/workspace.h"
 
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { NAME_MAX_CHARACTERS = 100 };
+
+bool workspace_name_is_good(const char *name)
+{
+    size_t len = strlen(name), count = utf8_count(name);
+    if (!utf8_is_valid(name, len) || count > NAME_MAX_CHARACTERS || strspn(name, " ") == len)
+        return false;
+    for (size_t at = 0; at < len;) {
+        uint32_t code;
+        at += utf8_decode(name + at, len - at, &code);
+        if (code < ' ' || (code >= 0x7f && code < 0xa0))
+            return false;
+    }
+    return true;
+}
+
 static const struct field workspace_rows[] = {
     ROW_TEXT(struct workspace, id, "id", .flags = FIELD_READ_ONLY,
              .example = "\"usr_01abcdefghijklmnopqr\""),

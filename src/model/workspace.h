@@ -17,6 +17,10 @@ struct workspace {
 struct workspace_list LIST_OF(struct workspace);
 extern const struct field_table workspace_table;
 
+/* What a workspace or a key may be called: 1 to 100 printable characters, not all of them spaces.
+ */
+bool workspace_name_is_good(const char *name);
+
 struct api_key {
     const char *id, *workspace_id, *name;
     const char *key; /* in full once, when made; else "" */

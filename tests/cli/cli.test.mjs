@@ -62,6 +62,10 @@ test('a revoked key is refused by the running service within two seconds', async
 test('mistakes are refused with a sentence', async () => {
   const cases = [
     [['workspace', 'create'], 2, /--name is required/],
+    [['workspace', 'create', '--name', ''], 1, /--name must be 1 to 100 printable characters/],
+    [['workspace', 'create', '--name', '  '], 1, /--name must be/],
+    [['workspace', 'create', '--name', 'a\nb'], 1, /--name must be/],
+    [['workspace', 'create', '--name', 'x'.repeat(101)], 1, /--name must be/],
     [['workspace', 'create', '--name', 'x', '--balance', '1.23456'], 1, /no amount of USD/],
     [['workspace', 'create', '--name', 'x', '--plan', 'gold'], 1, /no plan 'gold'/],
     [['workspace', 'credit', '--workspace', 'usr_x', '--amount', '1'], 1, /no such workspace/],

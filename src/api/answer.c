@@ -9,6 +9,7 @@
 
 const struct api_error_row api_errors[API_ERROR_COUNT] = {
     [API_OK] = {200, "", ""},
+    [API_BAD_REQUEST] = {400, "BAD_REQUEST", "The request is no HTTP that can be read."},
     [API_INVALID_JSON] = {400, "INVALID_JSON", "The body is not valid JSON."},
     [API_VALIDATION_FAILED] = {400, "VALIDATION_FAILED", "The request is not valid; see details."},
     [API_URL_NOT_ALLOWED] = {400, "URL_NOT_ALLOWED", "The URL is not a public http(s) address."},

@@ -12,6 +12,7 @@
 /* Codes of the contract. */
 enum api_error {
     API_OK,
+    API_BAD_REQUEST, /* told by the HTTP server */
     API_INVALID_JSON,
     API_VALIDATION_FAILED,
     API_URL_NOT_ALLOWED,

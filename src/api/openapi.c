@@ -163,7 +163,8 @@ static void write_success(struct printer *p, const struct route *route)
 /* Which errors of the table a route may answer. */
 static void collect_errors(const struct route *route, bool out[API_ERROR_COUNT])
 {
-    static const enum api_error everywhere[] = {API_UNAUTHORIZED, API_FORBIDDEN, API_RATE_LIMITED,
+    static const enum api_error everywhere[] = {API_BAD_REQUEST,    API_UNAUTHORIZED,
+                                                API_FORBIDDEN,      API_RATE_LIMITED,
                                                 API_INTERNAL_ERROR, API_UNAVAILABLE};
     for (size_t i = 0; i < ARRAY_LEN(everywhere); i++)
         out[everywhere[i]] = true;

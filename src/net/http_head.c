@@ -9,6 +9,7 @@
 
 enum {
     CONTENT_LENGTH_DIGITS = 15, /* a petabyte: more digits are an attack */
+    METHOD_MAX_BYTES = 32,
 };
 
 /* What the parser's callbacks fill. */
@@ -232,7 +233,6 @@ static int on_headers_complete(http_parser *parser)
     if (parser->http_major != 1 || parser->http_minor > 1)
         return refuse(reading, 505, "only HTTP/1.0 and HTTP/1.1 are served");
     head->is_http10 = parser->http_minor == 0;
-    head->method = http_method_str((enum http_method)parser->method);
     int refused = check_spaces(reading);
     refused = refused ? refused : check_host(reading);
     refused = refused ? refused : check_lengths(reading);
@@ -266,9 +266,6 @@ static bool has_folded_line(const char *data, size_t len)
 static int status_of(enum http_errno error, const char **out_reason)
 {
     switch (error) {
-    case HPE_INVALID_METHOD:
-        *out_reason = "this method is not served";
-        return 501;
     case HPE_INVALID_VERSION:
         *out_reason = "only HTTP/1.0 and HTTP/1.1 are served";
         return 505;
@@ -281,6 +278,21 @@ static int status_of(enum http_errno error, const char **out_reason)
     }
 }
 
+/* Any token is a method (RFC 9110 section 9.1): whether a path takes it is its owner's to say, and
+ * a method that nobody knows is refused like one that this path does not know. The parser, which
+ * has a list of its own, reads another word in its place. */
+static const char any_method[] = "GET";
+
+static size_t read_method(struct arena *arena, const char *data, size_t len, struct http_head *out)
+{
+    const char *space = memchr(data, ' ', len);
+    size_t method_len = space ? (size_t)(space - data) : 0;
+    if (method_len == 0 || method_len > METHOD_MAX_BYTES || !is_token(data, method_len))
+        return 0;
+    out->method = arena_strndup(arena, data, method_len);
+    return method_len;
+}
+
 int http_head_parse(struct arena *arena, const char *data, size_t len,
                     const struct http_limits *limits, struct http_head *out,
                     const char **out_reason)
@@ -291,11 +303,18 @@ int http_head_parse(struct arena *arena, const char *data, size_t len,
         *out_reason = "folded headers are refused";
         return 400;
     }
+    size_t method_len = read_method(arena, data, len, out);
+    if (method_len == 0) {
+        *out_reason = "the request line is malformed";
+        return 400;
+    }
     out->headers = arena_new_n(arena, struct http_header, limits->max_headers);
     http_parser parser;
     http_parser_init(&parser, HTTP_REQUEST);
     parser.data = &reading;
-    size_t parsed = http_parser_execute(&parser, &callbacks, data, len);
+    (void)http_parser_execute(&parser, &callbacks, any_method, sizeof any_method - 1);
+    size_t parsed =
+        method_len + http_parser_execute(&parser, &callbacks, data + method_len, len - method_len);
     if (reading.status) {
         *out_reason = reading.reason;
         return reading.status;

@@ -60,6 +60,49 @@ test('methods and paths', async () => {
   assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, POST, OPTIONS']);
 });
 
+test('methods that nobody knows are refused like those that a path does not take', async () => {
+  const ask = async (method, path, key) => {
+    const text = await raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${key ? `Authorization: Bearer ${key}\r\n` : ''}Connection: close\r\n\r\n`);
+    return [Number(text.slice(9, 12)), text.match(/"code":"(\w+)"/)?.[1]];
+  };
+  for (const method of ['FOO', 'get', 'PURGE', 'TRACE']) {
+    assert.deepEqual(await ask(method, '/v1/agents'), [401, 'UNAUTHORIZED'], method);
+    assert.deepEqual(await ask(method, '/v1/agents', t.workspace.key), [405, 'METHOD_NOT_ALLOWED'], method);
+    assert.deepEqual(await ask(method, '/v1/nothing', t.workspace.key), [404, 'NOT_FOUND'], method);
+  }
+  assert.deepEqual(await ask('HEAD', '/v1/knowledge/search', t.workspace.key), [405, undefined]);
+});
+
+test('empty query values match nothing', async () => {
+  const own = await t.newWorkspace(), { api } = own;
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
+  const lists = { agents: ['userId'], tools: ['agentId', 'userId'], calls: ['agentId', 'userId'], webhooks: ['userId'], 'knowledge/documents': ['userId'] };
+  await api('POST', '/v1/tools', { name: 'n', description: 'd', url: 'http://127.0.0.1:9/' });
+  await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' });
+  for (const [list, names] of Object.entries(lists))
+    for (const name of names) {
+      const answer = await api('GET', `/v1/${list}?${name}=`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual(answer.body[list.split('/').pop()], [], `${list} ${name}`);
+    }
+  const limited = t.as(agent.apiKey);
+  assert.deepEqual((await limited('GET', '/v1/agents?userId=')).body.agents, []);
+  assert.deepEqual((await limited('GET', '/v1/calls?agentId=')).body.calls, []);
+  for (const query of ['limit=', 'status=', 'before=']) refused(await api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', query.slice(0, -1));
+  refused(await api('GET', '/v1/voices?limit='), 400, 'VALIDATION_FAILED', 'limit');
+  refused(await api('GET', '/v1/voices?gender='), 400, 'VALIDATION_FAILED', 'gender');
+  for (const query of ['provider=', 'language=']) assert.deepEqual((await api('GET', `/v1/voices?${query}`)).body.voices, [], query);
+  refused(await api('GET', '/v1/agents?userId=usr_other'), 403, 'FORBIDDEN');
+});
+
+test('what cannot be read is BAD_REQUEST, as the document says', async () => {
+  const text = await raw('GET / HTTP/1.1\nHost: x\n\n');
+  assert.match(text, /^HTTP\/1\.1 400 Bad Request/);
+  assert.match(text, /"code":"BAD_REQUEST"/);
+  for (const operation of Object.values(t.contract.document.paths).flatMap((path) => Object.values(path)))
+    assert.ok('BAD_REQUEST' in operation.responses[400].content['application/json'].examples, operation.operationId);
+});
+
 test('what needs no key', async () => {
   const anybody = t.as();
   for (const path of ['/healthz', '/readyz', '/v1/openapi.json', '/docs', '/metrics']) assert.equal((await anybody('GET', path)).status, 200, path);

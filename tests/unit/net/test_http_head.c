@@ -108,10 +108,11 @@ TEST(what_can_be_read_in_two_ways_is_refused)
         {"GET / HTTP/2.0\r\n" HOST "\r\n", 505},
         {"GET / HTTP/1.2\r\n" HOST "\r\n", 505},
         {"GET /\r\n\r\n", 505},
-        {"FOO / HTTP/1.1\r\n" HOST "\r\n", 501},
-        {"get / HTTP/1.1\r\n" HOST "\r\n", 501},
+        {"F(O / HTTP/1.1\r\n" HOST "\r\n", 400},
+        {"CONNECT host:443 HTTP/1.1\r\n" HOST "\r\n", 400},
+        {"FORTY-CHARACTERS-ARE-TOO-MANY-FOR-A-NAME / HTTP/1.1\r\n" HOST "\r\n", 400},
         {LINE HOST "Expect: 200-ok\r\n\r\n", 417},
-        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 501},
+        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(arena) arena = arena_new(0);
@@ -168,4 +169,20 @@ TEST(connection_lists_are_read)
     CHECK(!http_list_has("not close", "close"));
     CHECK(!http_list_has(NULL, "close"));
     CHECK(!http_list_has("", "close"));
+}
+
+TEST(any_token_is_a_method)
+{
+    static const char *const methods[] = {
+        "GET",  "FOO",     "get",   "PURGE", "M-SEARCH",        "QUERY",
+        "POST", "OPTIONS", "TRACE", "A",     "!#$%&'*+-.^_`|~9"};
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        AUTO(arena) arena = arena_new(0);
+        struct http_head head;
+        const char *reason = NULL;
+        char *text = arena_printf(arena, "%s /a?b HTTP/1.1\r\nHost: x\r\n\r\n", methods[i]);
+        CHECK_INT(http_head_parse(arena, text, strlen(text), &limits, &head, &reason), 0);
+        CHECK_TEXT(head.method, methods[i]);
+        CHECK_TEXT(head.path, "/a");
+    }
 }

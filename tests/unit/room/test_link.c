@@ -514,3 +514,26 @@ TEST(link_room_that_is_joined_without_end_refuses)
     CHECK(is_refused);
     close_world(&world);
 }
+
+static bool caller_floods_with_sound(struct world *world)
+{
+    static const uint8_t payload[] = {0x78, 1, 2, 3};
+    for (int i = 0; i < 30 && world->caller.link; i++)
+        world->caller.link->ops->send_opus(world->caller.link, payload, sizeof payload, 960, false);
+    return world->host.left > 0;
+}
+
+TEST(link_caller_who_floods_with_packets_is_put_out)
+{
+    struct world world;
+    open_world(&world);
+    open_host(&world, false);
+    dial_room(&world, true, 60);
+    CHECK(await(&world, both_are_joined));
+    int64_t put_out = metric_read(METRIC_CALLERS_PUT_OUT);
+    CHECK(await(&world, caller_floods_with_sound));
+    CHECK_INT(world.host.how, ROOM_LEFT_CLEAN);
+    CHECK_INT(metric_read(METRIC_CALLERS_PUT_OUT) - put_out, 1);
+    CHECK(world.host.opus < 6000); /* of some 150,000 */
+    close_world(&world);
+}

@@ -18,6 +18,7 @@
 #include "room/token.h"
 #include "store/agent.h"
 #include "store/call.h"
+#include "store/document.h"
 #include "store/tx.h"
 #include "store/visitor.h"
 #include "store/workspace.h"
@@ -149,9 +150,10 @@ static void fill_call(struct request *request, struct call_start_state *state,
 
 /* ---- after the commit ---- */
 
-/* The answer needs these when the job's arena is gone. */
+/* What is needed when the job's arena is gone. */
 struct waiting {
-    const char *id, *identity, *name, *language;
+    const struct call_plan_source *source;
+    const char *id, *identity, *name, *language; /* for the answer */
     int64_t expires_s;
 };
 
@@ -190,27 +192,51 @@ static void dispatched(void *arg, enum err err, const char *message)
     request_finish(request);
 }
 
-static struct call_plan *make_plan(const struct call_start_state *state)
+/* What the plan of the call is made of, in the request's arena: the job's own is gone by then. */
+static struct call_plan_source *keep_source(struct request *request,
+                                            const struct call_start_state *state)
 {
-    struct call_plan *plan = call_plan_new();
-    struct call *call = arena_new_of(plan->arena, struct call);
-    struct call_start *start = arena_new_of(plan->arena, struct call_start);
-    struct agent *agent = arena_new_of(plan->arena, struct agent);
-    field_copy(&call_table, &state->call, call, plan->arena);
-    field_copy(&call_start_table, &state->start, start, plan->arena);
-    field_copy(&agent_table, &state->agent, agent, plan->arena);
-    plan->row = call;
-    plan->start = start;
-    plan->agent = agent;
-    plan->language = arena_strdup(plan->arena, state->language->id);
-    plan->is_language_sent = state->is_language_sent;
-    plan->join_until_wall_ms = state->join_until_wall_ms;
-    return plan;
+    struct arena *arena = request->arena;
+    struct call_plan_source *source = arena_new_of(arena, struct call_plan_source);
+    struct call *row = arena_new_of(arena, struct call);
+    struct call_start *start = arena_new_of(arena, struct call_start);
+    struct agent *agent = arena_new_of(arena, struct agent);
+    struct tool_head_list *tools = arena_new_of(arena, struct tool_head_list);
+    field_copy(&call_table, &state->call, row, arena);
+    field_copy(&call_start_table, &state->start, start, arena);
+    field_copy(&agent_table, &state->agent, agent, arena);
+    for (size_t i = 0; i < state->tools.count; i++) {
+        struct tool_head *head = GROW(tools, arena);
+        *head = state->tools.items[i];
+        head->id = arena_strdup(arena, head->id);
+        head->name = arena_strdup(arena, head->name);
+    }
+    *source = (struct call_plan_source){.row = row,
+                                        .start = start,
+                                        .agent = agent,
+                                        .tools = tools,
+                                        .language = arena_strdup(arena, state->language->id),
+                                        .is_language_sent = state->is_language_sent,
+                                        .join_until_wall_ms = state->join_until_wall_ms};
+    return source;
 }
 
+static void planned(void *arg, struct call_plan *plan)
+{
+    struct request *request = arg;
+    calls_start(request->deps->calls, plan, dispatched, request);
+}
+
+/* After the commit: tools are read by a reading job, however large they are. */
 static void dispatch(struct request *request)
 {
-    const struct call_start_state *state = request->state;
+    const struct waiting *waiting = request->state;
+    call_plan_load(request->deps->store, calls_snapshots(request->deps->calls), waiting->source,
+                   request->deps->control, planned, request);
+}
+
+static struct waiting *keep_waiting(struct request *request, const struct call_start_state *state)
+{
     struct arena *arena = request->arena;
     struct waiting *waiting = arena_new_of(arena, struct waiting);
     waiting->id = arena_strdup(arena, state->call.id);
@@ -218,8 +244,8 @@ static void dispatch(struct request *request)
     waiting->name = arena_strdup(arena, state->start.participant.name);
     waiting->language = state->start.language ? arena_strdup(arena, state->language->iso) : "";
     waiting->expires_s = state->join_until_wall_ms / 1000;
-    request->state = waiting;
-    calls_start(request->deps->calls, make_plan(state), dispatched, request);
+    waiting->source = keep_source(request, state);
+    return waiting;
 }
 
 static void refuse_concurrent(struct request *request)
@@ -265,19 +291,17 @@ static bool insert_counted(struct request *request, const struct call_start_stat
                           store_visitor_mark(request->tx, state->call.id, state->visitor)));
 }
 
-/* The tools that are on, in full; and without the documents that were removed. */
-static enum err load_tools(struct tx *tx, struct agent *agent)
+/* The tools that are on, and without those and the documents that were removed. */
+static enum err find_tools(struct tx *tx, struct call_start_state *state)
 {
     struct tools_around around;
-    struct tool_head_list on;
+    struct agent *agent = &state->agent;
     enum err err = tools_around_agent(tx, agent, &around);
     if (err)
         return err;
-    tools_on(tx, agent, &around, &on);
-    tools_on_keep_best(agent, &on);
-    for (size_t i = 0; i < on.count && !err; i++)
-        err = store_tool_get(tx, agent->user_id, on.items[i].id, GROW(&agent->tools, tx->arena));
-    return err;
+    tools_on(tx, agent, &around, &state->tools);
+    tools_on_keep_best(agent, &state->tools);
+    return store_document_keep_known(tx, agent->user_id, &agent->document_ids, false);
 }
 
 bool call_start_insert(struct request *request, struct call_start_state *state,
@@ -292,14 +316,14 @@ bool call_start_insert(struct request *request, struct call_start_state *state,
         request_error(request, API_INSUFFICIENT_BALANCE);
         return false;
     }
-    state->agent.tools = (struct tool_list){0};
-    if (!state->start.config.prompt.system && /* contract: that prompt runs without tools */
-        !request_found(request, load_tools(request->tx, &state->agent)))
+    if (!request_found(request, find_tools(request->tx, state)))
         return false;
+    if (state->start.config.prompt.system) /* contract: that prompt runs without tools */
+        state->tools.count = 0;
     fill_call(request, state, source, workspace.plan);
     if (!insert_counted(request, state, workspace.max_concurrent_calls))
         return false;
-    request->state = state;
+    request->state = keep_waiting(request, state);
     request->after = dispatch;
     return true;
 }

@@ -6,13 +6,15 @@
 
 #include "model/agent.h"
 #include "model/call.h"
+#include "store/tool.h"
 
 struct request;
 
-/* What a start has found out; in the job's arena, valid in `after` as well. */
+/* What a start has found out; in the job's arena. */
 struct call_start_state {
     struct call_start start;
     struct agent agent;
+    struct tool_head_list tools; /* that are on */
     struct call call;
     const struct catalog_language *language; /* that the call speaks */
     bool is_language_sent;                   /* a different one than the agent's */

@@ -14,6 +14,7 @@
 #include "call/internal.h"
 #include "call/node.h"
 #include "call/show.h"
+#include "call/snapshot.h"
 #include "room/directory.h"
 
 enum {
@@ -42,6 +43,7 @@ struct calls {
     struct call_loop **homes;
     size_t *loads; /* calls of each home */
     struct map *by_id;
+    struct snapshots *snapshots;
     struct list_node all;
     atomic_size_t count;
     struct node *node;
@@ -115,6 +117,7 @@ struct calls *calls_new(const struct calls_config *config)
     for (size_t i = 0; i < config->media_count; i++)
         calls->homes[i] = call_loop_new(calls, &calls->config, &config->media[i]);
     calls->by_id = map_new();
+    calls->snapshots = snapshots_new();
     list_init(&calls->all);
     timer_init(&calls->unjoined, config->control, unjoined_over, calls);
     timer_init(&calls->grace, config->control, grace_over, calls);
@@ -146,11 +149,17 @@ void calls_free(struct calls *calls)
     for (size_t i = 0; i < calls->config.media_count; i++)
         call_loop_free(calls->homes[i]);
     map_free(calls->by_id);
+    snapshots_free(calls->snapshots);
     mem_free(calls->homes);
     mem_free(calls->loads);
     calls->is_freed = true;
     if (atomic_load(&calls->messages) == 0)
         mem_free(calls);
+}
+
+struct snapshots *calls_snapshots(const struct calls *calls)
+{
+    return calls->snapshots;
 }
 
 size_t calls_count(const struct calls *calls)
@@ -222,6 +231,8 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     message->plan = take_plan;
     if (calls->is_draining)
         message->text = mem_strdup("the service is shutting down");
+    else if (take_plan->refusal)
+        message->text = mem_strdup(take_plan->refusal);
     else if (!has_place)
         message->text =
             mem_strdup("this node holds as many calls as it can without harm to the others");

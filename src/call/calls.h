@@ -28,6 +28,7 @@ struct port;
 struct registry;
 struct room_directory;
 struct room_media;
+struct snapshots;
 struct store;
 
 /* One media loop with what belongs to it. */
@@ -93,6 +94,8 @@ void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
 
 size_t calls_count(const struct calls *calls); /* any */
+/* What calls of one agent share (call/snapshot.h), for their plans. any. */
+struct snapshots *calls_snapshots(const struct calls *calls);
 /* Would a call be refused now because the machine holds no more? any */
 bool calls_is_full(const struct calls *calls);
 /* A tree for `earshot show`: calls with states, timers, queues, engines. done on the control loop;

@@ -468,9 +468,18 @@ static void tell_replaced(struct live_call *call)
     }
 }
 
+/* Tools that are larger than a model's request may be. */
+static void tell_left_out(struct live_call *call)
+{
+    const char *message = setup_left_out(call->setup);
+    if (message)
+        write_error(call, TALK_STAGE_LLM, message, NULL);
+}
+
 void converse_begin(struct live_call *call)
 {
     tell_replaced(call);
+    tell_left_out(call);
     for (int i = TALK_STT; i <= TALK_TTS; i++)
         talk_engine_opened(call->talk, (enum talk_engine)i,
                            engines_has_more(&call->engines, kinds[i]), now_us(call));

@@ -4,15 +4,17 @@
 
 #include "base/arena.h"
 #include "base/config.h"
-#include "base/js.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "call/plan.h"
+#include "call/snapshot.h"
 #include "model/agent.h"
 #include "model/call.h"
 #include "model/language.h"
 #include "store/document.h"
 #include "store/store.h"
+
+enum { LEFT_OUT_NAMES = 5, LEFT_OUT_MAX_BYTES = 4096 /* those that are named */ };
 
 struct vocabulary_job {   /* owned by the store while it runs */
     struct setup *setup;  /* NULL: nobody waits any more */
@@ -38,6 +40,8 @@ struct setup {
     struct tool_name_value *variables;
     size_t variable_count;
     struct buf system;
+    struct buf left_out; /* names of tools */
+    size_t left_out_count;
     bool is_ready;
 };
 
@@ -219,52 +223,45 @@ static const char *filled(struct setup *setup, const char *text)
 
 /* ---- what the conversation needs ---- */
 
-static const char *parameters_of(struct setup *setup, const struct tool *tool)
+/* A tool for which the model's request has no room is left out; the call says so. */
+static void leave_out(struct setup *setup, const char *name)
 {
-    AUTO_BUF text = BUF_INIT(512 * 1024);
-    struct json_out out;
-    out_init(&out, &text);
-    out_object(&out);
-    out_key(&out, "type");
-    out_text(&out, "object");
-    out_key(&out, "properties");
-    out_object(&out);
-    for (size_t i = 0; i < tool->params.count; i++) {
-        out_key(&out, tool->params.items[i].key);
-        out_object(&out);
-        out_key(&out, "type");
-        out_text(&out, "string");
-        if (*tool->params.items[i].value) {
-            out_key(&out, "description");
-            out_text(&out,
-                     arena_printf(setup->arena, "for example: %s", tool->params.items[i].value));
-        }
-        out_object_end(&out);
-    }
-    out_object_end(&out);
-    out_object_end(&out);
-    return arena_strdup(setup->arena, text.data ? text.data : "{}");
+    if (++setup->left_out_count <= LEFT_OUT_NAMES)
+        buf_printf(&setup->left_out, "%s%s", setup->left_out.len ? ", " : "", name);
 }
 
 static void write_tools(struct setup *setup, struct talk_config *out)
 {
-    const struct tool_list *tools = &setup->config.plan->agent->tools;
+    const struct call_plan *plan = setup->config.plan;
+    const struct tool_list *tools = &plan->agent->tools;
     struct llm_tool *list = arena_new_n(setup->arena, struct llm_tool, tools->count + 1);
+    size_t room = TOOLS_MAX_BYTES;
     for (size_t i = 0; i < tools->count; i++) {
         const struct tool *tool = &tools->items[i];
         if (tool->kind != TOOL_DURING_CALL)
             continue;
-        const char *description = tool->description;
-        if (*tool->sample_output)
-            description = arena_printf(setup->arena, "%s\nIt answers like this: %s",
-                                       tool->description, tool->sample_output);
-        list[out->tool_count++] = (struct llm_tool){
-            .name = tool->name,
-            .description = description,
-            .parameters = parameters_of(setup, tool),
-        };
+        struct tool_definition definition =
+            plan->definitions ? plan->definitions[i] : tool_define(tool, setup->arena);
+        if (definition.bytes > room) {
+            leave_out(setup, tool->name);
+            continue;
+        }
+        room -= definition.bytes;
+        list[out->tool_count++] = definition.tool;
     }
+    for (size_t i = 0; i < plan->left_out.count; i++)
+        leave_out(setup, plan->left_out.items[i]);
     out->tools = list;
+}
+
+const char *setup_left_out(const struct setup *setup)
+{
+    size_t count = setup->left_out_count;
+    if (!count)
+        return NULL;
+    return arena_printf(setup->arena,
+                        "%zu of the agent's tools are too large together and are left out: %s%s",
+                        count, setup->left_out.data, count > LEFT_OUT_NAMES ? ", ..." : "");
 }
 
 static void write_greeting(struct setup *setup, struct talk_config *out)
@@ -349,6 +346,7 @@ struct setup *setup_start(const struct setup_config *config)
     setup->config = *config;
     setup->arena = arena_new(0);
     buf_init(&setup->system, PROMPT_SYSTEM_MAX_BYTES);
+    buf_init(&setup->left_out, LEFT_OUT_MAX_BYTES);
     timer_init(&setup->deadline, config->loop, deadline, setup);
     timer_set_after(&setup->deadline, SETUP_MAX_US);
     set_variables(setup);
@@ -377,6 +375,7 @@ void setup_free(struct setup *setup)
     }
     mem_free(setup->vocabulary);
     buf_clear(&setup->system);
+    buf_clear(&setup->left_out);
     arena_free(setup->arena);
     mem_free(setup);
 }

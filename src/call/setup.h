@@ -48,5 +48,7 @@ DEFINE_AUTO(setup)
 /* When it is ready. Texts live as long as the setup and the plan. */
 enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *out) MUST_USE;
 const char *setup_vocabulary(const struct setup *setup);
+/* After setup_talk(): a sentence that names tools for which there was no room; NULL: none. */
+const char *setup_left_out(const struct setup *setup);
 /* The call's variables with the agent's defaults, for tools. */
 const struct tool_name_value *setup_variables(const struct setup *setup, size_t *out_count);

@@ -72,8 +72,8 @@ struct llm_ops {
     /* config is borrowed for the call. */
     struct llm *(*open)(const struct llm_engine *engine, const struct llm_config *config,
                         struct loop *loop, llm_event_fn *on_event, void *arg);
-    /* The request is borrowed for the call. One generation at a time: start() cancels the one
-     * before. */
+    /* The request is borrowed for the call, the texts of its tools until close(). One generation at
+     * a time: start() cancels the one before. */
     void (*start)(struct llm *llm, uint32_t gen, const struct llm_request *request);
     void (*cancel)(struct llm *llm);
     void (*close)(struct llm *llm);

@@ -193,10 +193,8 @@ const struct llm_request *chat_request_copy(const struct llm_request *request, s
         messages[i].tool_call_id = arena_strdup(arena, messages[i].tool_call_id);
         copy_calls(&messages[i], arena);
     }
-    for (size_t i = 0; i < request->tool_count; i++)
-        tools[i] = (struct llm_tool){arena_strdup(arena, request->tools[i].name),
-                                     arena_strdup(arena, request->tools[i].description),
-                                     arena_strdup(arena, request->tools[i].parameters)};
+    if (request->tool_count)
+        memcpy(tools, request->tools, request->tool_count * sizeof *tools);
     *copy = (struct llm_request){.messages = messages,
                                  .message_count = request->message_count,
                                  .tools = tools,

@@ -18,6 +18,7 @@ struct chat_settings {
 enum err chat_request_write(const struct llm_request *request, const struct chat_settings *settings,
                             struct buf *out) MUST_USE;
 
-/* A copy that outlives start(), for another attempt. Passages are left out: they are in the
+/* A copy that outlives start(), for another attempt; of tools the list alone, for their texts live
+ * as long as the session. Passages are left out: they are in the
  * messages as well. */
 const struct llm_request *chat_request_copy(const struct llm_request *request, struct arena *arena);

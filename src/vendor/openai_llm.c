@@ -32,10 +32,10 @@ enum {
     STALL_MS = 8000,  /* no byte for so long; reasoning models are silent for a while */
     TOTAL_MS = 75000, /* the conversation takes what has come after 60 s */
     ATTEMPTS_MOST = 3,
-    QUIRKS_MOST = 4,         /* requests spent on learning, in one generation */
-    PAUSE_FIRST_US = 250000, /* doubled each time; a caller is waiting */
-    PAUSE_MOST_US = 1500000, /* a server that asks for longer is taken as failed */
-    BODY_MAX_BYTES = 2 * 1024 * 1024,
+    QUIRKS_MOST = 4,                    /* requests spent on learning, in one generation */
+    PAUSE_FIRST_US = 250000,            /* doubled each time; a caller is waiting */
+    PAUSE_MOST_US = 1500000,            /* a server that asks for longer is taken as failed */
+    BODY_MAX_BYTES = 6 * 1024 * 1024,   /* tools 1 MiB, instructions as much, all of it escaped */
     ANSWER_MAX_BYTES = 8 * 1024 * 1024, /* 250 bytes of stream for a token */
     MESSAGE_MAX_BYTES = 1024,
 };
@@ -288,6 +288,7 @@ static void on_go(void *arg)
     chat_stream_clear(&llm->stream);
     chat_stream_init(&llm->stream, on_text, llm);
     llm->fetch = http_fetch_start(llm->http, &fetch, &fns, llm);
+    buf_clear(&llm->body); /* the fetch has its own */
 }
 
 /* Why nothing can be sent now; told from the loop. */

@@ -208,6 +208,21 @@ test('what agents and tools hold is counted in bytes, exactly', async () => {
   assert.equal((await api('PUT', `/v1/tools/${first.id}`, { params: largeParams })).status, 200);
 });
 
+test('an agent with the largest tools is called, and its calls hold them once', async () => {
+  const { api } = await t.newWorkspace({ calls: 20 });
+  const agent = await made(api, '/v1/agents', { name: 'x' });
+  const params = Array.from({ length: 50 }, (_, n) => ({ key: `p${n}`, value: '🎧'.repeat(4000) }));
+  for (let n = 0; n < 46; n++) await made(api, '/v1/tools', { ...largeTool(`t${n}`), params, agentId: agent.id });
+  const toolIds = (await api('GET', `/v1/tools?agentId=${agent.id}`)).body.tools.map((tool) => tool.id);
+  assert.equal((await api('PATCH', `/v1/agents/${agent.id}`, { toolIds })).status, 200);
+  const [peak] = await peakOf(async () => {
+    for (let n = 0; n < 20; n++) assert.equal((await api('POST', '/v1/calls', { agentId: agent.id })).status, 201);
+  });
+  assert.ok(peak < 128 * MIB, `${peak / MIB} MiB`); /* one of them alone has 37 MiB of tools */
+  const { body: { calls } } = await api('GET', '/v1/calls');
+  for (const call of calls) assert.equal((await api('POST', `/v1/calls/${call.id}/end`)).status, 200);
+});
+
 test('keys have a ceiling; revoked ones do not count', async () => {
   const { workspaceId, keyId } = await t.newWorkspace();
   const create = () => t.service.cli('key', 'create', '--workspace', workspaceId, '--name', 'x', '--json');

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "call/calls.h"
 #include "call/plan.h"
+#include "call/snapshot.h"
 #include "event/delivery.h"
 #include "fake/loop.h"
 #include "front.h"
@@ -140,6 +141,15 @@ void calls_say(struct calls *calls, const char *id, const char *text, calls_done
 {
     (void)calls, (void)id, (void)text;
     tell_call(done, arg, sweep_fails("call say") ? ERR_LIMIT : OK);
+}
+
+struct snapshots *calls_snapshots(const struct calls *calls)
+{
+    static struct snapshots *snapshots;
+    (void)calls;
+    if (!snapshots)
+        snapshots = snapshots_new();
+    return snapshots;
 }
 
 bool calls_is_full(const struct calls *calls)

@@ -410,7 +410,7 @@ TEST(a_call_that_cannot_be_set_up_is_not_dispatched)
     struct world_call call;
     world_begin(&world, RICH_USD4);
     world_defaults(&call);
-    static char huge[600 * 1024];
+    static char huge[1100 * 1024];
     memset(huge, 'x', sizeof(huge) - 1);
     call.agent.system_instruction = huge;
     CHECK_INT(world_call(&world, &call), ERR_UNSUPPORTED);

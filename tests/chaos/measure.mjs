@@ -53,6 +53,17 @@ export function watchMachine(measure) {
   return () => clearInterval(timer);
 }
 
+/* The operations that were slowest in a phase. */
+export function slowest(measure, phase) {
+  const names = [...(measure.samples.get(phase)?.keys() ?? [])].filter((name) => name.includes(' /'));
+  const rows = names.map((name) => [name, measure.at(phase, name, 0.95), measure.count(phase, name)]);
+  rows.sort((a, b) => b[1] - a[1]);
+  return rows
+    .slice(0, 4)
+    .map(([name, ms, count]) => `${name} p95 ${ms.toFixed(0)} ms of ${count}`)
+    .join('; ');
+}
+
 /* The lines of the table, and the limits that were passed. */
 export function compare(measure, quiet, hostile) {
   const lines = [],

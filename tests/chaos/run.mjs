@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { behaviours } from './hostile.mjs';
 import { possible } from './faults.mjs';
 import { everyCall, invariants, strangers } from './invariants.mjs';
-import { compare, Measure, watchMachine } from './measure.mjs';
+import { compare, Measure, slowest, watchMachine } from './measure.mjs';
 import { memoryMb } from './proc.mjs';
 import { randomFrom } from './random.mjs';
 import { openStage } from './stage.mjs';
@@ -158,6 +158,7 @@ async function phases(run, stage) {
   unwatch();
   const { lines, broken } = compare(run.measure, 'quiet', 'hostile');
   for (const line of lines) run.say(line);
+  run.say(`slowest: ${slowest(run.measure, 'hostile')}`);
   for (const line of broken) run.report('others are not slowed', line);
   if (run.memoryMb > quietMb + MEMORY_ROOM_MB)
     run.report('memory has a ceiling', `${quietMb.toFixed(0)} MB became ${run.memoryMb.toFixed(0)} MB`);

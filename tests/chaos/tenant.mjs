@@ -83,6 +83,7 @@ export class Tenant {
     if (answer && answer.status < 300) {
       if (!isExcused) {
         this.measure.add('api ms', ms);
+        this.measure.add(`${method} ${path.replace(/[a-z]+_[A-Za-z0-9]{20}/, ':id')}`, ms);
         if (kind !== 'read') this.measure.add(`${kind} ms`, ms);
       }
       return answer.body;

@@ -70,6 +70,7 @@ function freeze(server, isFrozen) {
   const pid = postmaster(server);
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
   for (const one of [pid, ...children]) process.kill(one, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  if (!isFrozen) server.child.kill('SIGCONT'); // runuser stands still when its child does
 }
 
 const postmaster = (server) => Number(readFileSync(join(server.dir, 'data/postmaster.pid'), 'latin1').split('\n')[0]);

@@ -84,20 +84,22 @@ static void print_event(const char *type, const char *name, const char *text,
 
 static void print_said(const struct call_run *run, const char *who, const char *text, int64_t at_us)
 {
+    AUTO_MEM char *tame = print_tamed(text);
     if (run->is_json)
         print_event(who, "text", text, "atMs", at_us / 1000);
     else
-        printf("%7.2f s  %-6s %s\n", (double)at_us / 1e6, who, text);
+        printf("%7.2f s  %-6s %s\n", (double)at_us / 1e6, who, tame);
     fflush(stdout);
 }
 
 static void on_joined(void *arg, const char *agent)
 {
     const struct call_run *run = arg;
+    AUTO_MEM char *tame = print_tamed(agent);
     if (run->is_json)
         print_event("joined", "agent", agent, "atMs", 0);
     else
-        printf("   0.00 s  joined %s\n", agent);
+        printf("   0.00 s  joined %s\n", tame);
     fflush(stdout);
 }
 

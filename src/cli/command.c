@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/print.h"
 
 enum { HELP_MAX_BYTES = 1 << 20, EXIT_USAGE = 2, SETS_MAX = 64 };
 
@@ -29,7 +30,8 @@ static const struct option common_options[] = {
 
 int command_fail(const struct fault *fault)
 {
-    fprintf(stderr, "earshot: %s\n", fault->text[0] ? fault->text : err_name(fault->err));
+    AUTO_MEM char *text = print_tamed(fault->text[0] ? fault->text : err_name(fault->err));
+    fprintf(stderr, "earshot: %s\n", text);
     return EXIT_FAILURE;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 
@@ -73,7 +74,8 @@ static void print_text(const struct doctor *doctor)
 {
     for (size_t i = 0; i < doctor->count; i++) {
         const struct finding *finding = &doctor->findings[i];
-        printf("%-8s %-16s %s\n", level_names[finding->level], finding->subject, finding->text);
+        AUTO_MEM char *text = print_tamed(finding->text);
+        printf("%-8s %-16s %s\n", level_names[finding->level], finding->subject, text);
     }
 }
 

@@ -138,8 +138,9 @@ static int print_rows(const struct list_job *job)
         char used[CLOCK_ISO_SIZE] = "never";
         if (row->last_used_wall_ms)
             clock_iso(row->last_used_wall_ms, used);
+        AUTO_MEM char *name = print_tamed(row->name);
         printf("%-26s %-26s %-8s %-25s %s\n", row->id, row->workspace_id,
-               row->is_revoked ? "revoked" : "good", used, row->name);
+               row->is_revoked ? "revoked" : "good", used, name);
     }
     return EXIT_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "base/js.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "event/sign.h"
@@ -72,12 +73,14 @@ static void print_for_people(const struct js *event, const char *verdict, bool i
     char now[CLOCK_ISO_SIZE];
     clock_iso(clock_wall_ms(), now);
     js_write(js_get(event, "data"), &data);
-    printf("%s  %-20s %s  %s%s\n", now, js_text_or(js_get(event, "type"), "?"),
-           js_text_or(js_get(event, "id"), "?"), verdict, is_repeated ? ", repeated" : "");
-    const char *call_id = js_text(js_get(js_get(event, "call"), "id"));
-    if (call_id)
+    AUTO_MEM char *type = print_tamed(js_text_or(js_get(event, "type"), "?"));
+    AUTO_MEM char *id = print_tamed(js_text_or(js_get(event, "id"), "?"));
+    AUTO_MEM char *call_id = print_tamed(js_text(js_get(js_get(event, "call"), "id")));
+    AUTO_MEM char *text = print_tamed(data.data);
+    printf("%s  %-20s %s  %s%s\n", now, type, id, verdict, is_repeated ? ", repeated" : "");
+    if (*call_id)
         printf("    call %s\n", call_id);
-    printf("    %s\n", data.data ? data.data : "");
+    printf("    %s\n", text);
 }
 
 static void print_for_programs(const struct js *event, const char *verdict, bool is_repeated)

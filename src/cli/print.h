@@ -1,4 +1,5 @@
-/* Output of commands: JSON on one line, for programs. Thread: the main thread. */
+/* Output of commands: JSON on one line, for programs, and texts of others for a terminal.
+ * Thread: the main thread. */
 #pragma once
 
 #include "base/buf.h"
@@ -6,6 +7,10 @@
 
 enum { PRINT_MAX_BYTES = 64 << 20 };
 
-/* Writes the line to standard output; the exit status: 1 when it did not fit or could not be
- * written. */
+/* A text that others wrote, without what a terminal acts on: escape sequences, other control
+ * characters, those that turn the direction of the line. They become \uXXXX, which is the same text
+ * where it stands in JSON. The caller's. */
+char *print_tamed(const char *text);
+/* Writes the line, tamed, to standard output; the exit status: 1 when it did not fit or could not
+ * be written. */
 int print_line(const struct buf *line);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/js.h"
+#include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/print.h"
@@ -20,7 +21,8 @@ static void print_value(const struct js *value)
     AUTO_BUF written = BUF_INIT(PRINT_MAX_BYTES);
     if (!text && js_write(value, &written) == OK)
         text = written.data;
-    puts(text ? text : "");
+    AUTO_MEM char *tame = print_tamed(text);
+    puts(tame);
 }
 
 /* Names and values, one a line; what lies deeper stands further right. Entries of a list begin with
@@ -37,7 +39,8 @@ static void print_tree(const struct js *tree, int depth) /* NOLINT(misc-no-recur
             print_value(entry);
     }
     for (void *it = is_list ? NULL : js_first(tree); it; it = js_next(tree, it)) {
-        printf("%*s%s:%s", depth * INDENT, "", js_key(it), is_nested(js_value(it)) ? "\n" : " ");
+        AUTO_MEM char *key = print_tamed(js_key(it));
+        printf("%*s%s:%s", depth * INDENT, "", key, is_nested(js_value(it)) ? "\n" : " ");
         if (is_nested(js_value(it)))
             print_tree(js_value(it), depth + 1);
         else

@@ -163,8 +163,9 @@ static int print_rows(const struct rows *rows)
     printf("%-26s %12s %6s  %-10s %s\n", "Workspace", "Balance", "Calls", "Plan", "Name");
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->items[i];
+        AUTO_MEM char *name = print_tamed(row->name);
         printf("%-26s %12.4f %6" PRId64 "  %-10s %s\n", row->id, (double)row->balance_usd4 / 1e4,
-               row->max_calls, row->plan, row->name);
+               row->max_calls, row->plan, name);
     }
     return EXIT_SUCCESS;
 }

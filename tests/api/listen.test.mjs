@@ -53,3 +53,20 @@ test('listen refuses what is signed with another secret', async () => {
     heard.stop();
   }
 });
+
+test('listen prints nothing that a terminal acts on', async () => {
+  for (const args of [['--json'], []]) {
+    const child = spawn(binary, ['listen', '--listen', '127.0.0.1:0', '--count', '1', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '', said = '', code = null;
+    child.stdout.on('data', (part) => { out += part.toString('latin1'); });
+    child.stderr.on('data', (part) => { said += part; });
+    child.on('exit', (status) => { code = status; });
+    const url = await until(() => said.match(/http:\S+/)?.[0], { what: 'earshot listen' });
+    const text = 'bye\u001b[2J\u009b31m\u202egnol\u007f';
+    await fetch(url, { method: 'POST', body: JSON.stringify({ id: `evt_\u009b`, type: '\u001b]0;x\u0007', call: { id: '\u001b' }, data: { text } }) });
+    await until(() => code !== null, { what: 'listen to end' });
+    assert.ok(!/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae/.test(out), JSON.stringify(out));
+    assert.match(out, /bye\\u001b\[2J\\u009b31m\\u202egnol\\u007f/i);
+    if (args.length) assert.equal(JSON.parse(out).event.data.text, text);
+  }
+});

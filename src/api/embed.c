@@ -193,8 +193,7 @@ void embed_calls_create(struct request *request)
     request_context(request, &context);
     field_create(&embed_body_table, &body, request_body(request), &context, "");
     if (!request_is_valid(request, &context) ||
-        !request_found(request, store_embed_spent(request->tx, who->agent_id, request->tx->now_ms,
-                                                  &spent_usd4)))
+        !request_found(request, store_embed_spent(request->tx, who->agent_id, &spent_usd4)))
         return;
     if (spent_usd4 >= state->agent.embed.daily_spend_limit_usd4) {
         request_error(request, API_DAILY_LIMIT_REACHED);

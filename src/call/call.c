@@ -1,6 +1,5 @@
 /* The life of a call: set up, who is in the room, what time and money allow, its end. Each step is
  * a record of the journal, with its event; nobody is told before it is stored. */
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -13,9 +12,11 @@
 
 static void clock_due(void *arg);
 
+/* The call's own calendar: from its creation on it goes with elapsed time, so that what lies
+ * between two of its times is what has passed, whatever became of the machine's clock. */
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us)
 {
-    return clock_wall_ms() - (loop_now_us(call->home->media.loop) - at_us) / 1000;
+    return call->plan->row->created_wall_ms + (at_us - call->begun_us) / 1000;
 }
 
 static int64_t now_us(const struct live_call *call)
@@ -85,9 +86,14 @@ void live_call_record(struct live_call *call, const struct journal_record *recor
 
 struct ending {
     enum end_reason reason;
-    int64_t ended_wall_ms, billed_to_wall_ms;
+    int64_t at_us, billed_to_us;
     bool is_limit, has_left;
 };
+
+static int64_t billed_ms(const struct live_call *call, int64_t to_us)
+{
+    return call->user_joined_us ? MAX(to_us - call->user_joined_us, (int64_t)0) / 1000 : 0;
+}
 
 static void end(struct live_call *call, const struct ending *ending)
 {
@@ -109,8 +115,8 @@ static void end(struct live_call *call, const struct ending *ending)
                                .kind = JOURNAL_END,
                                .a = ending->has_left ? call->identity : NULL,
                                .reason = ending->reason,
-                               .at_wall_ms = ending->ended_wall_ms,
-                               .billed_to_wall_ms = ending->billed_to_wall_ms,
+                               .at_wall_ms = live_call_wall_ms(call, ending->at_us),
+                               .billed_ms = billed_ms(call, ending->billed_to_us),
                                .is_limit = ending->is_limit,
                                .quality = call->talk ? converse_quality(call) : NULL,
                            });
@@ -122,80 +128,89 @@ static void end(struct live_call *call, const struct ending *ending)
 }
 
 /* Up to when the caller is to be billed if the call ended now. */
-static int64_t used_to_wall_ms(const struct live_call *call)
+static int64_t used_to_us(const struct live_call *call)
 {
-    return call->lost_us ? call->last_packet_wall_ms : clock_wall_ms();
+    return call->lost_us ? call->last_packet_us : now_us(call);
 }
 
 void live_call_end(struct live_call *call, enum end_reason reason)
 {
-    end(call, &(struct ending){.reason = reason,
-                               .ended_wall_ms = clock_wall_ms(),
-                               .billed_to_wall_ms = used_to_wall_ms(call)});
+    end(call, &(struct ending){
+                  .reason = reason, .at_us = now_us(call), .billed_to_us = used_to_us(call)});
 }
 
 /* ---- time and money ---- */
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms)
+/* When the call's own limits end it (max-duration), money aside. */
+static int64_t limit_us(const struct live_call *call)
 {
-    return MIN(a_ms, b_ms);
+    int64_t us = call->begun_us + CALL_MOST_MS * INT64_C(1000);
+    int64_t own_s = call->plan->start->config.call.max_duration_s;
+    if (own_s > 0 && call->user_joined_us)
+        us = MIN(us, call->user_joined_us + own_s * 1000000);
+    return us;
 }
 
-/* When the call's own limits end it (max-duration), money aside. */
-static int64_t limit_wall_ms(const struct live_call *call)
+/* When it is over for want of a caller. */
+static int64_t join_until_us(const struct live_call *call)
 {
-    int64_t limit_ms = call->plan->row->created_wall_ms + CALL_MOST_MS;
-    int64_t own_s = call->plan->start->config.call.max_duration_s;
-    if (own_s > 0 && call->user_joined_wall_ms)
-        limit_ms = sooner(limit_ms, call->user_joined_wall_ms + own_s * 1000);
-    return limit_ms;
+    int64_t token_ms = call->plan->join_until_wall_ms - call->plan->row->created_wall_ms;
+    return call->begun_us + (token_ms + CALL_JOIN_GRACE_MS) * 1000;
 }
 
 static void arm(struct live_call *call)
 {
     if (call->status == CALL_ENDED || call->is_over_full)
         return;
-    int64_t wall_ms = limit_wall_ms(call);
-    if (!call->user_joined_wall_ms)
-        wall_ms = sooner(wall_ms, call->plan->join_until_wall_ms + CALL_JOIN_GRACE_MS);
-    else if (!call->is_confirming)
-        wall_ms = sooner(wall_ms, call->exhausted_wall_ms);
-    int64_t due_us = now_us(call) + (wall_ms - clock_wall_ms()) * 1000;
+    int64_t due_us = limit_us(call);
+    if (!call->user_joined_us)
+        due_us = MIN(due_us, join_until_us(call));
+    else
+        due_us = MIN(due_us, call->confirming_us ? call->confirming_us + CALL_CONFIRM_US
+                                                 : call->exhausted_us);
     if (call->lost_us)
         due_us = MIN(due_us, call->lost_us + CALL_LOST_US);
     timer_set(&call->clock, due_us);
 }
 
-static void end_at_limit(struct live_call *call, int64_t at_wall_ms)
+static void end_at_limit(struct live_call *call, int64_t at_us)
 {
     end(call, &(struct ending){.reason = END_MAX_DURATION,
-                               .ended_wall_ms = at_wall_ms,
-                               .billed_to_wall_ms = sooner(at_wall_ms, used_to_wall_ms(call)),
+                               .at_us = at_us,
+                               .billed_to_us = MIN(at_us, used_to_us(call)),
                                .is_limit = true});
+}
+
+/* The money seems to be out: a checkpoint tells, since a credit may have come. Where it does not,
+ * what was known holds. */
+static void exhausted(struct live_call *call)
+{
+    if (!call->confirming_us) {
+        call->confirming_us = now_us(call);
+        money_ask(&call->home->money);
+    } else if (now_us(call) >= call->confirming_us + CALL_CONFIRM_US) {
+        end_at_limit(call, call->exhausted_us);
+    }
 }
 
 static void clock_due(void *arg)
 {
     struct live_call *call = arg;
-    int64_t wall_ms = clock_wall_ms();
+    int64_t at_us = now_us(call);
     log_scope(call->id, NULL);
-    if (call->is_over_full) {
+    if (call->is_over_full)
         live_call_end(call, END_AGENT_SHUTDOWN);
-    } else if (!call->user_joined_wall_ms &&
-               wall_ms >= call->plan->join_until_wall_ms + CALL_JOIN_GRACE_MS) {
+    else if (!call->user_joined_us && at_us >= join_until_us(call))
         live_call_end(call, END_NO_USER);
-    } else if (wall_ms >= limit_wall_ms(call)) {
-        end_at_limit(call, limit_wall_ms(call));
-    } else if (call->lost_us && now_us(call) >= call->lost_us + CALL_LOST_US) {
+    else if (at_us >= limit_us(call))
+        end_at_limit(call, limit_us(call));
+    else if (call->lost_us && at_us >= call->lost_us + CALL_LOST_US)
         end(call, &(struct ending){.reason = END_SOCKET_LOST,
-                                   .ended_wall_ms = wall_ms,
-                                   .billed_to_wall_ms = call->last_packet_wall_ms,
+                                   .at_us = at_us,
+                                   .billed_to_us = call->last_packet_us,
                                    .has_left = true});
-    } else if (call->user_joined_wall_ms && wall_ms >= call->exhausted_wall_ms &&
-               !call->is_confirming) {
-        call->is_confirming = true; /* a credit may have come: the checkpoint knows */
-        money_ask(&call->home->money);
-    }
+    else if (call->user_joined_us && at_us >= call->exhausted_us)
+        exhausted(call);
     arm(call);
     log_scope(NULL, NULL);
 }
@@ -203,33 +218,9 @@ static void clock_due(void *arg)
 static int64_t billed_to(void *arg)
 {
     const struct live_call *call = arg;
-    int64_t used_ms = used_to_wall_ms(call);
-    return call->is_confirming ? sooner(used_ms, call->exhausted_wall_ms) : used_ms;
+    int64_t us = used_to_us(call);
+    return call->confirming_us ? MIN(us, call->exhausted_us) : us;
 }
-
-/* An embed's day of spending is out when its limit is. */
-static bool is_overspent(const struct live_call *call, int64_t embed_spent_usd4)
-{
-    return call->plan->row->source == CALL_SOURCE_EMBED &&
-           embed_spent_usd4 >= call->plan->agent->embed.daily_spend_limit_usd4;
-}
-
-static void money_told(void *arg, int64_t exhausted_wall_ms, int64_t embed_spent_usd4,
-                       bool is_fenced)
-{
-    struct live_call *call = arg;
-    if (is_fenced || call->status == CALL_ENDED)
-        return;
-    call->is_confirming = false;
-    call->exhausted_wall_ms = exhausted_wall_ms;
-    int64_t wall_ms = clock_wall_ms();
-    if (wall_ms >= exhausted_wall_ms || is_overspent(call, embed_spent_usd4))
-        end_at_limit(call, sooner(wall_ms, exhausted_wall_ms));
-    else
-        arm(call);
-}
-
-/* ---- the journal's answers ---- */
 
 static void let_go(struct live_call *call)
 {
@@ -237,6 +228,25 @@ static void let_go(struct live_call *call)
     tell_up(call, ERR_CLOSED, "another node has ended this call");
     live_call_end(call, END_AGENT_SHUTDOWN);
 }
+
+static void money_told(void *arg, int64_t exhausted_us, bool is_fenced)
+{
+    struct live_call *call = arg;
+    if (call->status == CALL_ENDED)
+        return;
+    if (is_fenced) {
+        let_go(call);
+        return;
+    }
+    call->confirming_us = 0;
+    call->exhausted_us = exhausted_us;
+    if (now_us(call) >= exhausted_us)
+        end_at_limit(call, exhausted_us);
+    else
+        arm(call);
+}
+
+/* ---- the journal's answers ---- */
 
 /* What a call cannot be without: that it was told of, and that its caller is billed. */
 static void stand_without(struct live_call *call, const struct journal_record *record)
@@ -255,7 +265,7 @@ static void is_written(struct live_call *call, const struct journal_record *reco
         tell_up(call, OK, NULL);
         break;
     case JOURNAL_USER_JOINED:
-        call->exhausted_wall_ms = record->exhausted_wall_ms;
+        call->exhausted_us = record->exhausted_us;
         calls_funds_moved(call->home->calls, call->plan->row->user_id);
         arm(call);
         break;
@@ -306,17 +316,20 @@ static void on_joined(void *arg, const char *identity, const char *name)
     (void)name;
     if (call->status == CALL_ENDED)
         return;
-    bool is_first = !call->user_joined_wall_ms;
+    bool is_first = !call->user_joined_us;
     mem_free(call->identity);
     call->identity = mem_strdup(identity);
     call->is_here = true;
     call->lost_us = 0;
     if (is_first) {
-        call->user_joined_wall_ms = clock_wall_ms();
+        call->user_joined_us = call->money.begun_us = now_us(call);
         live_call_record(call, &(struct journal_record){
                                    .kind = JOURNAL_USER_JOINED,
                                    .a = call->identity,
-                                   .at_wall_ms = call->user_joined_wall_ms,
+                                   .at_us = call->user_joined_us,
+                                   .at_wall_ms = live_call_wall_ms(call, call->user_joined_us),
+                                   .embed_limit_usd4 = call->money.embed_limit_usd4,
+                                   .exhausted_us = MONEY_NEVER_US, /* unless it is told */
                                });
         money_join(&call->home->money, &call->money);
     }
@@ -337,13 +350,13 @@ static void on_left(void *arg, const char *identity, enum room_left how, int64_t
     call->is_here = false;
     if (how == ROOM_LEFT_CLEAN) {
         end(call, &(struct ending){.reason = END_USER_LEFT,
-                                   .ended_wall_ms = clock_wall_ms(),
-                                   .billed_to_wall_ms = clock_wall_ms(),
+                                   .at_us = now_us(call),
+                                   .billed_to_us = now_us(call),
                                    .has_left = true});
         return;
     }
     call->lost_us = now_us(call);
-    call->last_packet_wall_ms = live_call_wall_ms(call, last_packet_us);
+    call->last_packet_us = last_packet_us;
     if (call->status == CALL_ACTIVE) {
         media_stop(&call->media);
         talk_left(call->talk, now_us(call));
@@ -422,14 +435,13 @@ static enum err open_room(struct live_call *call)
 static void agent_joins(struct live_call *call)
 {
     life_move(&call->status, LIFE_AGENT_JOINED, call->id);
-    call->agent_joined_wall_ms = clock_wall_ms();
     const struct engine_choice *choice = call->engines.choice;
     live_call_record(call, &(struct journal_record){
                                .kind = JOURNAL_AGENT_JOINED,
                                .a = (char *)choice[ENGINE_STT].info->id,
                                .b = (char *)choice[ENGINE_LLM].info->id,
                                .c = (char *)choice[ENGINE_TTS].info->id,
-                               .at_wall_ms = call->agent_joined_wall_ms,
+                               .at_wall_ms = live_call_wall_ms(call, now_us(call)),
                            });
     metric_observe_us(METRIC_CALL_READY, now_us(call) - call->begun_us);
     converse_begin(call);
@@ -472,7 +484,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->id = take_plan->row->id;
     call->begun_us = loop_now_us(loop);
     call->media.encoding = home->first;
-    call->exhausted_wall_ms = MONEY_NEVER_MS;
+    call->exhausted_us = MONEY_NEVER_US;
     call->journal = journal_new(&(struct journal_config){.store = home->config->store,
                                                          .loop = loop,
                                                          .call_id = call->id,
@@ -482,8 +494,13 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                                                          .arg = call});
     if (home->has_given_up)
         journal_give_up(call->journal);
-    call->money = (struct money_seat){
-        .call_id = call->id, .billed_to_wall_ms = billed_to, .told = money_told, .arg = call};
+    call->money =
+        (struct money_seat){.call_id = call->id,
+                            .workspace_id = take_plan->row->user_id,
+                            .embed_limit_usd4 = take_plan->agent->embed.daily_spend_limit_usd4,
+                            .billed_to_us = billed_to,
+                            .told = money_told,
+                            .arg = call};
     list_init(&call->asks);
     list_init(&call->runs);
     timer_init(&call->clock, loop, clock_due, call);

@@ -395,7 +395,7 @@ bool calls_has(const struct calls *calls, const char *call_id)
 /* Media loop. */
 static void checkpoint_there(struct message *message)
 {
-    money_ask(&message->home->money);
+    money_hint(&message->home->money);
 }
 
 static void post_home(struct calls *calls, size_t index, void (*fn)(struct message *))
@@ -472,7 +472,7 @@ static void end_unjoined_there(struct message *message)
 {
     struct live_call *call;
     LIST_EACH(call, &message->home->all, struct live_call, node)
-    if (!call->user_joined_wall_ms)
+    if (!call->user_joined_us)
         live_call_end(call, END_AGENT_SHUTDOWN);
 }
 

@@ -22,10 +22,11 @@
 struct map;
 
 enum {
-    CALL_LOST_US = 20 * 1000 * 1000, /* contract, Caller leaves */
-    CALL_JOIN_GRACE_MS = 3000,       /* a join that has begun when the token ends is let in */
-    CALL_RECORDINGS = 3,             /* pieces that the voice is asked for at once */
-    CALL_MOST_MS = 24 * 3600 * 1000, /* from its creation, whatever its settings say */
+    CALL_LOST_US = 20 * 1000 * 1000,    /* contract, Caller leaves */
+    CALL_JOIN_GRACE_MS = 3000,          /* a join that has begun when the token ends is let in */
+    CALL_RECORDINGS = 3,                /* pieces that the voice is asked for at once */
+    CALL_MOST_MS = 24 * 3600 * 1000,    /* from its creation, whatever its settings say */
+    CALL_CONFIRM_US = 10 * 1000 * 1000, /* for the database to say that the money is out */
 };
 
 /* One media loop, with the calls on it. Thread: that loop. */
@@ -83,11 +84,12 @@ struct live_call {
     char *identity; /* of the caller who is or was in the room */
     bool is_here;   /* the caller is in the room */
     int64_t begun_us;
-    int64_t agent_joined_wall_ms, user_joined_wall_ms, last_packet_wall_ms;
-    int64_t lost_us; /* since when the caller is lost; 0: is not */
-    int64_t exhausted_wall_ms;
-    bool is_over_full;  /* more waits in its journal than may: it ends */
-    bool is_confirming; /* the money seems to be out: a checkpoint will tell */
+    int64_t user_joined_us; /* 0: not yet */
+    int64_t last_packet_us; /* of a caller who is lost */
+    int64_t lost_us;        /* since when the caller is lost; 0: is not */
+    int64_t exhausted_us;   /* when its money is out; MONEY_NEVER_US */
+    bool is_over_full;      /* more waits in its journal than may: it ends */
+    int64_t confirming_us;  /* since when a checkpoint is to tell that it is; 0: not */
 };
 
 /* ---- call.c ---- */

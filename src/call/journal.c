@@ -104,7 +104,7 @@ static enum err write_end(struct tx *tx, const struct journal *journal,
     struct call_end end = {
         .reason = record->reason,
         .ended_wall_ms = record->at_wall_ms,
-        .billed_to_wall_ms = record->billed_to_wall_ms,
+        .billed_ms = record->billed_ms,
         .is_limit = record->is_limit,
         .left_identity = record->a,
         .quality = record->quality,
@@ -125,9 +125,11 @@ static enum err write_record(struct tx *tx, const struct journal *journal,
         return store_call_agent_joined(tx, call_id, record->at_wall_ms, &engines);
     }
     case JOURNAL_USER_JOINED: {
-        struct call_funds funds = {0};
+        struct call_funds funds = {.at_us = record->at_us,
+                                   .embed_limit_usd4 = record->embed_limit_usd4};
         enum err err = store_call_user_joined(tx, call_id, record->a, record->at_wall_ms, &funds);
-        record->exhausted_wall_ms = funds.exhausted_wall_ms;
+        if (!err)
+            record->exhausted_us = funds.exhausted_us;
         return err;
     }
     case JOURNAL_TURN: {

@@ -51,13 +51,15 @@ struct journal_record {
     enum journal_outcome outcome;
     char *a, *b, *c;     /* owned */
     int64_t at_wall_ms;  /* AGENT_JOINED, USER_JOINED, TURN; END: endedAt */
+    int64_t at_us;       /* USER_JOINED */
     enum turn_role role; /* TURN */
     enum error_stage stage;
     enum end_reason reason; /* END */
-    int64_t billed_to_wall_ms;
+    int64_t billed_ms;
     bool is_limit;
     struct call_quality *quality;  /* owned, slowest_turns.items too; NULL: none */
-    int64_t exhausted_wall_ms;     /* out: USER_JOINED */
+    int64_t embed_limit_usd4;      /* USER_JOINED */
+    int64_t exhausted_us;          /* out: USER_JOINED */
     int64_t duration_s, cost_usd4; /* out: END */
 };
 

@@ -170,6 +170,11 @@ static const struct field embed_rows[] = {
 static FIELD_TABLE(embed_table, struct agent_embed, "AgentEmbed", embed_rows,
                    .about = "What the publishable key may do on web pages.");
 
+static const struct field limits_rows[] = {
+    ROW_OBJECT(struct agent_limits, embed, "embed", struct agent_embed, &embed_table),
+};
+FIELD_TABLE(agent_limits_table, struct agent_limits, "AgentLimits", limits_rows);
+
 static const struct field stats_rows[] = {
     ROW_INT(struct agent_stats, total_calls, "totalCalls"),
     ROW_INT(struct agent_stats, total_seconds, "totalSeconds"),

@@ -43,6 +43,12 @@ struct agent_embed {
     int64_t daily_spend_limit_usd4;
 };
 
+/* Of the stored settings only what bounds running calls. */
+struct agent_limits {
+    struct agent_embed embed;
+};
+extern const struct field_table agent_limits_table;
+
 struct agent_stats {
     int64_t total_calls, total_seconds, total_cost_usd4;
 };

@@ -128,7 +128,12 @@ enum err store_agent_update(struct tx *tx, struct agent *agent)
     agent->updated_wall_ms = now_ms;
     agent->version = version;
     agent->bytes = bytes;
-    return OK;
+    if (QUERY_NUMBER(tx, 0,
+                     "SELECT COUNT(*) FROM calls WHERE agent_id = ? AND status = 'active'"
+                     " AND source = 'embed'",
+                     TEXT(agent->id)))
+        tx_touch(tx, STORE_BALANCE); /* what they may spend on a day may have changed */
+    return tx_result(tx);
 }
 
 enum err store_agent_remove(struct tx *tx, const char *workspace_id, const char *id)

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "store/call_row.h"
+#include "store/funds.h"
 #include "store/internal.h"
 #include "store/ledger.h"
 
@@ -65,17 +66,13 @@ int name_place(const char *const *names, int count, const char *name)
     return 0;
 }
 
-enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out)
+#define SELECT_ROW                                                                                 \
+    "SELECT id, workspace_id, agent_id, room_name, identity, metadata_sent, webhook_url, source,"  \
+    " status, user_joined_ms, rate_usd4, cost_usd4, durable_ms, last_event_ms, turns, owner,"      \
+    " owner_epoch FROM calls WHERE id = ? FOR UPDATE"
+
+static void read_row(struct tx *tx, struct cursor *row, struct call_row *out)
 {
-    AUTO(cursor)
-    row =
-        QUERY(tx,
-              "SELECT id, workspace_id, agent_id, room_name, identity, metadata_sent, webhook_url,"
-              " source, status, user_joined_ms, rate_usd4, cost_usd4, durable_ms, last_event_ms,"
-              " turns, owner, owner_epoch FROM calls WHERE id = ? FOR UPDATE",
-              TEXT(id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
     *out = (struct call_row){
         .id = cursor_text(row, 0),
         .workspace_id = cursor_text(row, 1),
@@ -97,15 +94,35 @@ enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out)
         .is_ours = strcmp(cursor_text(row, 15), tx->store->node) == 0 &&
                    cursor_number(row, 16) == atomic_load(&tx->store->epoch),
     };
+}
+
+enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out)
+{
+    AUTO(cursor) row = QUERY(tx, SELECT_ROW, TEXT(id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    read_row(tx, row, out);
     return OK;
+}
+
+static enum err is_own(const struct call_row *row)
+{
+    return row->is_ours && row->status != CALL_ENDED ? OK : ERR_DENIED;
 }
 
 enum err call_row_own(struct tx *tx, const char *id, struct call_row *out)
 {
     enum err err = call_row_lock(tx, id, out);
-    if (err)
-        return err;
-    return out->is_ours && out->status != CALL_ENDED ? OK : ERR_DENIED;
+    return err ? err : is_own(out);
+}
+
+enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out)
+{
+    AUTO(cursor) row = QUERY(tx, SELECT_ROW " SKIP LOCKED", TEXT(id));
+    if (!cursor_next(row))
+        return tx_has_failed(tx) ? ERR_IO : ERR_AGAIN;
+    read_row(tx, row, out);
+    return is_own(out);
 }
 
 void call_row_alive(struct call_row *row, int64_t at_ms)
@@ -122,7 +139,6 @@ enum err store_call_started(struct tx *tx, const char *id)
     if (err)
         return err;
     struct event_started data = {.participant_identity = row.identity};
-    call_row_alive(&row, tx->now_ms);
     return event_emit(tx, &row, EVENT_CALL_STARTED, &data);
 }
 
@@ -142,22 +158,27 @@ enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_
 }
 
 enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
-                                int64_t at_wall_ms, struct call_funds *out)
+                                int64_t at_wall_ms, struct call_funds *funds)
 {
     struct call_row row;
-    struct balance balance;
+    struct funds all;
+    int64_t balance_usd4;
     enum err err = call_row_own(tx, id, &row);
     if (!err)
-        err = ledger_open(tx, row.workspace_id, &balance);
+        err = ledger_open(tx, row.workspace_id, true, &balance_usd4);
     if (err)
         return err;
-    if (!row.user_joined_ms) {
-        ledger_join(&balance, row.rate_usd4, at_wall_ms);
-        ledger_write(tx, row.workspace_id, &balance);
-        EXEC(tx, "UPDATE calls SET user_joined_ms = ? WHERE id = ?", NUMBER(at_wall_ms), TEXT(id));
-    }
+    if (!row.user_joined_ms)
+        EXEC(tx, "UPDATE calls SET user_joined_ms = ?, seen_ms = ?, seen_at_ms = ? WHERE id = ?",
+             NUMBER(at_wall_ms), NUMBER(MAX(tx->begun_us - funds->at_us, (int64_t)0) / 1000),
+             NUMBER(tx->now_ms), TEXT(id));
     call_row_alive(&row, at_wall_ms);
-    out->exhausted_wall_ms = money_exhausted_ms(&balance);
+    err = funds_read(tx, row.workspace_id, balance_usd4, &all);
+    if (err)
+        return err;
+    funds->exhausted_us = funds_exhausted_us(tx, &all, &row, funds->embed_limit_usd4);
+    if (all.has_foreign)
+        tx_touch(tx, STORE_BALANCE); /* it will be out sooner for them, too */
     struct event_identity data = {.identity = identity};
     return event_emit(tx, &row, EVENT_CALL_USER_JOINED, &data);
 }

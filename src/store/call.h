@@ -62,14 +62,17 @@ enum err store_call_started(struct tx *tx, const char *id) MUST_USE;
 enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_ms,
                                  const struct event_agent_joined *engines) MUST_USE;
 
-/* When money will be out. A job that joins, checkpoints or ends learns the latest. */
+/* When money will be out. A job that joins or checkpoints learns the latest. Moments in
+ * microseconds are of this process's monotonic clock. */
 struct call_funds {
-    int64_t exhausted_wall_ms; /* MONEY_NEVER_MS: not by what runs now */
+    int64_t at_us;            /* in: when the caller joined */
+    int64_t embed_limit_usd4; /* in: of a day, should the agent be gone */
+    int64_t exhausted_us;     /* out; MONEY_NEVER_US: not by what runs now */
 };
 /* call.user_joined; the first time userJoinedAt is set and billing starts. A return after a loss is
  * no event: do not call it. */
 enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
-                                int64_t at_wall_ms, struct call_funds *out) MUST_USE;
+                                int64_t at_wall_ms, struct call_funds *funds) MUST_USE;
 /* call.user_left */
 enum err store_call_user_left(struct tx *tx, const char *id, const char *identity) MUST_USE;
 /* A turn of the transcript, with transcript.user or transcript.assistant. */
@@ -80,7 +83,7 @@ enum err store_call_error(struct tx *tx, const char *id, const struct event_erro
 struct call_end {
     enum end_reason reason;
     int64_t ended_wall_ms;
-    int64_t billed_to_wall_ms; /* up to which it is billed: last packet, limit, or ended */
+    int64_t billed_ms;         /* from the join to the last packet, the limit, or the end */
     bool is_limit;             /* a limit or the balance ended it: whole seconds are rounded down,
                                   so that the duration is the limit and never more than is paid */
     const char *left_identity; /* not NULL: call.user_left goes before call.ended */
@@ -97,21 +100,25 @@ enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_en
 
 /* --- money of running calls --- */
 
+/* Elapsed time, as the owner measures it. */
 struct call_checkpoint {
     char call_id[ID_SIZE];
-    int64_t billed_to_wall_ms; /* in: now, or the last packet of a lost caller; 0: not joined */
-    int64_t exhausted_wall_ms; /* out: when the workspace's money will be out */
-    int64_t embed_spent_usd4;  /* out: embed calls: the agent's spend of this UTC day so far */
-    bool is_fenced;            /* out: no longer this node's call */
+    int64_t at_us;            /* in: when it was measured */
+    int64_t lasted_ms;        /* in: since the caller joined */
+    int64_t billed_ms;        /* in: of it, to be billed: a lost caller's ends at the last packet */
+    int64_t embed_limit_usd4; /* in: as in call_funds */
+    int64_t exhausted_us;     /* out: when its money will be out */
+    bool is_fenced;           /* out: no longer this node's call */
+    bool is_passed;           /* out: somebody holds its row or its workspace's: nothing was done */
 };
-/* One transaction for all calls of the node, at least every 5 s: debits what each has used up to
- * billed_to, marks the call durable up to then, and tells when each workspace's money runs out. */
-enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n) MUST_USE;
+/* At least every 5 s: debits what each call has used, marks it durable up to then, and tells when
+ * its money runs out. may_wait false: one transaction for all calls of the node passes those whose
+ * rows are held, so that nobody's lock is another's matter; true: for those of one workspace. */
+enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n,
+                               bool may_wait) MUST_USE;
 
-/* What embed calls of an agent cost on the UTC day of at_wall_ms, running ones included as of now.
- */
-enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t at_wall_ms,
-                           int64_t *out_usd4) MUST_USE;
+/* What embed calls of an agent cost on the UTC day of now, running ones included. */
+enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4) MUST_USE;
 
 /* --- recovery --- */
 

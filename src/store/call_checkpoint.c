@@ -6,10 +6,9 @@
 
 #include "store/call.h"
 #include "store/call_row.h"
+#include "store/funds.h"
 #include "store/ledger.h"
 #include "store/tx.h"
-
-enum { DAY_MS = 86400000 };
 
 struct entry {
     struct call_checkpoint *point;
@@ -24,94 +23,101 @@ static int by_call(const void *a, const void *b)
 
 static int by_workspace(const void *a, const void *b)
 {
-    return strcmp(((const struct entry *)a)->row.workspace_id,
-                  ((const struct entry *)b)->row.workspace_id);
+    const struct call_row *x = &((const struct entry *)a)->row;
+    const struct call_row *y = &((const struct entry *)b)->row;
+    int order = strcmp(x->workspace_id, y->workspace_id);
+    return order ? order : strcmp(x->agent_id, y->agent_id);
 }
 
-/* Locks the calls; returns how many are ours, moved to the front. */
-static size_t lock_all(struct tx *tx, struct entry *entries, size_t n)
+/* Locks the calls; returns how many are ours and to be had, moved to the front. */
+static size_t lock_all(struct tx *tx, struct entry *entries, size_t n, bool may_wait)
 {
     size_t ours = 0;
     for (size_t i = 0; i < n; i++) {
         struct entry entry = entries[i];
-        entry.point->is_fenced = call_row_own(tx, entry.point->call_id, &entry.row) != OK;
-        if (!entry.point->is_fenced)
+        const char *id = entry.point->call_id;
+        enum err err =
+            may_wait ? call_row_own(tx, id, &entry.row) : call_row_own_now(tx, id, &entry.row);
+        entry.point->is_passed = err == ERR_AGAIN;
+        entry.point->is_fenced = err && err != ERR_AGAIN;
+        if (!err)
             entries[ours++] = entry;
     }
     return ours;
 }
 
-static void take_one(struct tx *tx, struct balance *balance, struct entry *entry)
+static void take_one(struct tx *tx, int64_t *balance_usd4, struct entry *entry)
 {
-    struct call_row *row = &entry->row;
-    int64_t until_ms = entry->point->billed_to_wall_ms;
-    if (row->user_joined_ms && until_ms > row->user_joined_ms) {
-        int64_t seconds = (until_ms - row->user_joined_ms) / 1000;
-        int64_t more_usd4 = money_cost_usd4(row->rate_usd4, seconds) - row->taken_usd4;
-        int64_t got_usd4 = more_usd4 > 0 ? ledger_take(balance, more_usd4) : 0;
-        EXEC(tx, "UPDATE calls SET cost_usd4 = cost_usd4 + ?, durable_ms = ? WHERE id = ?",
-             NUMBER(got_usd4), NUMBER(MAX(until_ms, row->durable_ms)), TEXT(row->id));
-        ledger_note_embed(tx, row, got_usd4);
+    const struct call_row *row = &entry->row;
+    const struct call_checkpoint *point = entry->point;
+    if (!row->user_joined_ms)
         return;
-    }
-    EXEC(tx, "UPDATE calls SET durable_ms = ? WHERE id = ?",
-         NUMBER(MAX(row->durable_ms, until_ms ? until_ms : tx->now_ms)), TEXT(row->id));
+    int64_t more_usd4 = money_cost_usd4(row->rate_usd4, point->billed_ms / 1000) - row->taken_usd4;
+    int64_t got_usd4 =
+        more_usd4 > 0 ? ledger_take(tx, balance_usd4, row, more_usd4, point->billed_ms) : 0;
+    int64_t since_us = MAX(tx->begun_us - point->at_us, (int64_t)0);
+    EXEC(tx,
+         "UPDATE calls SET cost_usd4 = cost_usd4 + ?, durable_ms = ?, seen_ms = ?, seen_at_ms = ?"
+         " WHERE id = ?",
+         NUMBER(got_usd4), NUMBER(MAX(row->user_joined_ms + point->billed_ms, row->durable_ms)),
+         NUMBER(point->lasted_ms + since_us / 1000), NUMBER(tx->now_ms), TEXT(row->id));
 }
 
-static enum err take_workspace(struct tx *tx, struct entry *entries, size_t n)
+static enum err take_workspace(struct tx *tx, struct entry *entries, size_t n, bool may_wait)
 {
-    struct balance balance;
-    enum err err = ledger_open(tx, entries[0].row.workspace_id, &balance);
+    const char *workspace_id = entries[0].row.workspace_id;
+    int64_t balance_usd4;
+    struct funds funds;
+    enum err err = ledger_open(tx, workspace_id, may_wait, &balance_usd4);
+    for (size_t i = 0; i < n; i++)
+        entries[i].point->is_passed = err == ERR_AGAIN;
     if (err)
-        return err;
+        return err == ERR_AGAIN ? OK : err;
     for (size_t i = 0; i < n; i++)
-        take_one(tx, &balance, &entries[i]);
-    ledger_write(tx, entries[0].row.workspace_id, &balance);
-    for (size_t i = 0; i < n; i++)
-        entries[i].point->exhausted_wall_ms = money_exhausted_ms(&balance);
-    return tx_result(tx);
+        take_one(tx, &balance_usd4, &entries[i]);
+    ledger_write(tx, workspace_id, balance_usd4);
+    err = funds_read(tx, workspace_id, balance_usd4, &funds);
+    for (size_t i = 0; i < n && !err; i++)
+        entries[i].point->exhausted_us =
+            funds_exhausted_us(tx, &funds, &entries[i].row, entries[i].point->embed_limit_usd4);
+    return err ? err : tx_result(tx);
 }
 
-enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n)
+enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n,
+                               bool may_wait)
 {
     struct entry *entries = arena_new_n(tx->arena, struct entry, n + 1);
     for (size_t i = 0; i < n; i++)
         entries[i].point = &points[i];
     qsort(entries, n, sizeof(*entries), by_call);
-    n = lock_all(tx, entries, n);
+    n = lock_all(tx, entries, n, may_wait);
     qsort(entries, n, sizeof(*entries), by_workspace);
     for (size_t first = 0, next; first < n; first = next) {
-        for (next = first + 1; next < n && by_workspace(&entries[first], &entries[next]) == 0;)
+        const char *workspace_id = entries[first].row.workspace_id;
+        for (next = first + 1;
+             next < n && strcmp(entries[next].row.workspace_id, workspace_id) == 0;)
             next++;
-        enum err err = take_workspace(tx, &entries[first], next - first);
+        enum err err = take_workspace(tx, &entries[first], next - first, may_wait);
         if (err)
             return err;
     }
-    for (size_t i = 0; i < n; i++)
-        if (entries[i].row.source == CALL_SOURCE_EMBED &&
-            store_embed_spent(tx, entries[i].row.agent_id, tx->now_ms,
-                              &entries[i].point->embed_spent_usd4))
-            return ERR_IO;
     return tx_result(tx);
 }
 
 /* What was taken on the day, and what its running calls have used beyond that. */
-enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t at_wall_ms,
-                           int64_t *out_usd4)
+enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4)
 {
-    int64_t spent_usd4 =
-        QUERY_NUMBER(tx, 0, "SELECT usd4 FROM embed_spend WHERE agent_id = ? AND day = ?",
-                     TEXT(agent_id), NUMBER(at_wall_ms / DAY_MS));
+    int64_t spent_usd4 = ledger_embed_noted(tx, agent_id);
     AUTO(cursor)
     row = QUERY(tx,
-                "SELECT user_joined_ms, rate_usd4, cost_usd4 FROM calls"
+                "SELECT rate_usd4, cost_usd4, seen_ms, seen_at_ms FROM calls"
                 " WHERE agent_id = ? AND source = 'embed' AND status <> 'ended'"
                 " AND user_joined_ms > 0",
                 TEXT(agent_id));
     while (cursor_next(row)) {
-        int64_t used_ms = at_wall_ms - cursor_number(row, 0);
-        int64_t cost_usd4 = money_cost_usd4(cursor_number(row, 1), MAX(used_ms, 0) / 1000);
-        spent_usd4 += MAX(cost_usd4 - cursor_number(row, 2), 0);
+        int64_t used_ms = funds_used_ms(tx, cursor_number(row, 2), cursor_number(row, 3));
+        int64_t cost_usd4 = money_cost_usd4(cursor_number(row, 0), used_ms / 1000);
+        spent_usd4 += MAX(cost_usd4 - cursor_number(row, 1), 0);
     }
     if (tx_has_failed(tx))
         return ERR_IO;

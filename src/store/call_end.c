@@ -7,33 +7,32 @@
 #include "store/dead_letter.h"
 #include "store/internal.h"
 #include "store/ledger.h"
+#include "store/money.h"
 
 /* Whole seconds: up, or for a limit down, so that a limit is met exactly. */
 static int64_t billed_seconds(const struct call_row *row, const struct call_end *end)
 {
     if (!row->user_joined_ms || !end_reasons[end->reason].is_billed)
         return 0;
-    int64_t used_ms = MAX(end->billed_to_wall_ms - row->user_joined_ms, (int64_t)0);
+    int64_t used_ms = MAX(end->billed_ms, (int64_t)0);
     return end->is_limit ? used_ms / 1000 : money_seconds_up(used_ms);
 }
 
-/* Debits the rest and ends the burn; returns the whole cost. */
+/* Debits the rest; returns the whole cost. */
 static enum err settle(struct tx *tx, const struct call_row *row, int64_t seconds,
                        int64_t *out_cost_usd4)
 {
     *out_cost_usd4 = 0;
     if (!row->user_joined_ms)
         return OK;
-    struct balance balance;
-    enum err err = ledger_open(tx, row->workspace_id, &balance);
+    int64_t balance_usd4;
+    enum err err = ledger_open(tx, row->workspace_id, true, &balance_usd4);
     if (err)
         return err;
     int64_t more_usd4 = money_cost_usd4(row->rate_usd4, seconds) - row->taken_usd4;
-    int64_t got_usd4 = ledger_take(&balance, more_usd4);
-    *out_cost_usd4 = row->taken_usd4 + got_usd4;
-    ledger_leave(&balance, row->rate_usd4, row->user_joined_ms, *out_cost_usd4, tx->now_ms);
-    ledger_write(tx, row->workspace_id, &balance);
-    ledger_note_embed(tx, row, got_usd4);
+    *out_cost_usd4 =
+        row->taken_usd4 + ledger_take(tx, &balance_usd4, row, more_usd4, seconds * 1000);
+    ledger_write(tx, row->workspace_id, balance_usd4);
     return OK;
 }
 
@@ -212,7 +211,7 @@ static enum err end_for_dead(struct tx *tx, void *arg)
         return err;
     struct call_end end = {.reason = END_AGENT_SHUTDOWN,
                            .ended_wall_ms = row.durable_ms,
-                           .billed_to_wall_ms = row.durable_ms,
+                           .billed_ms = row.durable_ms - row.user_joined_ms,
                            .is_bare = recovery->is_bare};
     return call_row_end(tx, &row, &end);
 }

@@ -9,13 +9,13 @@
 #include "base/ids.h"
 #include "store/call.h"
 #include "store/call_row.h"
-#include "store/money.h"
+#include "store/funds.h"
 #include "store/tx.h"
 
 #define CALL_COLUMNS                                                                               \
     "id, workspace_id, agent_id, room_name, source, status, created_ms, agent_joined_ms,"          \
     " user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4, identity, metadata," \
-    " metadata_sent, quality"
+    " metadata_sent, quality, seen_ms, seen_at_ms"
 
 static const struct call_quality *read_quality(struct tx *tx, struct cursor *row)
 {
@@ -54,7 +54,8 @@ static void read_row(struct tx *tx, struct cursor *row, struct call *out)
         .quality = read_quality(tx, row),
     };
     if (out->status != CALL_ENDED && out->user_joined_wall_ms) { /* so far */
-        out->duration_s = money_seconds_up(tx->now_ms - out->user_joined_wall_ms);
+        int64_t used_ms = funds_used_ms(tx, cursor_number(row, 18), cursor_number(row, 19));
+        out->duration_s = money_seconds_up(used_ms);
         out->cost_usd4 =
             MAX(out->cost_usd4, money_cost_usd4(out->cost_per_minute_usd4, out->duration_s));
     }

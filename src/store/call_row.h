@@ -26,6 +26,8 @@ struct call_row {
 enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
 /* The same for a write of the owner. ERR_DENIED: it is not this process's (any more), or ended. */
 enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
+/* The same without waiting. ERR_AGAIN: another transaction holds it. */
+enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
 /* The call lived at least until then; written with the next event. */
 void call_row_alive(struct call_row *row, int64_t at_ms);
 

@@ -75,6 +75,7 @@ void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
     arena_free(job->tx.arena);
     job->tx = (struct tx){.arena = arena_new(JOB_ARENA_BYTES),
                           .now_ms = now_ms,
+                          .begun_us = clock_now_us(),
                           .store = job->store,
                           .master_key = job->store->master_key,
                           .db = db,

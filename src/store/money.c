@@ -1,11 +1,16 @@
 /* When money runs out: see money.h. Thread: any. */
 #include "store/money.h"
 
-int64_t money_exhausted_ms(const struct balance *balance)
+#include "base/attr.h"
+
+int64_t money_left_ms(int64_t balance_usd4, const struct money_use *uses, size_t count)
 {
-    if (balance->burn_usd4 <= 0)
+    int64_t left = balance_usd4 * MONEY_SCALE, rate_usd4 = 0;
+    for (size_t i = 0; i < count; i++) {
+        left -= uses[i].rate_usd4 * uses[i].used_ms - uses[i].taken_usd4 * MONEY_SCALE;
+        rate_usd4 += uses[i].rate_usd4;
+    }
+    if (rate_usd4 <= 0)
         return MONEY_NEVER_MS;
-    int64_t left = balance->balance_usd4 * MONEY_SCALE - balance->owed;
-    int64_t at_ms = balance->as_of_ms + (left > 0 ? left / balance->burn_usd4 : 0);
-    return at_ms < MONEY_NEVER_MS ? at_ms : MONEY_NEVER_MS;
+    return left > 0 ? MIN(left / rate_usd4, MONEY_NEVER_MS) : 0;
 }

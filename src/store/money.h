@@ -1,21 +1,22 @@
 /* Money as exact integers of 0.0001 USD (usd4), time in milliseconds.
  *
- * A workspace's row holds { balance, burn, as_of, owed }: `balance` is the ledger (credits less all
- * that calls took; never below 0); running calls together use `burn` usd4 a minute, and at `as_of`
- * had used `owed` (in 1/60000 usd4) that no checkpoint had taken yet. A checkpoint moves the same
- * amount from `balance` and from `owed`, so that the moment of exhaustion stays where it is:
+ * A workspace's balance is the ledger: credits less all that calls took; never below 0. What its
+ * running calls have used and not yet taken is known from how long each has lasted, and so is the
+ * moment at which money will be out for all of them:
  *
- *   balance * 60000 = owed + burn * (exhausted - as_of)
+ *   left = balance - sum(rate * used - taken)      runs out after left / sum(rate)
  *
- * Joins, ends and credits change the row in one statement each. Thread: any. */
+ * `used` is elapsed time, as the owner of each call measures it: a clock that is set changes
+ * nothing. The same holds for what an agent's embed calls may spend on a day. Thread: any. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { MONEY_SCALE = 60000 /* ms in a minute: burn * ms is in 1/60000 usd4 */ };
+enum { MONEY_SCALE = 60000 /* ms in a minute: rate * ms is in 1/60000 usd4 */ };
 
-/* Never: later than any time that is met (year 2286), and safe to add to. */
-#define MONEY_NEVER_MS INT64_C(9999999999999)
+#define MONEY_NEVER_MS INT64_C(9999999999999) /* three hundred years: safe to add to */
+#define MONEY_NEVER_US (INT64_MAX / 2)        /* on the monotonic clock */
 
 /* rate * seconds / 60, rounded half up (contract, Calls). */
 static inline int64_t money_cost_usd4(int64_t rate_usd4_per_minute, int64_t seconds)
@@ -29,12 +30,13 @@ static inline int64_t money_seconds_up(int64_t ms)
     return ms <= 0 ? 0 : (ms + 999) / 1000;
 }
 
-struct balance {
-    int64_t balance_usd4;
-    int64_t burn_usd4; /* a minute, all joined calls */
-    int64_t as_of_ms;
-    int64_t owed; /* 1/60000 usd4, at as_of_ms */
+/* A running call. */
+struct money_use {
+    int64_t rate_usd4; /* a minute */
+    int64_t used_ms;
+    int64_t taken_usd4; /* of the balance, so far */
 };
 
-/* When the balance has run out for all running calls; MONEY_NEVER_MS when none runs. */
-int64_t money_exhausted_ms(const struct balance *balance);
+/* How long `balance_usd4` lasts for all of them from now on; 0: it is out. MONEY_NEVER_MS: nothing
+ * is used. */
+int64_t money_left_ms(int64_t balance_usd4, const struct money_use *uses, size_t count);

@@ -118,6 +118,11 @@ static const char *const version_2[] = {
     "CREATE INDEX dead_letters_last ON dead_letters (last_ms)",
     "ALTER TABLE calls ADD COLUMN records BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE commands ADD COLUMN workspace_id {id} NOT NULL DEFAULT ''",
+    "ALTER TABLE calls ADD COLUMN seen_ms BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE calls ADD COLUMN seen_at_ms BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE workspaces DROP COLUMN burn_usd4",
+    "ALTER TABLE workspaces DROP COLUMN as_of_ms",
+    "ALTER TABLE workspaces DROP COLUMN owed",
     NULL,
 };
 

@@ -57,7 +57,8 @@ struct store_config {
 /* What a job works with. Plain data; lives until `done` has returned. */
 struct tx {
     struct arena *arena;
-    int64_t now_ms; /* wall time of the transaction's start, by the database's clock */
+    int64_t now_ms;   /* wall time of the transaction's start, by the database's clock */
+    int64_t begun_us; /* the same moment by our own monotonic clock */
     struct store *store;
     const uint8_t *master_key; /* MASTER_KEY_BYTES, for what must be sealed outside a resource */
     struct fault fault;        /* why it failed; the first cause stays */

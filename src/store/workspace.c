@@ -25,10 +25,8 @@ enum err store_workspace_insert(struct tx *tx, struct workspace *workspace)
     workspace->id = arena_strdup(tx->arena, id);
     workspace->currency = "USD";
     workspace->created_wall_ms = tx->now_ms;
-    EXEC(tx,
-         "INSERT INTO workspaces (" COLUMNS ", burn_usd4, as_of_ms, owed)"
-         " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)",
-         TEXT(id), TEXT(workspace->name), TEXT(workspace->plan), NUMBER(workspace->balance_usd4),
+    EXEC(tx, "INSERT INTO workspaces (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?)", TEXT(id),
+         TEXT(workspace->name), TEXT(workspace->plan), NUMBER(workspace->balance_usd4),
          NUMBER(workspace->max_concurrent_calls), NUMBER(tx->now_ms));
     return tx_result(tx);
 }

@@ -33,15 +33,17 @@ struct job {
 
 void sim_store_begin(int64_t balance_usd4)
 {
-    sim_store = (struct sim_store){.balance_usd4 = balance_usd4, .delay_us = 3000};
+    sim_store = (struct sim_store){
+        .balance_usd4 = balance_usd4, .day_limit_usd4 = INT64_C(100000000), .delay_us = 3000};
     buf_init(&sim_store.events, 8 * 1024 * 1024);
 }
 
-void sim_store_insert(const char *call_id, int64_t rate_usd4)
+void sim_store_insert(const char *call_id, int64_t rate_usd4, bool is_embed)
 {
     struct sim_row *row = &sim_store.rows[sim_store.count++];
     snprintf(row->id, sizeof(row->id), "%s", call_id);
     row->rate_usd4 = rate_usd4;
+    row->is_embed = is_embed;
 }
 
 struct sim_row *sim_store_row(const char *call_id)
@@ -124,7 +126,7 @@ static void run_job(void *arg)
         timer_set_after(&job->timer, FROZEN_US);
         return;
     }
-    struct tx tx = {.arena = arena_new(0), .now_ms = clock_wall_ms()};
+    struct tx tx = {.arena = arena_new(0), .now_ms = clock_wall_ms(), .begun_us = fake_now_us()};
     bool fails = !sim_store.is_refusing && is_to_fail();
     enum err err = OK;
     if (!fails || sim_store.is_done_all_the_same)
@@ -212,24 +214,40 @@ void sim_store_credit(int64_t usd4)
     loop_post(watch_loop, tell_credit, NULL);
 }
 
+void sim_store_set_limit(int64_t usd4)
+{
+    sim_store.day_limit_usd4 = usd4;
+    loop_post(watch_loop, tell_credit, NULL);
+}
+
 /* ---- money ---- */
 
 static bool is_running(const struct sim_row *row)
 {
-    return row->status != CALL_ENDED && row->joined_wall_ms > 0;
+    return row->status != CALL_ENDED && row->joined_us > 0;
 }
 
-static int64_t exhausted_wall_ms(void)
+static int64_t left_ms(int64_t usd4, bool is_embed_only)
 {
-    int64_t now_ms = clock_wall_ms(), burn = 0, left = sim_store.balance_usd4 * MONEY_SCALE;
+    struct money_use uses[SIM_CALLS];
+    size_t count = 0;
     for (size_t i = 0; i < sim_store.count; i++) {
         const struct sim_row *row = &sim_store.rows[i];
-        if (!is_running(row))
-            continue;
-        burn += row->rate_usd4;
-        left -= row->rate_usd4 * (now_ms - row->joined_wall_ms);
+        if (is_running(row) && (row->is_embed || !is_embed_only))
+            uses[count++] = (struct money_use){.rate_usd4 = row->rate_usd4,
+                                               .used_ms = (fake_now_us() - row->joined_us) / 1000};
+        else if (is_embed_only && row->is_embed)
+            usd4 -= row->cost_usd4;
     }
-    return burn == 0 ? MONEY_NEVER_MS : now_ms + left / burn;
+    return money_left_ms(usd4, uses, count);
+}
+
+static int64_t exhausted_us(const struct sim_row *row)
+{
+    int64_t ms = left_ms(sim_store.balance_usd4, false);
+    if (row->is_embed)
+        ms = MIN(ms, left_ms(sim_store.day_limit_usd4, true));
+    return ms >= MONEY_NEVER_MS ? MONEY_NEVER_US : fake_now_us() + ms * 1000;
 }
 
 static void mark_durable(struct sim_row *row)
@@ -240,13 +258,14 @@ static void mark_durable(struct sim_row *row)
     row->checkpoint_us = now_us;
 }
 
-enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n)
+enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n,
+                               bool may_wait)
 {
-    (void)tx;
+    (void)tx, (void)may_wait;
     for (size_t i = 0; i < n; i++) {
         struct sim_row *row = sim_store_row(points[i].call_id);
         points[i].is_fenced = sim_store.is_fenced;
-        points[i].exhausted_wall_ms = exhausted_wall_ms();
+        points[i].exhausted_us = exhausted_us(row);
         mark_durable(row);
     }
     return OK;
@@ -276,16 +295,17 @@ enum err store_call_agent_joined(struct tx *tx, const char *id, int64_t at_wall_
 }
 
 enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
-                                int64_t at_wall_ms, struct call_funds *out)
+                                int64_t at_wall_ms, struct call_funds *funds)
 {
     (void)tx;
     if (sim_store.is_fenced)
         return ERR_DENIED;
     struct sim_row *row = sim_store_row(id);
+    row->joined_us = funds->at_us;
     row->joined_wall_ms = at_wall_ms;
     mark_durable(row);
     emit(id, EVENT_CALL_USER_JOINED, identity);
-    out->exhausted_wall_ms = exhausted_wall_ms();
+    funds->exhausted_us = exhausted_us(row);
     return OK;
 }
 
@@ -315,10 +335,9 @@ static void settle(struct sim_row *row, const struct call_end *end)
 {
     row->reason = end->reason;
     row->ended_wall_ms = end->ended_wall_ms;
-    row->billed_to_wall_ms = end->billed_to_wall_ms;
-    if (row->joined_wall_ms) {
-        int64_t ms = MAX(end->billed_to_wall_ms - row->joined_wall_ms, 0);
-        row->duration_s = end->is_limit ? ms / 1000 : money_seconds_up(ms);
+    row->billed_ms = end->billed_ms;
+    if (row->joined_us) {
+        row->duration_s = end->is_limit ? end->billed_ms / 1000 : money_seconds_up(end->billed_ms);
         row->cost_usd4 =
             MIN(money_cost_usd4(row->rate_usd4, row->duration_s), sim_store.balance_usd4);
     }

@@ -18,7 +18,9 @@ struct sim_row {
     enum call_status status;
     enum end_reason reason;
     int64_t rate_usd4, duration_s, cost_usd4;
-    int64_t joined_wall_ms, ended_wall_ms, billed_to_wall_ms;
+    int64_t joined_us; /* 0: not yet */
+    int64_t joined_wall_ms, ended_wall_ms, billed_ms;
+    bool is_embed;
     int64_t checkpoint_us, longest_gap_us; /* between two durable moments of a billed call */
     int turns;
     int64_t records; /* number of the last one of its journal */
@@ -29,7 +31,8 @@ struct sim_row {
 struct sim_store {
     struct sim_row rows[SIM_CALLS];
     size_t count;
-    int64_t balance_usd4; /* what no ended call has taken yet */
+    int64_t balance_usd4;   /* what no ended call has taken yet */
+    int64_t day_limit_usd4; /* of all embed calls */
     int64_t delay_us;
     int failures;              /* so many jobs fail as if the database were away; -1: all */
     enum err fault;            /* with what; OK: ERR_IO */
@@ -47,8 +50,9 @@ struct sim_store {
 extern struct sim_store sim_store;
 
 void sim_store_begin(int64_t balance_usd4);
-void sim_store_insert(const char *call_id, int64_t rate_usd4);
-void sim_store_credit(int64_t usd4); /* from outside; the service is told */
+void sim_store_insert(const char *call_id, int64_t rate_usd4, bool is_embed);
+void sim_store_credit(int64_t usd4);    /* from outside; the service is told */
+void sim_store_set_limit(int64_t usd4); /* the day's, of embed calls; the same */
 struct sim_row *sim_store_row(const char *call_id);
 bool sim_told(const char *part); /* is it in the events? */
 int sim_told_count(const char *part);

@@ -15,7 +15,7 @@ static void check_settled(const char *id)
     CHECK_INT(sim_told_count("call.ended"), 1);
     CHECK(sim_told_count("call.started") <= 1);
     CHECK(sim_told_count("call.user_joined") <= 1);
-    int64_t billed_ms = row->joined_wall_ms ? row->billed_to_wall_ms - row->joined_wall_ms : 0;
+    int64_t billed_ms = row->joined_us ? row->billed_ms : 0;
     CHECK_INT(row->cost_usd4, money_cost_usd4(row->rate_usd4, money_seconds_up(billed_ms)));
     CHECK_INT(sim_store.balance_usd4, RICH_USD4 - row->cost_usd4);
 }

@@ -211,7 +211,7 @@ enum err world_call(struct world *world, const struct world_call *call)
         .agent_id = agent->id,
         .room_name = arena_printf(arena, "r%d", number),
         .source = call->source,
-        .created_wall_ms = clock_wall_ms() - call->created_ago_ms,
+        .created_wall_ms = clock_wall_ms(),
         .cost_per_minute_usd4 = call->rate_usd4,
         .participant_identity = "caller-1",
     };
@@ -221,7 +221,7 @@ enum err world_call(struct world *world, const struct world_call *call)
     plan->language = call->language;
     plan->is_language_sent = call->is_language_sent;
     plan->join_until_wall_ms = row->created_wall_ms + call->join_within_ms;
-    sim_store_insert(row->id, call->rate_usd4);
+    sim_store_insert(row->id, call->rate_usd4, call->source == CALL_SOURCE_EMBED);
     calls_start(world->calls, plan, answered, NULL);
     return wait_for_answer();
 }

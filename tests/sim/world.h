@@ -33,7 +33,7 @@ struct world_call {
     struct call_start start;
     const char *language;
     bool is_language_sent;
-    int64_t join_within_ms, created_ago_ms;
+    int64_t join_within_ms;
     enum call_source source;
     int64_t rate_usd4;
 };

@@ -34,9 +34,9 @@ STORE_TEST(call_lives_from_created_to_ended)
     int64_t t0 = tx->now_ms;
     CHECK_INT(store_call_agent_joined(tx, id, t0 + 100, &engines), OK);
     CHECK_INT(store_call_agent_joined(tx, id, t0 + 100, &engines), ERR_CONFLICT);
-    struct call_funds funds;
+    struct call_funds funds = {.at_us = tx->begun_us};
     CHECK_INT(store_call_user_joined(tx, id, "caller-1", t0 + 200, &funds), OK);
-    CHECK_INT(funds.exhausted_wall_ms, t0 + 200 + 1000000); /* 10 USD at 0.60 a minute */
+    CHECK_INT(funds.exhausted_us, tx->begun_us + INT64_C(1000000000)); /* 10 USD, 0.60 a minute */
     for (int i = 0; i < 3; i++) {
         struct call_turn turn = {i % 2 ? TURN_USER : TURN_ASSISTANT, "line \"one\"\n",
                                  t0 + 300 + i};
@@ -45,7 +45,7 @@ STORE_TEST(call_lives_from_created_to_ended)
     struct call_quality quality = {.turns = 3, .mos = NAN, .jitter_ms = 2.5};
     struct call_end end = {.reason = END_USER_LEFT,
                            .ended_wall_ms = t0 + 61200,
-                           .billed_to_wall_ms = t0 + 61100,
+                           .billed_ms = 60900,
                            .left_identity = "caller-1",
                            .quality = &quality};
     REQUIRE(store_call_end(tx, id, &end, &call) == OK);
@@ -96,9 +96,8 @@ STORE_TEST(unjoined_call_costs_nothing)
     struct tx *tx = fix_write(fix);
     const char *id = fix_call(fix, tx, 6000);
     struct call call;
-    struct call_end end = {.reason = END_NO_USER,
-                           .ended_wall_ms = tx->now_ms + 3600000,
-                           .billed_to_wall_ms = tx->now_ms + 3600000};
+    struct call_end end = {
+        .reason = END_NO_USER, .ended_wall_ms = tx->now_ms + 3600000, .billed_ms = 3600000};
     REQUIRE(store_call_end(tx, id, &end, &call) == OK);
     CHECK_INT(call.duration_s, 0);
     CHECK_INT(call.cost_usd4, 0);
@@ -188,7 +187,7 @@ STORE_TEST(owner_of_an_older_start_is_fenced_off)
     struct tx *tx = fix_write(fix);
     CHECK_INT(store_node_start(tx, "http://a"), OK);
     const char *id = fix_call(fix, tx, 6000);
-    struct call_funds funds;
+    struct call_funds funds = {.at_us = tx->begun_us};
     CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
     struct call_turn turn = {TURN_USER, "hello", tx->now_ms + 2500};
     CHECK_INT(store_call_turn(tx, id, &turn), OK);

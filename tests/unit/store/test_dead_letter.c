@@ -210,12 +210,12 @@ STORE_TEST(a_call_whose_end_cannot_be_told_ends_all_the_same)
     fix_people(fix);
     struct tx *tx = fix_write(fix);
     const char *id = fix_call(fix, tx, 6000);
-    struct call_funds funds;
+    struct call_funds funds = {.at_us = tx->begun_us};
     CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
     make_untellable(tx, id);
     struct call_end end = {.reason = END_USER_LEFT,
                            .ended_wall_ms = tx->now_ms + 10000,
-                           .billed_to_wall_ms = tx->now_ms + 10000,
+                           .billed_ms = 10000,
                            .left_identity = "caller"};
     struct call call;
     REQUIRE(store_call_end(tx, id, &end, &call) == OK);
@@ -231,10 +231,10 @@ STORE_TEST(a_call_whose_money_cannot_be_settled_ends_at_what_it_had_taken)
     fix_people(fix);
     struct tx *tx = fix_write(fix);
     const char *id = fix_call(fix, tx, 6000);
-    struct call_funds funds;
+    struct call_funds funds = {.at_us = tx->begun_us};
     CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
     EXEC(tx, "DELETE FROM workspaces");
-    struct call_end end = {.reason = END_API, .billed_to_wall_ms = tx->now_ms + 10000};
+    struct call_end end = {.reason = END_API, .billed_ms = 10000};
     struct call call;
     REQUIRE(store_call_end(tx, id, &end, &call) == OK);
     CHECK_INT(call.status, CALL_ENDED);

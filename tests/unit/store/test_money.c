@@ -1,8 +1,11 @@
 /* Money: exact, shared, never below zero, never lost, whatever the order of joins and ends. */
 #include <string.h>
 
+#include "base/attr.h"
+#include "store/agent.h"
 #include "store/call.h"
 #include "store/money.h"
+#include "store/node.h"
 #include "store/tx.h"
 #include "store/workspace.h"
 #include "unit/store/call_fixture.h"
@@ -26,18 +29,20 @@ TEST(cost_is_rounded_half_up)
     CHECK_INT(money_seconds_up(-5), 0);
 }
 
-TEST(exhaustion_is_computed)
+TEST(what_is_left_is_computed)
 {
-    struct balance balance = {.balance_usd4 = 100, .as_of_ms = 5000};
-    CHECK_INT(money_exhausted_ms(&balance), MONEY_NEVER_MS);
-    balance.burn_usd4 = 600; /* 10 a second */
-    CHECK_INT(money_exhausted_ms(&balance), 5000 + 10000);
-    balance.owed = 30 * MONEY_SCALE;
-    CHECK_INT(money_exhausted_ms(&balance), 5000 + 7000);
-    balance.owed = 300 * MONEY_SCALE;
-    CHECK_INT(money_exhausted_ms(&balance), 5000);
-    balance = (struct balance){.balance_usd4 = INT64_C(1000000000000), .burn_usd4 = 1};
-    CHECK_INT(money_exhausted_ms(&balance), MONEY_NEVER_MS);
+    struct money_use uses[] = {{.rate_usd4 = 600}, {.rate_usd4 = 1200}}; /* 10, 20 a second */
+    CHECK_INT(money_left_ms(100, uses, 0), MONEY_NEVER_MS);
+    CHECK_INT(money_left_ms(100, uses, 1), 10000);
+    uses[0].used_ms = 3000;
+    CHECK_INT(money_left_ms(100, uses, 1), 7000);
+    uses[0].taken_usd4 = 20; /* the balance has paid for two seconds already */
+    CHECK_INT(money_left_ms(80, uses, 1), 7000);
+    CHECK_INT(money_left_ms(80, uses, 2), 7000 / 3);
+    uses[0].used_ms = 30000;
+    CHECK_INT(money_left_ms(80, uses, 1), 0);
+    uses[0] = (struct money_use){.rate_usd4 = 1};
+    CHECK_INT(money_left_ms(INT64_C(1000000000000), uses, 1), MONEY_NEVER_MS);
 }
 
 static int64_t balance_now(struct fix *fix, struct tx *tx)
@@ -53,21 +58,49 @@ static void set_balance(struct fix *fix, struct tx *tx, int64_t usd4)
          TEXT(fix->workspace_id));
 }
 
+/* The transaction's moment, by both clocks. */
+static void go_to(struct tx *tx, int64_t ms)
+{
+    tx->begun_us += (ms - tx->now_ms) * 1000;
+    tx->now_ms = ms;
+}
+
+static int64_t us_at(const struct tx *tx, int64_t ms)
+{
+    return tx->begun_us + (ms - tx->now_ms) * 1000;
+}
+
+/* What is reckoned in microseconds of our own clock, as milliseconds of the test's. */
+static int64_t ms_of(const struct tx *tx, int64_t us)
+{
+    return us == MONEY_NEVER_US ? MONEY_NEVER_MS : tx->now_ms + (us - tx->begun_us) / 1000;
+}
+
+static int64_t joined_at(struct tx *tx, const char *id)
+{
+    return QUERY_NUMBER(tx, 0, "SELECT user_joined_ms FROM calls WHERE id = ?", TEXT(id));
+}
+
 static int64_t join(struct tx *tx, const char *id, int64_t at_ms)
 {
-    struct call_funds funds = {0};
+    go_to(tx, MAX(tx->now_ms, at_ms));
+    struct call_funds funds = {.at_us = us_at(tx, at_ms), .embed_limit_usd4 = 1000000};
     CHECK_INT(store_call_user_joined(tx, id, "caller", at_ms, &funds), OK);
-    return funds.exhausted_wall_ms;
+    return ms_of(tx, funds.exhausted_us);
 }
 
 static int64_t checkpoint(struct tx *tx, const char *id, int64_t until_ms)
 {
-    struct call_checkpoint point = {.billed_to_wall_ms = until_ms};
+    go_to(tx, MAX(tx->now_ms, until_ms));
+    int64_t lasted_ms = until_ms - joined_at(tx, id);
+    struct call_checkpoint point = {.at_us = us_at(tx, until_ms),
+                                    .lasted_ms = lasted_ms,
+                                    .billed_ms = lasted_ms,
+                                    .embed_limit_usd4 = 1000000};
     strcpy(point.call_id, id);
-    tx->now_ms = until_ms;
-    CHECK_INT(store_call_checkpoint(tx, &point, 1), OK);
-    CHECK(!point.is_fenced);
-    return point.exhausted_wall_ms;
+    CHECK_INT(store_call_checkpoint(tx, &point, 1, false), OK);
+    CHECK(!point.is_fenced && !point.is_passed);
+    return ms_of(tx, point.exhausted_us);
 }
 
 static struct call end_at(struct tx *tx, const char *id, int64_t at_ms, bool is_limit)
@@ -75,9 +108,9 @@ static struct call end_at(struct tx *tx, const char *id, int64_t at_ms, bool is_
     struct call call = {0};
     struct call_end end = {.reason = is_limit ? END_MAX_DURATION : END_API,
                            .ended_wall_ms = at_ms,
-                           .billed_to_wall_ms = at_ms,
+                           .billed_ms = at_ms - joined_at(tx, id),
                            .is_limit = is_limit};
-    tx->now_ms = at_ms;
+    go_to(tx, MAX(tx->now_ms, at_ms));
     CHECK_INT(store_call_end(tx, id, &end, &call), OK);
     return call;
 }
@@ -136,7 +169,6 @@ STORE_TEST(balance_never_falls_below_zero)
     CHECK_INT(first.cost_usd4, 25);
     CHECK_INT(second.cost_usd4, 0);
     CHECK_INT(balance_now(fix, tx), 0);
-    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT burn_usd4 + owed FROM workspaces"), 0);
     CHECK_INT(fix_commit(tx), OK);
 }
 
@@ -175,6 +207,7 @@ STORE_TEST(ledger_adds_up)
         ids[i] = fix_call(fix, tx, 301 + 77 * i);
     for (int step = 0; step < STEPS; step++) {
         now += next_random(&seed) % 3000;
+        go_to(tx, now);
         int i = (int)(next_random(&seed) % CALLS);
         int64_t late = (int64_t)(next_random(&seed) % 200);
         if (state[i] == 0 && ++state[i])
@@ -190,8 +223,6 @@ STORE_TEST(ledger_adds_up)
     int64_t costs = QUERY_NUMBER(tx, -1, "SELECT SUM(cost_usd4) FROM calls");
     CHECK(costs > 0);
     CHECK_INT(balance_now(fix, tx), 10000000 - costs);
-    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT burn_usd4 FROM workspaces"), 0);
-    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT owed FROM workspaces"), 0);
     CHECK_INT(QUERY_NUMBER(tx, -1,
                            "SELECT COUNT(*) FROM calls WHERE cost_usd4 <>"
                            " (rate_usd4 * duration_s + 30) / 60"),
@@ -199,25 +230,182 @@ STORE_TEST(ledger_adds_up)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+/* ---- clocks that are set ---- */
+
+STORE_TEST(a_step_of_the_database_s_clock_changes_no_bill)
+{
+    static const int64_t steps_ms[] = {3600000, -3600000};
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    for (size_t i = 0; i < ARRAY_LEN(steps_ms); i++) {
+        set_balance(fix, tx, 400);
+        const char *a = fix_call(fix, tx, 600), *b = fix_call(fix, tx, 600);
+        int64_t t0 = tx->now_ms;
+        join(tx, a, t0);
+        CHECK_INT(join(tx, b, t0), t0 + 20000);
+        CHECK_INT(checkpoint(tx, b, t0 + 4000), t0 + 20000);
+        CHECK_INT(checkpoint(tx, a, t0 + 4000), t0 + 20000);
+        tx->now_ms += steps_ms[i]; /* begun_us, our own clock, goes on as before */
+        struct call_checkpoint point = {
+            .at_us = tx->begun_us, .lasted_ms = 4000, .billed_ms = 4000};
+        strcpy(point.call_id, a);
+        CHECK_INT(store_call_checkpoint(tx, &point, 1, false), OK);
+        /* What is known of b is older than the step: at most the longest pause is added. */
+        int64_t left_ms = (point.exhausted_us - tx->begun_us) / 1000;
+        CHECK(left_ms == 16000 || left_ms == 16000 - 10000 / 2);
+        strcpy(point.call_id, b);
+        CHECK_INT(store_call_checkpoint(tx, &point, 1, false), OK);
+        CHECK_INT((point.exhausted_us - tx->begun_us) / 1000, 16000);
+        struct call call;
+        REQUIRE(store_call_get(tx, fix->workspace_id, NULL, a, &call) == OK);
+        CHECK_INT(call.duration_s, 4); /* so far */
+        struct call_end end = {.reason = END_API, .ended_wall_ms = t0 + 10000, .billed_ms = 10000};
+        REQUIRE(store_call_end(tx, a, &end, &call) == OK);
+        CHECK_INT(call.duration_s, 10);
+        CHECK_INT(call.cost_usd4, 100);
+        REQUIRE(store_call_end(tx, b, &end, &call) == OK);
+        CHECK_INT(balance_now(fix, tx), 200);
+    }
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(recovery_bills_what_was_durable_whatever_the_clocks_say)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 600);
+    int64_t t0 = tx->now_ms;
+    CHECK_INT(store_call_started(tx, id), OK);
+    join(tx, id, t0 + 1000);
+    checkpoint(tx, id, t0 + 6000);
+    tx->now_ms += 3600000;
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    unsigned n = 0;
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
+    struct call call;
+    REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
+    CHECK_INT(call.duration_s, 5);
+    CHECK_INT(call.cost_usd4, 50);
+    CHECK_INT(call.ended_wall_ms, t0 + 6000);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+/* ---- rows that others hold ---- */
+
+STORE_TEST(a_checkpoint_passes_a_workspace_that_is_held)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *held_workspace = fix->workspace_id, *held = fix_call(fix, tx, 600);
+    join(tx, held, tx->now_ms);
+    fix_people_in(fix, tx);
+    const char *other = fix_call(fix, tx, 600);
+    join(tx, other, tx->now_ms);
+    CHECK_INT(fix_commit(tx), OK);
+    if (!fix->is_pg)
+        return; /* one writer: nobody holds anything */
+    struct fix second = *fix;
+    second.store = fix_open(fix, "", "");
+    REQUIRE(second.store != NULL);
+    struct tx *holder = fix_write(&second);
+    CHECK_INT(store_workspace_lock(holder, held_workspace), OK);
+    tx = fix_write(fix);
+    struct call_checkpoint points[2] = {
+        {.at_us = tx->begun_us, .lasted_ms = 3000, .billed_ms = 3000},
+        {.at_us = tx->begun_us, .lasted_ms = 3000, .billed_ms = 3000}};
+    strcpy(points[0].call_id, held);
+    strcpy(points[1].call_id, other);
+    CHECK_INT(store_call_checkpoint(tx, points, 2, false), OK);
+    CHECK(points[0].is_passed && !points[1].is_passed);
+    CHECK_INT(fix_commit(tx), OK);
+    CHECK_INT(fix_commit(holder), OK);
+    tx = fix_write(fix);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT cost_usd4 FROM calls WHERE id = ?", TEXT(held)), 0);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT cost_usd4 FROM calls WHERE id = ?", TEXT(other)), 30);
+    CHECK_INT(fix_commit(tx), OK);
+    store_close(second.store);
+}
+
+/* ---- embed ---- */
+
+enum { DAY = 86400000 };
+
+static void set_day_limit(struct fix *fix, struct tx *tx, int64_t usd4)
+{
+    struct agent agent;
+    REQUIRE(store_agent_lock(tx, fix->workspace_id, fix->agent_id, &agent) == OK);
+    agent.embed.daily_spend_limit_usd4 = usd4;
+    CHECK_INT(store_agent_update(tx, &agent), OK);
+}
+
 STORE_TEST(embed_spend_counts_running_calls)
 {
     fix_people(fix);
     struct tx *tx = fix_write(fix);
-    EXEC(tx, "UPDATE workspaces SET balance_usd4 = 1000000");
-    tx->now_ms = tx->now_ms / 86400000 * 86400000 + 3600000; /* far from midnight */
+    set_balance(fix, tx, 1000000);
+    go_to(tx, tx->now_ms / DAY * DAY + 3600000); /* far from midnight */
     const char *a = fix_embed_call(fix, tx, 600), *b = fix_embed_call(fix, tx, 600);
     int64_t t0 = tx->now_ms, spent = -1;
     join(tx, a, t0);
     join(tx, b, t0);
     end_at(tx, a, t0 + 5000, false);
-    struct call_checkpoint point = {.billed_to_wall_ms = t0 + 7000};
-    strcpy(point.call_id, b);
-    tx->now_ms = t0 + 7000;
-    CHECK_INT(store_call_checkpoint(tx, &point, 1), OK);
-    CHECK_INT(point.embed_spent_usd4, 50 + 70);
-    CHECK_INT(store_embed_spent(tx, fix->agent_id, t0 + 9000, &spent), OK);
+    checkpoint(tx, b, t0 + 7000);
+    CHECK_INT(store_embed_spent(tx, fix->agent_id, &spent), OK);
+    CHECK_INT(spent, 50 + 70);
+    go_to(tx, t0 + 9000);
+    CHECK_INT(store_embed_spent(tx, fix->agent_id, &spent), OK);
     CHECK_INT(spent, 50 + 90);
-    CHECK_INT(store_embed_spent(tx, "ua_other", t0, &spent), OK);
+    CHECK_INT(store_embed_spent(tx, "ua_other", &spent), OK);
     CHECK_INT(spent, 0);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(embed_calls_end_together_at_the_day_s_limit)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    set_balance(fix, tx, 1000000);
+    go_to(tx, tx->now_ms / DAY * DAY + 3600000);
+    set_day_limit(fix, tx, 28);
+    const char *a = fix_embed_call(fix, tx, 336); /* 5.6 a second */
+    const char *by_api = fix_call(fix, tx, 6000);
+    int64_t t0 = tx->now_ms;
+    CHECK(join(tx, by_api, t0) > t0 + 60000); /* not an embed's matter */
+    CHECK_INT(join(tx, a, t0), t0 + 5000);
+    CHECK_INT(checkpoint(tx, a, t0 + 3000), t0 + 5000);
+    set_day_limit(fix, tx, 56); /* raised while it runs */
+    CHECK_INT(checkpoint(tx, a, t0 + 4000), t0 + 10000);
+    const char *b = fix_embed_call(fix, tx, 336);
+    CHECK_INT(join(tx, b, t0 + 4000), t0 + 7000);
+    CHECK_INT(checkpoint(tx, a, t0 + 4500), t0 + 7000);
+    set_day_limit(fix, tx, 42); /* lowered */
+    CHECK(checkpoint(tx, a, t0 + 5000) == t0 + 5749 || checkpoint(tx, a, t0 + 5000) == t0 + 5750);
+    struct call first = end_at(tx, a, t0 + 5000, true);
+    CHECK_INT(first.cost_usd4, 28);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(a_new_day_has_a_new_limit)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    set_balance(fix, tx, 1000000);
+    set_day_limit(fix, tx, 100); /* 10 s of one call */
+    int64_t midnight = (tx->now_ms / DAY + 1) * DAY;
+    go_to(tx, midnight - 8000);
+    const char *id = fix_embed_call(fix, tx, 600);
+    CHECK_INT(join(tx, id, midnight - 8000), midnight + 10000);
+    CHECK_INT(checkpoint(tx, id, midnight - 3000), midnight + 10000);
+    CHECK_INT(checkpoint(tx, id, midnight + 2000), midnight + 10000);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT usd4 FROM embed_spend WHERE day = ?",
+                           NUMBER(midnight / DAY - 1)),
+              80);
+    struct call call = end_at(tx, id, midnight + 10000, true);
+    CHECK_INT(call.duration_s, 18);
+    CHECK_INT(
+        QUERY_NUMBER(tx, -1, "SELECT usd4 FROM embed_spend WHERE day = ?", NUMBER(midnight / DAY)),
+        100);
     CHECK_INT(fix_commit(tx), OK);
 }

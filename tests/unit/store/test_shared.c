@@ -223,7 +223,7 @@ STORE_TEST(dead_node_s_calls_are_ended_by_another)
     struct tx *tx = fix_write(fix);
     CHECK_INT(store_node_start(tx, "http://a"), OK);
     const char *id = fix_call(fix, tx, 6000);
-    struct call_funds funds;
+    struct call_funds funds = {.at_us = tx->begun_us};
     CHECK_INT(store_call_user_joined(tx, id, "caller", tx->now_ms, &funds), OK);
     CHECK_INT(store_node_renew(tx), OK);
     CHECK_INT(fix_commit(tx), OK);
@@ -240,9 +240,9 @@ STORE_TEST(dead_node_s_calls_are_ended_by_another)
     tx = fix_write(fix); /* a comes back: too late */
     struct call_turn turn = {TURN_USER, "hello?", tx->now_ms};
     CHECK_INT(store_call_turn(tx, id, &turn), ERR_DENIED);
-    struct call_checkpoint point = {.billed_to_wall_ms = tx->now_ms};
+    struct call_checkpoint point = {.at_us = tx->begun_us, .lasted_ms = 5, .billed_ms = 5};
     strcpy(point.call_id, id);
-    CHECK_INT(store_call_checkpoint(tx, &point, 1), OK);
+    CHECK_INT(store_call_checkpoint(tx, &point, 1, true), OK);
     CHECK(point.is_fenced);
     struct call call;
     REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);

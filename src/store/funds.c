@@ -1,0 +1,102 @@
+/* See funds.h. Thread: inside a job. */
+#include "store/funds.h"
+
+#include <string.h>
+
+#include "model/agent.h"
+#include "store/call_row.h"
+#include "store/internal.h"
+#include "store/ledger.h"
+
+enum { UNSEEN_MOST_MS = 10000 }; /* contract, Balance of running calls: the longest pause */
+
+int64_t funds_used_ms(const struct tx *tx, int64_t seen_ms, int64_t seen_at_ms)
+{
+    int64_t since_ms = tx->now_ms - seen_at_ms;
+    return seen_ms + MIN(MAX(since_ms, (int64_t)0), (int64_t)UNSEEN_MOST_MS);
+}
+
+enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,
+                    struct funds *out)
+{
+    *out = (struct funds){.balance_usd4 = balance_usd4, .all_ms = -1};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT agent_id, source, rate_usd4, seen_ms, seen_at_ms, cost_usd4, owner,"
+                " owner_epoch FROM calls WHERE workspace_id = ? AND status <> 'ended'"
+                " AND user_joined_ms > 0",
+                TEXT(workspace_id));
+    while (cursor_next(row)) {
+        struct funds_use *item = GROW(out, tx->arena);
+        item->agent_id = cursor_text(row, 0);
+        item->is_embed =
+            strcmp(cursor_peek(row, 1, NULL), call_source_names[CALL_SOURCE_EMBED]) == 0;
+        item->use = (struct money_use){
+            .rate_usd4 = cursor_number(row, 2),
+            .used_ms = funds_used_ms(tx, cursor_number(row, 3), cursor_number(row, 4)),
+            .taken_usd4 = cursor_number(row, 5)};
+        out->has_foreign |= strcmp(cursor_peek(row, 6, NULL), tx->store->node) != 0 ||
+                            cursor_number(row, 7) != atomic_load(&tx->store->epoch);
+    }
+    return tx_result(tx);
+}
+
+/* agent_id: only its embed calls; NULL: all. */
+static int64_t left_ms(struct tx *tx, const struct funds *funds, int64_t usd4, const char *agent_id)
+{
+    struct money_use *uses = arena_new_n(tx->arena, struct money_use, funds->count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < funds->count; i++) {
+        const struct funds_use *item = &funds->items[i];
+        if (!agent_id || (item->is_embed && strcmp(item->agent_id, agent_id) == 0))
+            uses[count++] = item->use;
+    }
+    return money_left_ms(usd4, uses, count);
+}
+
+/* The limit as it is saved now; what the call began with when its agent has gone. */
+static int64_t day_limit_usd4(struct tx *tx, const char *agent_id, int64_t fallback_usd4)
+{
+    AUTO(cursor) row = QUERY(tx, "SELECT settings FROM agents WHERE id = ?", TEXT(agent_id));
+    if (!cursor_next(row))
+        return fallback_usd4;
+    size_t len;
+    const char *settings = cursor_peek(row, 0, &len);
+    struct agent_limits limits;
+    if (field_read(&agent_limits_table, &limits, settings, len, tx->master_key, tx->arena))
+        return fallback_usd4;
+    return limits.embed.daily_spend_limit_usd4;
+}
+
+/* At midnight a new day's limit begins. */
+static int64_t embed_left_ms(struct tx *tx, const struct funds *funds, const char *agent_id,
+                             int64_t limit_usd4)
+{
+    int64_t today_usd4 = limit_usd4 - ledger_embed_noted(tx, agent_id);
+    int64_t today_ms = left_ms(tx, funds, today_usd4, agent_id);
+    int64_t midnight_ms = LEDGER_DAY_MS - tx->now_ms % LEDGER_DAY_MS;
+    if (today_ms < midnight_ms || today_ms == MONEY_NEVER_MS)
+        return today_ms;
+    struct money_use all = {0};
+    for (size_t i = 0; i < funds->count; i++)
+        if (funds->items[i].is_embed && strcmp(funds->items[i].agent_id, agent_id) == 0)
+            all.rate_usd4 += funds->items[i].use.rate_usd4;
+    return midnight_ms + money_left_ms(limit_usd4, &all, 1);
+}
+
+int64_t funds_exhausted_us(struct tx *tx, struct funds *funds, const struct call_row *call,
+                           int64_t embed_limit_usd4)
+{
+    if (funds->all_ms < 0)
+        funds->all_ms = left_ms(tx, funds, funds->balance_usd4, NULL);
+    int64_t ms = funds->all_ms;
+    if (call->source == CALL_SOURCE_EMBED) {
+        if (!funds->embed_agent || strcmp(funds->embed_agent, call->agent_id) != 0) {
+            funds->embed_agent = call->agent_id;
+            funds->embed_ms = embed_left_ms(tx, funds, call->agent_id,
+                                            day_limit_usd4(tx, call->agent_id, embed_limit_usd4));
+        }
+        ms = MIN(ms, funds->embed_ms);
+    }
+    return ms >= MONEY_NEVER_MS ? MONEY_NEVER_US : tx->begun_us + ms * 1000;
+}

@@ -233,11 +233,19 @@ static const struct field test_rows[] = {
 };
 FIELD_TABLE(tool_test_answer_table, struct tool_test_answer, "ToolTestAnswer", test_rows);
 
-static void test_done(void *arg, const struct tool_result *result)
+struct tool_test {
+    struct tool tool;
+    struct tool_test_body body;
+};
+
+/* On a store thread: reading a long answer takes its time. */
+static void answer_tested(struct request *request)
 {
-    struct request *request = arg;
-    AUTO_MEM char *data = js_print(result->data);
-    AUTO_MEM char *headers = result->headers ? js_print(result->headers) : mem_strdup("{}");
+    const struct tool_result *result = request->state;
+    AUTO(js) parsed = tool_result_data(result);
+    AUTO(js) named = tool_result_headers(result);
+    AUTO_MEM char *data = js_print(parsed);
+    AUTO_MEM char *headers = js_print(named);
     struct tool_test_answer answer = {
         .is_success = result->is_success,
         .status = result->status,
@@ -247,13 +255,16 @@ static void test_done(void *arg, const struct tool_result *result)
         .error = result->error ? result->error : "",
     };
     request_answer(request, &answer, 0);
-    request_finish(request);
 }
 
-struct tool_test {
-    struct tool tool;
-    struct tool_test_body body;
-};
+static void test_done(void *arg, const struct tool_result *result)
+{
+    struct request *request = arg;
+    struct tool_result *kept = arena_new_of(request->arena, struct tool_result);
+    tool_result_copy(request->arena, result, kept);
+    request->state = kept;
+    request_job(request, STORE_READ, answer_tested);
+}
 
 /* On the control loop, after the tool was read. */
 static void run_test(struct request *request)

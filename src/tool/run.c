@@ -37,29 +37,49 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Names in lower case; what came more than once is joined, as RFC 9110 section 5.2 allows. */
-static struct js *read_headers(struct arena *arena, const struct http_fetch_result *answer)
+/* What came more than once is joined, as RFC 9110 section 5.2 allows. */
+struct js *tool_result_headers(const struct tool_result *result)
 {
+    AUTO(arena) arena = arena_new(0);
     struct js *headers = js_object();
-    for (size_t i = 0; i < answer->header_count; i++) {
-        char *name = arena_strdup(arena, answer->headers[i].name);
+    for (size_t i = 0; i < result->header_count; i++) {
+        char *name = arena_strdup(arena, result->headers[i].name);
         for (char *p = name; *p; p++)
             *p = lower(*p);
         const char *before = js_text(js_get(headers, name));
-        const char *value = answer->headers[i].value;
+        const char *value = result->headers[i].value;
         js_set(headers, name,
                js_string(before ? arena_printf(arena, "%s, %s", before, value) : value));
     }
     return headers;
 }
 
-static struct js *read_data(const struct http_fetch_result *answer)
+struct js *tool_result_data(const struct tool_result *result)
 {
     struct js *data;
-    if (!answer->is_cut && answer->body_len > 0 &&
-        js_parse(answer->body, answer->body_len, JSON_DEPTH_MAX, &data, NULL) == OK)
+    if (!result->body)
+        return NULL;
+    if (!result->is_cut && result->body_len > 0 &&
+        js_parse(result->body, result->body_len, JSON_DEPTH_MAX, &data, NULL) == OK)
         return data;
-    return js_string_n(answer->body, answer->body_len);
+    return js_string_n(result->body, result->body_len);
+}
+
+void tool_result_copy(struct arena *arena, const struct tool_result *from, struct tool_result *out)
+{
+    struct http_header *headers = arena_new_n(arena, struct http_header, from->header_count);
+    *out = *from;
+    for (size_t i = 0; i < from->header_count; i++)
+        headers[i] = (struct http_header){arena_strdup(arena, from->headers[i].name),
+                                          arena_strdup(arena, from->headers[i].value)};
+    out->headers = headers;
+    if (from->body) {
+        char *body = arena_alloc(arena, from->body_len + 1);
+        memcpy(body, from->body, from->body_len);
+        out->body = body;
+    }
+    out->model_text = arena_strdup(arena, from->model_text);
+    out->error = arena_strdup(arena, from->error);
 }
 
 /* The first TOOL_MODEL_TEXT_CHARS code points, as UTF-8 whatever came. */
@@ -94,14 +114,15 @@ static void on_answer(void *arg, const struct http_fetch_result *answer)
 {
     struct tool_run *run = arg;
     bool has_answer = !answer->fault.err;
-    AUTO(js) data = has_answer ? read_data(answer) : NULL;
-    AUTO(js) headers = has_answer ? read_headers(run->arena, answer) : js_object();
     const struct tool_result result = {
         .is_success = has_answer && answer->status >= 200 && answer->status <= 299,
         .status = status_of(answer),
         .latency_ms = answer->latency_us / 1000,
-        .data = data,
-        .headers = headers,
+        .body = has_answer ? answer->body : NULL,
+        .body_len = has_answer ? answer->body_len : 0,
+        .is_cut = answer->is_cut,
+        .headers = answer->headers,
+        .header_count = has_answer ? answer->header_count : 0,
         .model_text = has_answer ? cut_for_model(run->arena, answer->body, answer->body_len) : "",
         .error = error_of(run->arena, answer),
     };

@@ -10,7 +10,9 @@
 #include "base/attr.h"
 #include "base/err.h"
 
+struct arena;
 struct http_client;
+struct http_header;
 struct js;
 struct tool;
 struct tool_run;
@@ -42,11 +44,21 @@ struct tool_result {
     bool is_success; /* the endpoint answered 2xx */
     int status;      /* the endpoint's; 504 it timed out; 502 it could not be reached */
     int64_t latency_ms;
-    const struct js *data;    /* parsed when JSON, else a string; NULL when no answer came */
-    const struct js *headers; /* object, names in lower case */
-    const char *model_text;   /* what the model is shown: at most 1,800 code points */
-    const char *error;        /* a sentence, NULL when an answer came with 2xx */
+    const char *body; /* NULL when no answer came */
+    size_t body_len;
+    bool is_cut; /* the endpoint's answer was longer */
+    const struct http_header *headers;
+    size_t header_count;
+    const char *model_text; /* what the model is shown: at most 1,800 code points */
+    const char *error;      /* a sentence, NULL when an answer came with 2xx */
 };
+
+void tool_result_copy(struct arena *arena, const struct tool_result *from, struct tool_result *out);
+/* The body, parsed when it is JSON, else as a string; NULL when no answer came. A body of 1 MiB
+ * takes 50 ms, so not on a loop. Thread: worker. */
+struct js *tool_result_data(const struct tool_result *result);
+/* An object, names in lower case. Thread: any. */
+struct js *tool_result_headers(const struct tool_result *result);
 
 typedef void tool_done_fn(void *arg, const struct tool_result *result); /* borrowed */
 

@@ -1,5 +1,6 @@
 #include "tool/run.h"
 
+#include "base/arena.h"
 #include "base/js.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -55,8 +56,13 @@ static void on_done(void *arg, const struct tool_result *result)
     struct bench *bench = arg;
     bench->is_success = result->is_success;
     bench->status = result->status;
-    bench->data = js_print(result->data);
-    bench->headers = js_print(result->headers);
+    AUTO(arena) arena = arena_new(0);
+    struct tool_result copy;
+    tool_result_copy(arena, result, &copy);
+    AUTO(js) data = tool_result_data(&copy);
+    AUTO(js) headers = tool_result_headers(&copy);
+    bench->data = js_print(data);
+    bench->headers = js_print(headers);
     bench->model_text = mem_strdup(result->model_text);
     bench->error = mem_strdup(result->error);
     CHECK(result->latency_ms >= 0);
@@ -99,7 +105,8 @@ static void run(struct bench *bench, const char *path)
 {
     AUTO_MEM char *url =
         mem_printf("http://127.0.0.1:%u%s", http_server_address(bench->server).port, path);
-    const struct tool tool = {.url = url, .timeout_ms = 100};
+    bool is_held = strcmp(path, "/hold") == 0;
+    const struct tool tool = {.url = url, .timeout_ms = is_held ? 100 : 20000};
     const struct tool_run_input input = {.tool = &tool};
     forget_result(bench);
     tool_run_start(bench->client, &input, on_done, bench);
@@ -111,6 +118,7 @@ TEST(json_answers_are_parsed_and_headers_joined)
     struct bench bench;
     bench_open(&bench, "127.0.0.1");
     run(&bench, "/json");
+    CHECK_TEXT(bench.error, NULL);
     CHECK(bench.is_success && bench.status == 200 && !bench.error);
     CHECK_TEXT(bench.data, "{\"a\":[1,2.5]}");
     CHECK_TEXT(bench.model_text, "{\"a\": [1, 2.5]}");

@@ -34,6 +34,8 @@ enum {
     POOL_THREADS = 4,
     POOL_NICE = 5,
     DAY_MS = 86400000,
+    TOOLS_WAITING = 16384,              /* requests, 5 kB each without their bodies */
+    TOOLS_WAITING_PER_WORKSPACE = 1024, /* 20 calls that all start with 50 tools */
 };
 
 static const char *text_or_null(const struct config *config, enum setting setting)
@@ -68,8 +70,14 @@ static enum err new_resolver(struct app *app, struct loop *loop, struct resolver
 static struct http_client *new_http_client(struct app *app, struct loop *loop,
                                            struct resolver *resolver)
 {
-    const struct http_client_config config = {.resolver = resolver,
-                                              .ca_path = text_or_null(app->config, SET_EGRESS_CA)};
+    const struct http_client_config config = {
+        .resolver = resolver,
+        .tls = app->client_tls,
+        .tenants = {.running = (size_t)config_int(app->config, SET_TOOLS_UNDER_WAY),
+                    .running_per_key = (size_t)config_int(app->config, SET_TOOLS_PER_WORKSPACE),
+                    .waiting = TOOLS_WAITING,
+                    .waiting_per_key = TOOLS_WAITING_PER_WORKSPACE},
+    };
     return http_client_new(loop, &config);
 }
 
@@ -315,7 +323,7 @@ static enum err open_delivery(struct app *app, struct fault *fault)
         .loop = app->delivery_loop,
         .store = app->store,
         .resolver = app->delivery_resolver,
-        .ca_path = text_or_null(app->config, SET_EGRESS_CA),
+        .tls = app->client_tls,
         .max_under_way = (unsigned)config_int(app->config, SET_WEBHOOK_CONNECTIONS),
         .max_per_receiver = (unsigned)config_int(app->config, SET_WEBHOOK_PER_RECEIVER),
         .keep_ms = config_int(app->config, SET_WEBHOOK_KEEP) * DAY_MS,

@@ -284,7 +284,7 @@ static enum err open_run(struct call_run *run)
         err = port_open(&port, &run->port, &run->fault);
     if (err)
         return err;
-    const struct http_client_config http = {.resolver = run->resolver, .ca_path = *ca ? ca : NULL};
+    const struct http_client_config http = {.resolver = run->resolver, .tls = run->tls};
     run->dialer = dialer_new(run->resolver, run->tls);
     const struct room_media_config rooms = {
         .loop = run->loop, .port = run->port, .dialer = run->dialer};

@@ -438,7 +438,7 @@ static void open_parts(struct deliverer *deliverer)
     const struct delivery_config *config = &deliverer->config;
     const struct http_client_config client = {
         .resolver = config->resolver,
-        .ca_path = config->ca_path,
+        .tls = config->tls,
         .max_connections = config->max_under_way,
     };
     deliverer->client = http_client_new(config->loop, &client);

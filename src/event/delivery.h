@@ -22,20 +22,21 @@ struct deliverer;
 struct loop;
 struct resolver;
 struct store;
+struct tls_context;
 
 /* Zeros mean the standard value. */
 struct delivery_config {
-    struct loop *loop;         /* the delivery loop; borrowed */
-    struct store *store;       /* borrowed */
-    struct resolver *resolver; /* borrowed */
-    const char *ca_path;       /* further authorities, NULL: none */
-    unsigned max_under_way;    /* 4,096 attempts at once; those with long bodies count more */
-    unsigned max_per_receiver; /* 1,024 of them to one host and port of one workspace */
-    int64_t answer_ms;         /* 5,000: contract, Delivery behaviour */
-    int64_t pause_scale_ppm;   /* 1,000,000; less makes the pauses shorter (tests) */
-    int64_t keep_ms;           /* how long settled deliveries stay as the log: 30 days */
-    int64_t most_waiting;      /* of one workspace; 0: no ceiling */
-    int64_t stop_ms;           /* for what is under way when it stops: 6,000 */
+    struct loop *loop;             /* the delivery loop; borrowed */
+    struct store *store;           /* borrowed */
+    struct resolver *resolver;     /* borrowed */
+    const struct tls_context *tls; /* a client context, borrowed; NULL: the system's authorities */
+    unsigned max_under_way;        /* 4,096 attempts at once; those with long bodies count more */
+    unsigned max_per_receiver;     /* 1,024 of them to one host and port of one workspace */
+    int64_t answer_ms;             /* 5,000: contract, Delivery behaviour */
+    int64_t pause_scale_ppm;       /* 1,000,000; less makes the pauses shorter (tests) */
+    int64_t keep_ms;               /* how long settled deliveries stay as the log: 30 days */
+    int64_t most_waiting;          /* of one workspace; 0: no ceiling */
+    int64_t stop_ms;               /* for what is under way when it stops: 6,000 */
 };
 
 /* Before the loop runs, or on it. */

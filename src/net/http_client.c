@@ -1,177 +1,84 @@
 #include "net/http_client.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <curl/curl.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/list.h"
-#include "base/loop.h"
 #include "base/mem.h"
-#include "net/internal.h"
+#include "net/http_client_fetch.h"
 #include "net/resolver.h"
 #include "net/tls.h"
-#include "net/url.h"
 
 enum {
     CONNECT_STANDARD_MS = 5000,
     TIMEOUT_STANDARD_MS = 30000,
     BODY_STANDARD_BYTES = 1024 * 1024,
     CONNECTIONS_STANDARD = 256,
-    HEADERS_MAX = 100,
+    TENANT_CONNECTIONS = 16, /* a tenant has as many requests under way */
     URL_MAX_BYTES = 2 * URL_MAX,
+    /* On a connection a body may take eight times its size (chunks of one byte), and headers. */
+    FRAMING_TIMES = 8,
+    FRAMING_BYTES = 1024 * 1024,
 };
 
 struct http_client {
     struct loop *loop;
-    CURLM *multi;
-    struct timer timer; /* libcurl's */
     struct http_client_config config;
-    char *ca_path;
+    struct tls_context *own_tls; /* unless one was given */
+    struct http_pools *pools;
+    struct fair *fair; /* of fetches */
     struct list_node fetches;
     bool is_stopped;
     bool is_freed;
 };
 
-/* One socket of libcurl's, watched. */
-struct watched {
-    struct http_client *client;
-    struct io *io;
-    curl_socket_t fd;
-};
-
-/*   resolving --> with libcurl (easy != NULL) --> over */
-struct http_fetch {
-    struct http_client *client;
-    struct list_node node;
-    struct arena *arena;
-    struct resolve *name;
-    struct url url;
-    char *url_text;
-    char *method;
-    char *body;
-    size_t body_len;
-    struct curl_slist *headers, *pinned;
-    struct http_fetch_request limits; /* its numbers only */
-    struct http_fetch_fns fns;
-    void *arg;
-    CURL *easy;
-    struct timer limit, stall;
-    int64_t began_us, first_byte_us;
-    struct buf got;
-    struct http_header *got_headers;
-    size_t got_count;
-    char error_text[CURL_ERROR_SIZE];
-    struct fault fault;
-    bool is_cut;
-    bool is_over; /* on_done has come or will never come */
-};
-
-static void check_done(struct http_client *client);
-
-/* libcurl asks for descriptors and a timer. */
-
-static void on_socket(void *arg, unsigned events)
-{
-    struct watched *watched = arg;
-    struct http_client *client = watched->client;
-    if (client->is_freed)
-        return;
-    int running, flags = (events & IO_READ ? CURL_CSELECT_IN : 0) |
-                         (events & IO_WRITE ? CURL_CSELECT_OUT : 0);
-    curl_multi_socket_action(client->multi, watched->fd, flags, &running);
-    check_done(client);
-}
-
-static void free_watched(void *arg)
-{
-    mem_free(arg);
-}
-
-static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
-{
-    struct http_client *client = arg;
-    struct watched *watched = socket_arg;
-    (void)easy;
-    if (what == CURL_POLL_REMOVE) {
-        if (watched) {
-            io_close(watched->io);
-            curl_multi_assign(client->multi, fd, NULL);
-            loop_defer(client->loop, free_watched, watched);
-        }
-        return 0;
-    }
-    unsigned events = (what & CURL_POLL_IN ? IO_READ : 0) | (what & CURL_POLL_OUT ? IO_WRITE : 0);
-    if (!watched) {
-        watched = mem_new(struct watched);
-        watched->client = client;
-        watched->fd = fd;
-        watched->io = io_open(client->loop, fd, events, on_socket, watched);
-        curl_multi_assign(client->multi, fd, watched);
-    } else {
-        io_want(watched->io, events);
-    }
-    return 0;
-}
-
-static void on_timer(void *arg)
-{
-    struct http_client *client = arg;
-    int running;
-    if (client->is_freed)
-        return;
-    curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    check_done(client);
-}
-
-static int set_timer(CURLM *multi, long timeout_ms, void *arg)
-{
-    struct http_client *client = arg;
-    (void)multi;
-    if (timeout_ms < 0 || client->is_freed)
-        timer_stop(&client->timer);
-    else
-        timer_set_after(&client->timer, timeout_ms * 1000);
-    return 0;
-}
+static void on_done(struct http_transfer *transfer, int code);
+static bool on_bytes(struct http_transfer *transfer, uint64_t received);
 
 struct http_client *http_client_new(struct loop *loop, const struct http_client_config *config)
 {
     struct http_client *client = mem_new(struct http_client);
-    unsigned connections =
-        config->max_connections ? config->max_connections : (unsigned)CONNECTIONS_STANDARD;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    const struct http_pools_config pools = {
+        .loop = loop,
+        .fns = {on_done, on_bytes},
+        .max_connections = config->max_connections ? config->max_connections : CONNECTIONS_STANDARD,
+        .max_tenant_connections =
+            config->max_connections ? config->max_connections : TENANT_CONNECTIONS,
+        .max_per_host = config->max_per_host,
+        .bounds_bytes = config->tenants.running > 0,
+    };
     client->loop = loop;
     client->config = *config;
-    client->ca_path = mem_strdup(config->ca_path);
+    client->pools = http_pools_new(&pools);
+    client->fair = fair_new(&config->tenants);
     list_init(&client->fetches);
-    timer_init(&client->timer, loop, on_timer, client);
-    client->multi = curl_multi_init();
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
-    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)connections);
-    curl_multi_setopt(client->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)config->max_per_host);
     return client;
+}
+
+/* One of its own is made when it is wanted first: reading the authorities takes 20 ms. */
+const struct tls_context *http_fetch_tls(const struct http_fetch *fetch)
+{
+    struct http_client *client = fetch->client;
+    if (!client->config.tls && tls_client_new(NULL, &client->own_tls, NULL) == OK)
+        client->config.tls = client->own_tls;
+    return client->config.tls;
+}
+
+const struct http_client_config *http_fetch_config(const struct http_fetch *fetch)
+{
+    return &fetch->client->config;
 }
 
 /* The life of a fetch. */
 
+static void begin_next(struct http_client *client);
+
 static void free_fetch(void *arg)
 {
     struct http_fetch *fetch = arg;
-    if (fetch->easy) {
-        curl_multi_remove_handle(fetch->client->multi, fetch->easy);
-        curl_easy_cleanup(fetch->easy);
-    }
-    curl_slist_free_all(fetch->headers);
-    curl_slist_free_all(fetch->pinned);
+    http_fetch_release(fetch);
+    http_pool_release(fetch->pool, fetch->held_bytes);
+    http_pool_give(fetch->pool);
     buf_clear(&fetch->got);
     arena_free(fetch->arena);
     mem_free(fetch);
@@ -180,12 +87,18 @@ static void free_fetch(void *arg)
 /* No callback comes after this; libcurl lets go at the end of the turn, outside its own calls. */
 static void retire(struct http_fetch *fetch)
 {
+    struct http_client *client = fetch->client;
     fetch->is_over = true;
     resolve_cancel(TAKE(fetch->name));
     timer_stop(&fetch->limit);
     timer_stop(&fetch->stall);
     list_remove(&fetch->node);
-    loop_defer(fetch->client->loop, free_fetch, fetch);
+    loop_defer(client->loop, free_fetch, fetch);
+    if (fetch->turn.line && fetch->turn.is_running)
+        fair_done(client->fair, &fetch->turn, clock_now_us() - fetch->began_us);
+    else
+        fair_remove(client->fair, &fetch->turn);
+    begin_next(client);
 }
 
 static void finish(struct http_fetch *fetch)
@@ -193,23 +106,17 @@ static void finish(struct http_fetch *fetch)
     if (fetch->is_over)
         return;
     int64_t now_us = clock_now_us();
-    long status = 0;
-    char *type = NULL;
-    if (fetch->easy) {
-        curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
-        curl_easy_getinfo(fetch->easy, CURLINFO_CONTENT_TYPE, &type);
-    }
     const struct http_fetch_result result = {
         .fault = fetch->fault,
-        .status = (int)status,
+        .status = http_fetch_status(fetch),
         .body = fetch->got.data ? fetch->got.data : "",
         .body_len = fetch->got.len,
         .is_cut = fetch->is_cut,
         .headers = fetch->got_headers,
         .header_count = fetch->got_count,
-        .content_type = type,
-        .latency_us = now_us - fetch->began_us,
-        .first_byte_us = fetch->first_byte_us ? fetch->first_byte_us - fetch->began_us : -1,
+        .content_type = http_fetch_content_type(fetch),
+        .latency_us = now_us - fetch->asked_us,
+        .first_byte_us = fetch->first_byte_us ? fetch->first_byte_us - fetch->asked_us : -1,
     };
     retire(fetch);
     fetch->fns.on_done(fetch->arg, &result);
@@ -224,9 +131,8 @@ void http_fetch_cancel(struct http_fetch *fetch)
 static void free_client(void *arg)
 {
     struct http_client *client = arg;
-    timer_stop(&client->timer);
-    curl_multi_cleanup(client->multi);
-    mem_free(client->ca_path);
+    fair_free(client->fair);
+    tls_context_free(client->own_tls);
     mem_free(client);
 }
 
@@ -240,7 +146,8 @@ void http_client_free(struct http_client *client)
     {
         retire(fetch);
     }
-    loop_defer(client->loop, free_client, client); /* behind those of the fetches */
+    http_pools_free(client->pools); /* behind the fetches, at the end of the turn */
+    loop_defer(client->loop, free_client, client);
 }
 
 static void stop_fetch(struct http_fetch *fetch)
@@ -260,47 +167,38 @@ void http_client_stop(struct http_client *client)
     }
 }
 
-static enum err error_of(CURLcode code)
+static struct http_fetch *fetch_of(struct http_transfer *transfer)
 {
-    switch (code) {
-    case CURLE_OK:
-        return OK;
-    case CURLE_OPERATION_TIMEDOUT:
-        return ERR_TIMEOUT;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return ERR_NOT_FOUND;
-    case CURLE_URL_MALFORMAT:
-        return ERR_INVALID;
-    default:
-        return ERR_IO;
-    }
+    return CONTAINER_OF(transfer, struct http_fetch, transfer);
 }
 
-static void conclude(struct http_fetch *fetch, CURLcode code)
+static void on_done(struct http_transfer *transfer, int code)
 {
-    if (!fetch->fault.err && !fetch->is_cut && code != CURLE_OK)
-        fault_set(&fetch->fault, error_of(code), "%s",
-                  fetch->error_text[0] ? fetch->error_text : curl_easy_strerror(code));
+    struct http_fetch *fetch = fetch_of(transfer);
+    if (fetch->is_over)
+        return;
+    http_fetch_conclude(fetch, code);
     finish(fetch);
 }
 
-static void check_done(struct http_client *client)
+static bool on_bytes(struct http_transfer *transfer, uint64_t received)
 {
-    CURLMsg *msg;
-    int left;
-    while (!client->is_freed && (msg = curl_multi_info_read(client->multi, &left))) {
-        struct http_fetch *fetch = NULL;
-        CURLcode code = msg->data.result;
-        if (msg->msg != CURLMSG_DONE)
-            continue;
-        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&fetch);
-        conclude(fetch, code);
-    }
+    struct http_fetch *fetch = fetch_of(transfer);
+    uint64_t most = (uint64_t)fetch->limits.max_body_bytes * FRAMING_TIMES + FRAMING_BYTES;
+    if (fetch->is_over)
+        return false;
+    if (received <= most)
+        return true;
+    fault_set(&fetch->fault, ERR_LIMIT, "the answer's framing is too long");
+    finish(fetch);
+    return false;
 }
 
 static void on_limit(void *arg)
 {
     struct http_fetch *fetch = arg;
+    if (!fetch->fault.err && !fetch->began_us)
+        fault_set(&fetch->fault, ERR_TIMEOUT, "it waited too long behind others of the workspace");
     if (!fetch->fault.err) /* one that was known at once waits here as well */
         fault_set(&fetch->fault, ERR_TIMEOUT, "no answer within %lld ms",
                   (long long)fetch->limits.timeout_ms);
@@ -314,178 +212,40 @@ static void on_stall(void *arg)
     finish(fetch);
 }
 
-static void touch(struct http_fetch *fetch)
+void http_fetch_touch(struct http_fetch *fetch)
 {
     if (fetch->limits.stall_ms > 0)
         timer_set_after(&fetch->stall, fetch->limits.stall_ms * 1000);
-}
-
-/* libcurl's callbacks while it works. It lets go of a fetch that is over at the end of the turn
- * only, so each of them looks whether it is before it touches anything. */
-
-static size_t keep_body(struct http_fetch *fetch, const char *data, size_t len)
-{
-    size_t room = fetch->limits.max_body_bytes - fetch->got.len;
-    if (len <= room)
-        return buf_append(&fetch->got, data, len) == OK ? len : 0;
-    if (fetch->limits.cut_body) {
-        buf_append(&fetch->got, data, room);
-        fetch->is_cut = true;
-    } else {
-        fault_set(&fetch->fault, ERR_LIMIT, "the answer is longer than %zu bytes",
-                  fetch->limits.max_body_bytes);
-    }
-    return 0;
-}
-
-static size_t on_body(char *data, size_t size, size_t count, void *arg)
-{
-    struct http_fetch *fetch = arg;
-    size_t len = size * count;
-    long status = 0;
-    if (fetch->is_over)
-        return 0;
-    touch(fetch);
-    curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (!fetch->fns.on_data || status < 200 || status > 299)
-        return keep_body(fetch, data, len);
-    int stops = fetch->fns.on_data(fetch->arg, (int)status, data, len);
-    if (stops && !fetch->is_over)
-        fault_set(&fetch->fault, ERR_CLOSED, "the reader has stopped");
-    return stops || fetch->is_over ? 0 : len;
-}
-
-static void keep_header(struct http_fetch *fetch, const char *line, size_t len)
-{
-    const char *colon = memchr(line, ':', len);
-    if (!colon || fetch->got_count == HEADERS_MAX)
-        return;
-    const char *value = colon + 1, *end = line + len;
-    while (value < end && (*value == ' ' || *value == '\t'))
-        value++;
-    while (end > value && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' '))
-        end--;
-    struct http_header *header = &fetch->got_headers[fetch->got_count++];
-    header->name = arena_strndup(fetch->arena, line, (size_t)(colon - line));
-    header->value = arena_strndup(fetch->arena, value, (size_t)(end - value));
-}
-
-static size_t on_header(char *data, size_t size, size_t count, void *arg)
-{
-    struct http_fetch *fetch = arg;
-    size_t len = size * count;
-    if (fetch->is_over)
-        return 0;
-    touch(fetch);
-    if (!fetch->first_byte_us)
-        fetch->first_byte_us = clock_now_us();
-    if (len > 5 && memcmp(data, "HTTP/", 5) == 0)
-        fetch->got_count = 0; /* the one before was interim */
-    else if (fetch->limits.wants_headers)
-        keep_header(fetch, data, len);
-    return len;
-}
-
-/* The guard's second look: at the very address that is about to be connected to. */
-static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    struct http_fetch *fetch = arg;
-    struct sockaddr_storage storage = {0};
-    struct net_addr addr;
-    (void)purpose;
-    if (fetch->is_over)
-        return CURL_SOCKET_BAD;
-    memcpy(&storage, &address->addr, MIN(sizeof(storage), (size_t)address->addrlen));
-    net_addr_from_sockaddr(&storage, &addr);
-    const struct guard *guard = resolver_guard(fetch->client->config.resolver);
-    if (guard_check_address(guard, fetch->limits.scope, &addr, &fetch->fault) != OK)
-        return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-static void set_method(struct http_fetch *fetch)
-{
-    CURL *easy = fetch->easy;
-    if (fetch->body || strcmp(fetch->method, "POST") == 0) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, fetch->body ? fetch->body : "");
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)fetch->body_len);
-    } else {
-        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    }
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, fetch->method);
-}
-
-static void set_callbacks(struct http_fetch *fetch)
-{
-    CURL *easy = fetch->easy;
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, fetch);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->error_text);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, fetch);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
-}
-
-static void set_rules(struct http_fetch *fetch)
-{
-    CURL *easy = fetch->easy;
-    curl_easy_setopt(easy, CURLOPT_URL, fetch->url_text);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "Earshot/" EARSHOT_VERSION);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)fetch->limits.connect_ms);
-    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, TLS_CIPHERS);
-    if (fetch->pinned)
-        curl_easy_setopt(easy, CURLOPT_RESOLVE, fetch->pinned);
-    if (fetch->client->ca_path) /* beside the system's directory */
-        curl_easy_setopt(easy, CURLOPT_CAINFO, fetch->client->ca_path);
-}
-
-static void begin_transfer(struct http_fetch *fetch)
-{
-    fetch->easy = curl_easy_init();
-    set_callbacks(fetch);
-    set_rules(fetch);
-    set_method(fetch);
-    curl_multi_add_handle(fetch->client->multi, fetch->easy);
-}
-
-/* "host:port:address,address" makes libcurl take these addresses for the name. */
-static void pin(struct http_fetch *fetch, const struct net_addr *addrs, size_t count)
-{
-    AUTO_BUF text = BUF_INIT(URL_HOST_SIZE + 16 + RESOLVER_MAX_ADDRESSES * NET_IP_SIZE);
-    buf_printf(&text, "%s:%u:", fetch->url.host, (unsigned)fetch->url.port);
-    for (size_t i = 0; i < count; i++) {
-        char ip[NET_IP_SIZE];
-        net_ip_print(&addrs[i], ip);
-        bool is_ipv4 = net_addr_is_ipv4(&addrs[i]);
-        buf_printf(&text, "%s%s%s%s", i ? "," : "", is_ipv4 ? "" : "[", ip, is_ipv4 ? "" : "]");
-    }
-    fetch->pinned = curl_slist_append(NULL, text.data);
 }
 
 static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
                         const struct fault *fault)
 {
     struct http_fetch *fetch = arg;
+    struct net_addr literal;
     fetch->name = NULL;
     if (fault->err) {
         fetch->fault = *fault;
         finish(fetch);
         return;
     }
-    struct net_addr literal;
-    if (net_ip_parse(fetch->url.host, &literal) != OK)
-        pin(fetch, addrs, count);
-    begin_transfer(fetch);
+    http_fetch_begin(fetch, addrs, count, net_ip_parse(fetch->url.host, &literal) == OK);
+}
+
+/* It is this fetch's turn. */
+static void begin(struct http_fetch *fetch)
+{
+    fetch->began_us = clock_now_us();
+    const struct resolve_target target = {fetch->url.host, fetch->url.port, fetch->limits.scope,
+                                          fetch->limits.tenant};
+    fetch->name = resolve_start(fetch->client->config.resolver, &target, on_resolved, fetch);
+}
+
+static void begin_next(struct http_client *client)
+{
+    struct fair_item *turn;
+    while (!client->is_freed && (turn = fair_next(client->fair)))
+        begin(CONTAINER_OF(turn, struct http_fetch, turn));
 }
 
 /* What is sent is made anew from what the guard has understood, so that both mean the same host. */
@@ -501,29 +261,22 @@ static enum err write_url(struct http_fetch *fetch)
     return OK;
 }
 
-static enum err add_headers(struct http_fetch *fetch, const struct http_fetch_request *request)
+static enum err copy_body(struct http_fetch *fetch, const struct http_fetch_request *request)
 {
-    bool has_type = false;
-    for (size_t i = 0; i < request->header_count; i++) {
-        const struct http_header *header = &request->headers[i];
-        if (strpbrk(header->name, "\r\n: \t") || !header->name[0] || strpbrk(header->value, "\r\n"))
-            return fault_set(&fetch->fault, ERR_INVALID, "a header is malformed");
-        /* "Name;" is how libcurl sends an empty one. */
-        char *line = header->value[0]
-                         ? arena_printf(fetch->arena, "%s: %s", header->name, header->value)
-                         : arena_printf(fetch->arena, "%s;", header->name);
-        fetch->headers = curl_slist_append(fetch->headers, line);
-        has_type = has_type || strcasecmp(header->name, "Content-Type") == 0;
-    }
-    if (!has_type)
-        fetch->headers = curl_slist_append(fetch->headers, "Content-Type:"); /* none */
-    fetch->headers = curl_slist_append(fetch->headers, "Expect:");
+    if (!request->body)
+        return OK;
+    if (!http_pool_hold(fetch->pool, 0, request->body_len))
+        return fault_set(&fetch->fault, ERR_BUSY, "too many long requests at once");
+    fetch->held_bytes = fetch->body_len = request->body_len;
+    fetch->body = arena_alloc(fetch->arena, fetch->body_len + 1);
+    memcpy(fetch->body, request->body, fetch->body_len);
     return OK;
 }
 
 static enum err prepare(struct http_fetch *fetch, const struct http_fetch_request *request)
 {
-    const struct guard *guard = resolver_guard(fetch->client->config.resolver);
+    struct http_client *client = fetch->client;
+    const struct guard *guard = resolver_guard(client->config.resolver);
     fetch->fault = request->refused;
     if (fetch->fault.err)
         return fetch->fault.err;
@@ -532,7 +285,13 @@ static enum err prepare(struct http_fetch *fetch, const struct http_fetch_reques
     if (!err)
         err = write_url(fetch);
     if (!err)
-        err = add_headers(fetch, request);
+        err = http_fetch_set_headers(fetch, request);
+    if (!err)
+        err = copy_body(fetch, request);
+    if (!err && client->is_stopped)
+        err = fault_set(&fetch->fault, ERR_CLOSED, "the service is ending");
+    if (!err && fair_push(client->fair, request->tenant, &fetch->turn) != OK)
+        err = fault_set(&fetch->fault, ERR_BUSY, "too many requests of the workspace wait");
     fetch->fault.err = err;
     return err;
 }
@@ -552,31 +311,22 @@ struct http_fetch *http_fetch_start(struct http_client *client,
 {
     struct http_fetch *fetch = mem_new(struct http_fetch);
     fetch->client = client;
+    fetch->pool = http_pool_take(client->pools, request->tenant);
     fetch->arena = arena_new(0);
     fetch->limits = with_standards(request);
+    fetch->limits.tenant = arena_strdup(fetch->arena, request->tenant);
     fetch->fns = *fns;
     fetch->arg = arg;
     fetch->method = arena_strdup(fetch->arena, request->method);
-    fetch->body_len = request->body ? request->body_len : 0;
-    if (request->body) {
-        fetch->body = arena_alloc(fetch->arena, fetch->body_len + 1);
-        memcpy(fetch->body, request->body, fetch->body_len);
-    }
     if (request->wants_headers)
-        fetch->got_headers = arena_new_n(fetch->arena, struct http_header, HEADERS_MAX);
+        fetch->got_headers = arena_new_n(fetch->arena, struct http_header, HTTP_FETCH_HEADERS_MAX);
     buf_init(&fetch->got, fetch->limits.max_body_bytes);
-    fetch->began_us = clock_now_us();
+    fetch->asked_us = clock_now_us();
     timer_init(&fetch->limit, client->loop, on_limit, fetch);
     timer_init(&fetch->stall, client->loop, on_stall, fetch);
     list_push_back(&client->fetches, &fetch->node);
     bool is_known = prepare(fetch, request) != OK;
     timer_set_after(&fetch->limit, is_known ? 0 : fetch->limits.timeout_ms * 1000);
-    if (client->is_stopped)
-        stop_fetch(fetch);
-    if (is_known || client->is_stopped)
-        return fetch;
-    const struct resolve_target target = {fetch->url.host, fetch->url.port, request->scope,
-                                          request->tenant};
-    fetch->name = resolve_start(client->config.resolver, &target, on_resolved, fetch);
+    begin_next(client);
     return fetch;
 }

@@ -1,6 +1,9 @@
 /* The HTTP client: libcurl's multi interface on a loop. Every host is resolved by us and guarded
  * before, and the guard stands again in the hook that opens the socket. No proxies, no
  * redirects, no cookies, only http and https; connections are kept and used again.
+ *
+ * Whose request it is (tenant) decides what it shares: connections, TLS sessions and pinned names
+ * are one owner's alone; tenants wait in fair lines for their turn, the operator's begin at once.
  * Thread: its loop. */
 #pragma once
 
@@ -10,6 +13,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/fair.h"
 #include "net/guard.h"
 #include "net/http_server.h"
 
@@ -17,13 +21,16 @@ struct http_client;
 struct http_fetch;
 struct loop;
 struct resolver;
+struct tls_context;
 
 /* Zeros mean the standard value. */
 struct http_client_config {
-    struct resolver *resolver; /* of the loop; borrowed, required */
-    const char *ca_path;       /* further authorities (PEM); NULL: the system's alone */
-    unsigned max_connections;  /* kept in all: 256 */
-    unsigned max_per_host;     /* 0: no ceiling of its own; further requests wait their turn */
+    struct resolver *resolver;     /* of the loop; borrowed, required */
+    const struct tls_context *tls; /* a client context, borrowed; NULL: the system's authorities */
+    unsigned max_connections;      /* kept for each owner: operator 256, tenant 16 */
+    unsigned max_per_host;         /* of each owner; 0: no ceiling; further ones wait their turn */
+    struct fair_limits tenants;    /* requests under way and waiting; zeros: no ceilings. The time
+                                      in the line counts to a request's timeout_ms */
 };
 struct http_client *http_client_new(struct loop *loop, const struct http_client_config *config);
 void http_client_free(struct http_client *client); /* cancels what is under way */
@@ -53,7 +60,8 @@ struct http_fetch_request {
 
 struct http_fetch_result {
     struct fault fault; /* OK: an answer came, whatever its status. ERR_DENIED: the guard;
-                           ERR_TIMEOUT; ERR_LIMIT; ERR_IO, ERR_NOT_FOUND: could not be reached */
+                           ERR_TIMEOUT; ERR_LIMIT; ERR_BUSY: too many of the tenant's; ERR_IO,
+                           ERR_NOT_FOUND: could not be reached */
     int status;         /* 0: none came */
     const char *body;   /* NUL behind; what on_data has taken is not in it */
     size_t body_len;

@@ -162,6 +162,11 @@ enum err tls_client_new(const char *ca_path, struct tls_context **out, struct fa
     return OK;
 }
 
+void tls_client_share(const struct tls_context *context, void *ssl_ctx)
+{
+    SSL_CTX_set1_cert_store(ssl_ctx, SSL_CTX_get_cert_store(context->ssl));
+}
+
 void tls_context_free(struct tls_context *context)
 {
     if (!context)

@@ -27,6 +27,9 @@ enum err tls_server_reload(struct tls_context *context, struct fault *fault) MUS
  * file as well. */
 enum err tls_client_new(const char *ca_path, struct tls_context **out,
                         struct fault *fault) MUST_USE;
+/* Gives the authorities of a client context to another SSL_CTX, such as libcurl's: they are read
+ * once and not for each connection. any. */
+void tls_client_share(const struct tls_context *context, void *ssl_ctx);
 void tls_context_free(struct tls_context *context); /* sessions keep what they need */
 DEFINE_AUTO(tls_context)
 

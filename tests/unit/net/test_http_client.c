@@ -18,6 +18,7 @@ struct shop {
     struct guard *guard;
     struct resolver *resolver;
     struct http_client *client;
+    struct tls_context *client_tls;
     struct http_server *server;
     struct http_exchange *held;
     struct listener *raw;
@@ -110,14 +111,16 @@ static void shop_open(struct shop *shop, const char *allow, struct tls_context *
     REQUIRE(resolver_new(shop->loop, shop->guard, NULL, &shop->resolver, NULL) == OK);
     REQUIRE(http_server_open(shop->loop, &config, &handler, shop, &shop->server, NULL) == OK);
     REQUIRE(listener_open(shop->loop, &config.bind, on_raw_accept, shop, &shop->raw, NULL) == OK);
+    REQUIRE(tls_client_new(ca_path, &shop->client_tls, NULL) == OK);
     const struct http_client_config client_config = {.resolver = shop->resolver,
-                                                     .ca_path = ca_path};
+                                                     .tls = shop->client_tls};
     shop->client = http_client_new(shop->loop, &client_config);
 }
 
 static void shop_close(struct shop *shop)
 {
     http_client_free(shop->client);
+    tls_context_free(shop->client_tls);
     http_server_close(shop->server);
     listener_close(shop->raw);
     stream_close(shop->raw_stream);

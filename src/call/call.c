@@ -345,8 +345,8 @@ static void on_left(void *arg, const char *identity, enum room_left how, int64_t
 {
     struct live_call *call = arg;
     (void)identity;
-    if (call->status == CALL_ENDED || !call->is_here || how == ROOM_LEFT_REFUSED)
-        return;
+    if (call->status == CALL_ENDED || !call->is_here)
+        return; /* whoever was refused before he was here */
     call->is_here = false;
     if (how == ROOM_LEFT_CLEAN) {
         end(call, &(struct ending){.reason = END_USER_LEFT,

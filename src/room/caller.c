@@ -105,7 +105,8 @@ void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const
     caller_send_leave(caller, reason, ACTION_DISCONNECT);
     ws_close(caller->ws, WS_NORMAL, why);
     caller->ws = NULL;
-    caller_gone(caller, ROOM_LEFT_REFUSED);
+    bool was_here = caller->state == CALLER_UP; /* an offer later on: his client may come again */
+    caller_gone(caller, was_here ? ROOM_LEFT_LOST : ROOM_LEFT_REFUSED);
 }
 
 void caller_put_out(struct caller *caller, const char *why)

@@ -187,6 +187,19 @@ static void leaves(struct sim_caller *caller)
     caller->events->on_left(caller->arg, "caller-1", ROOM_LEFT_CLEAN, loop_now_us(caller->loop));
 }
 
+static void is_refused(struct sim_caller *caller)
+{
+    caller->is_joined = false;
+    timer_stop(&caller->mouth);
+    timer_stop(&caller->silence);
+    caller->events->on_left(caller->arg, "caller-1", ROOM_LEFT_REFUSED, caller->last_packet_us);
+}
+
+void sim_refuse(struct sim_caller *caller)
+{
+    soon(caller, is_refused);
+}
+
 static void is_lost(void *arg)
 {
     struct sim_caller *caller = arg;

@@ -37,9 +37,10 @@ struct sim_caller *sim_caller(const char *room);
 bool sim_room_is_open(const char *room); /* hosted, and in the directory */
 struct sim_network *sim_network(struct sim_caller *caller);
 void sim_join(struct sim_caller *caller);
-void sim_leave(struct sim_caller *caller); /* hangs up */
-void sim_cut(struct sim_caller *caller);   /* no packet goes through; noticed after 10 s */
-void sim_mute(struct sim_caller *caller);  /* says so, and sends nothing more */
+void sim_leave(struct sim_caller *caller);  /* hangs up */
+void sim_refuse(struct sim_caller *caller); /* the room wants no more of it: a bad offer */
+void sim_cut(struct sim_caller *caller);    /* no packet goes through; noticed after 10 s */
+void sim_mute(struct sim_caller *caller);   /* says so, and sends nothing more */
 void sim_return(struct sim_caller *caller);
 void sim_room_close(struct sim_caller *caller); /* from outside the call */
 void sim_chat(struct sim_caller *caller, const char *text);

@@ -118,6 +118,24 @@ TEST(a_lost_caller_has_twenty_seconds_and_pays_to_the_last_packet)
     CHECK_INT(sim_store_row("c1")->duration_s, 8); /* 7.5 s in the room until the cut */
 }
 
+TEST(a_caller_whom_the_room_refuses_is_billed_to_the_last_packet)
+{
+    WORLD world;
+    struct world_call call;
+    world_begin(&world, RICH_USD4);
+    world_defaults(&call);
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    world_run(7000);
+    sim_refuse(caller);
+    world_run(19000);
+    CHECK(!sim_told("call.ended"));
+    world_run(2000);
+    CHECK(sim_told("call.ended socket-lost"));
+    CHECK_INT(sim_store_row("c1")->duration_s, 8);
+    CHECK_INT(calls_count(world.calls), 0);
+}
+
 TEST(a_return_within_the_window_is_no_event_and_the_agent_goes_on)
 {
     WORLD world;

@@ -111,9 +111,9 @@ static const char *const version_1[] = {
 };
 
 static const char *const version_2[] = {
-    "CREATE TABLE dead_letters (id {serial}, kind {id} NOT NULL, workspace_id {id} NOT NULL,"
-    " subject_id {id} NOT NULL, reason TEXT NOT NULL, excerpt TEXT NOT NULL,"
-    " count BIGINT NOT NULL, first_ms BIGINT NOT NULL, last_ms BIGINT NOT NULL)",
+    ("CREATE TABLE dead_letters (id {serial}, kind {id} NOT NULL, workspace_id {id} NOT NULL,"
+     " subject_id {id} NOT NULL, reason TEXT NOT NULL, excerpt TEXT NOT NULL,"
+     " count BIGINT NOT NULL, first_ms BIGINT NOT NULL, last_ms BIGINT NOT NULL)"),
     "CREATE UNIQUE INDEX dead_letters_subject ON dead_letters (workspace_id, kind, subject_id)",
     "CREATE INDEX dead_letters_last ON dead_letters (last_ms)",
     "ALTER TABLE calls ADD COLUMN records BIGINT NOT NULL DEFAULT 0",

@@ -1,6 +1,7 @@
-/* The event loop on libuv: uv_poll for descriptors, uv_async for messages of other threads. Timers
- * are ours, in a binary heap over one timerfd, because libuv's count whole milliseconds and audio
- * is paced finer.
+/* The event loop on libuv: uv_poll for descriptors. Timers are ours, in a binary heap over one
+ * timerfd, because libuv's count whole milliseconds and audio is paced finer. Messages of other
+ * threads wake it by an eventfd of ours: a loop that uv_async_send() wakes spins until the sender
+ * has returned from it, and one with a real-time place never lets a sender on its core return.
  *
  *     one turn:  uv_run(ONCE): wait, descriptors  ->  due timers  ->  deferred  ->  posted,
  * deferred
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <uv.h>
@@ -42,7 +44,6 @@ struct call_queue {
 
 struct loop {
     uv_loop_t uv;
-    uv_async_t wake;
     char name[NAME_SIZE];
     int64_t now_us;
     bool is_turn_begun; /* now_us is of this turn */
@@ -54,6 +55,8 @@ struct loop {
     int timer_fd;
     struct io *timer_io;
     int64_t armed_us; /* what timer_fd is set to; 0: nothing */
+    int wake_fd;
+    struct io *wake_io;
 
     struct call_queue deferred;
     struct list_node leftovers;
@@ -182,13 +185,18 @@ void loop_defer(struct loop *loop, loop_fn *fn, void *arg)
     queue_push(&loop->deferred, fn, arg);
 }
 
+static void wake(struct loop *loop)
+{
+    (void)eventfd_write(loop->wake_fd, 1); /* fails only when it is set for long */
+}
+
 void loop_post(struct loop *loop, loop_fn *fn, void *arg)
 {
     pthread_mutex_lock(&loop->mutex);
     bool is_first = loop->posted.count == 0;
     queue_push(&loop->posted, fn, arg);
     if (is_first) /* under the mutex: the loop may be freed by what it then runs */
-        uv_async_send(&loop->wake);
+        wake(loop);
     pthread_mutex_unlock(&loop->mutex);
 }
 
@@ -362,14 +370,28 @@ void io_close(struct io *io)
 
 /* The loop itself. */
 
-static void on_wake(uv_async_t *wake)
+/* Only ends the wait: the turn looks into the queue. */
+static void on_wake(void *arg, unsigned events)
 {
-    (void)wake; /* only ends the wait: the turn looks into the queue */
+    struct loop *loop = arg;
+    eventfd_t count;
+    (void)events;
+    (void)eventfd_read(loop->wake_fd, &count);
 }
 
 static void on_timer_fd(void *arg, unsigned events)
 {
     (void)arg, (void)events; /* the same */
+}
+
+/* Who holds it while a real-time loop waits for it runs at that loop's place until it lets go. */
+static void mutex_init(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
 }
 
 struct loop *loop_new(const char *name)
@@ -378,12 +400,14 @@ struct loop *loop_new(const char *name)
     snprintf(loop->name, sizeof loop->name, "%s", name);
     list_init(&loop->leftovers);
     insist(uv_loop_init(&loop->uv), "make an event loop");
-    insist(uv_async_init(&loop->uv, &loop->wake, on_wake), "make an event loop");
-    pthread_mutex_init(&loop->mutex, NULL);
+    mutex_init(&loop->mutex);
     loop->now_us = loop->mark_us = clock_now_us();
     loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     insist(loop->timer_fd < 0 ? -errno : 0, "make a timer descriptor");
     loop->timer_io = io_open(loop, loop->timer_fd, IO_READ, on_timer_fd, loop);
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    insist(loop->wake_fd < 0 ? -errno : 0, "make a descriptor to wake by");
+    loop->wake_io = io_open(loop, loop->wake_fd, IO_READ, on_wake, loop);
     return loop;
 }
 
@@ -436,6 +460,7 @@ void loop_free(struct loop *loop)
         uv_run(&loop->uv, UV_RUN_NOWAIT);
     current = NULL;
     close(loop->timer_fd);
+    close(loop->wake_fd);
     pthread_mutex_destroy(&loop->mutex);
     mem_free(loop->deferred.calls);
     mem_free(loop->posted.calls);
@@ -465,7 +490,7 @@ void loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
     atomic_store(&loop->is_stopping, true);
-    uv_async_send(&loop->wake);
+    wake(loop);
 }
 
 static void *thread_main(void *arg)

@@ -1,12 +1,14 @@
 #include "base/loop.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "test.h"
 
 /* Writes down what ran, in order; one letter a callback. */
@@ -324,4 +326,61 @@ TEST(loop_ends_what_outlives_its_owner)
     loop_free(loop);
     CHECK_INT(stayed, 1);
     CHECK_INT(ended, 0);
+}
+
+/* A loop with a real-time place and a poster without one, both on one core. */
+struct placed {
+    struct loop *loop;
+    enum place place;
+    int received;
+    int64_t cpu_us; /* of the loop's thread */
+};
+
+enum { PLACED_POSTS = 200 };
+
+static void take_place(void *arg)
+{
+    struct placed *placed = arg;
+    placed->place = place_ask();
+}
+
+static void take_post(void *arg)
+{
+    ++((struct placed *)arg)->received;
+}
+
+static void note_cpu(void *arg)
+{
+    struct placed *placed = arg;
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    placed->cpu_us = spent.tv_sec * INT64_C(1000000) + spent.tv_nsec / 1000;
+}
+
+/* A loop that waited for its sender in a circle would keep it from its core until the kernel stops
+ * all real-time threads for a moment, 950 ms a time. */
+TEST(loop_real_time_is_woken_by_a_normal_thread)
+{
+    cpu_set_t before, one;
+    CHECK_INT(sched_getaffinity(0, sizeof before, &before), 0);
+    int core = 0;
+    while (!CPU_ISSET(core, &before))
+        core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0); /* the loop's thread inherits it */
+    struct placed placed = {.loop = loop_new("test")};
+    loop_post(placed.loop, take_place, &placed);
+    CHECK_INT(loop_start(placed.loop), OK);
+    for (int i = 0; i < PLACED_POSTS; i++) {
+        loop_post(placed.loop, take_post, &placed);
+        usleep(100);
+    }
+    loop_post(placed.loop, note_cpu, &placed);
+    loop_join(placed.loop);
+    loop_free(placed.loop);
+    CHECK_INT(sched_setaffinity(0, sizeof before, &before), 0);
+    CHECK_INT(placed.received, PLACED_POSTS);
+    if (placed.place == PLACE_REAL_TIME) /* else the system does not let it */
+        CHECK(placed.cpu_us < 900000);
 }

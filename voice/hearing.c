@@ -37,7 +37,7 @@ static ps_decoder_t *make_decoder(const struct model_files *files)
     snprintf(language_model, sizeof language_model, "/proc/self/fd/%d", files->arpa_fd);
     cmd_ln_t *settings = cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", acoustic_model, "-dict",
                                      dictionary, "-lm", language_model, "-fwdflat", "no",
-                                     "-bestpath", "no", "-logfn", "/dev/null", NULL);
+                                     "-bestpath", "no", NULL); /* no log, see below */
     if (!settings)
         return NULL;
     ps_decoder_t *decoder = ps_init(settings);

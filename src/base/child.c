@@ -15,9 +15,12 @@
 #include "base/list.h"
 #include "base/mem.h"
 
-extern char **environ;
-
 enum { LAST_DESCRIPTOR_OF_STDIO = 2 };
+
+/* All that a child learns of our environment. */
+static const char *const passed_on[] = {
+    "LANG", "LC_ALL", "TZ", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
+enum { ENVIRONMENT_SIZE = ARRAY_LEN(passed_on) + 2 };
 
 struct child {
     struct loop *loop;
@@ -34,7 +37,7 @@ int pidfd_open(pid_t pid,
                unsigned flags); /* glibc 2.36 has it in a header that clashes with ours */
 
 /* What the child does between vfork and exec: system calls only, since it runs in our memory. */
-static _Noreturn void become(const char *const argv[], int stdio_fd, int nice_by, pid_t parent,
+static _Noreturn void become(const struct child_spec *spec, char *const environment[], pid_t parent,
                              volatile int *out_errno)
 {
     sigset_t none;
@@ -43,12 +46,12 @@ static _Noreturn void become(const char *const argv[], int stdio_fd, int nice_by
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before prctl() */
         _exit(127);
-    if (nice_by)
-        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nice_by);
-    bool has_stdio = dup2(stdio_fd, 0) == 0 && dup2(stdio_fd, 1) == 1;
+    if (spec->nice)
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + spec->nice);
+    bool has_stdio = dup2(spec->stdio_fd, 0) == 0 && dup2(spec->stdio_fd, 1) == 1;
     close_range(LAST_DESCRIPTOR_OF_STDIO + 1, ~0U, 0);
     if (has_stdio)
-        execve(argv[0], (char *const *)(uintptr_t)argv, environ);
+        execve(spec->argv[0], (char *const *)(uintptr_t)spec->argv, environment);
     *out_errno = errno;
     _exit(127);
 }
@@ -90,16 +93,37 @@ static void on_pidfd(void *arg, unsigned events)
     child->on_exit(child->arg, has_exited ? info.si_status : -1, has_exited ? 0 : info.si_status);
 }
 
+static void make_environment(char *out[ENVIRONMENT_SIZE])
+{
+    size_t count = 0;
+    out[count++] = mem_strdup("PATH=/usr/bin:/bin");
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++) {
+        const char *value = getenv(passed_on[i]);
+        if (value)
+            out[count++] = mem_printf("%s=%s", passed_on[i], value);
+    }
+    out[count] = NULL;
+}
+
+static void free_environment(char *environment[ENVIRONMENT_SIZE])
+{
+    for (size_t i = 0; environment[i]; i++)
+        mem_free(environment[i]);
+}
+
 enum err child_spawn(struct loop *loop, const struct child_spec *spec, struct child **out,
                      struct fault *fault)
 {
     volatile int failure = 0; /* shared with the child until exec */
     if (access(spec->argv[0], X_OK) != 0)
         return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
+    char *environment[ENVIRONMENT_SIZE];
+    make_environment(environment);
     pid_t parent = getpid();
     pid_t pid = vfork(); /* NOLINT: posix_spawn sets neither the nice value nor PR_SET_PDEATHSIG */
     if (pid == 0)
-        become(spec->argv, spec->stdio_fd, spec->nice, parent, &failure);
+        become(spec, environment, parent, &failure);
+    free_environment(environment);
     if (pid < 0)
         return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
     int pidfd = failure ? -1 : pidfd_open(pid, 0);

@@ -21,7 +21,9 @@ struct child_spec {
     void *arg;
 };
 
-/* stderr is ours. The child dies with us (PR_SET_PDEATHSIG). ERR_IO: fault says why. */
+/* stderr is ours; of our environment, which holds secrets, the child gets only what says language
+ * and time zone and how a sanitizer works. The child dies with us (PR_SET_PDEATHSIG). ERR_IO: fault
+ * says why. */
 enum err child_spawn(struct loop *loop, const struct child_spec *spec, struct child **out,
                      struct fault *fault) MUST_USE;
 pid_t child_pid(const struct child *child);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "cli/doctor.h"
 #include "cli/programs.h"
 #include "engine/registry.h"
@@ -55,12 +56,26 @@ void doctor_check_engines(struct doctor *doctor)
         find_kind(doctor, registry, k);
 }
 
+static void check_sandbox(struct doctor *doctor)
+{
+    struct sandbox_state can = sandbox_support();
+    if (can.has_paths && can.has_filter)
+        doctor_find(doctor, FINDING_GOOD, "embedded speech is locked in (Landlock, seccomp)");
+    else
+        doctor_find(
+            doctor, FINDING_WARNING, "embedded speech is not locked in: the kernel has no %s%s%s",
+            can.has_paths ? "" : "Landlock", can.has_paths || can.has_filter ? "" : " and no ",
+            can.has_filter ? "" : "seccomp filter");
+}
+
 void doctor_check_programs(struct doctor *doctor)
 {
     AUTO_MEM char *voice = program_voice(doctor->config);
-    if (access(voice, X_OK) == 0)
-        doctor_find(doctor, FINDING_GOOD, "%s", voice);
-    else
+    if (access(voice, X_OK) != 0) {
         doctor_find(doctor, FINDING_WARNING,
                     "%s is not there: embedded speech (flite, espeak, pocketsphinx) is off", voice);
+        return;
+    }
+    doctor_find(doctor, FINDING_GOOD, "%s", voice);
+    check_sandbox(doctor);
 }

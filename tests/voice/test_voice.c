@@ -1,12 +1,16 @@
 /* The real speech programs: what a voice of ours says, the recogniser understands; and a worker
  * that dies is one error. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "hotel.h"
 #include "rig.h"
 #include "test.h"
@@ -250,6 +254,76 @@ TEST(voice_worker_that_dies_is_one_error_and_replaced)
     CHECK_INT(spoken.error, ENGINE_OK);
     CHECK(spoken.count > 20000);
     mem_free(spoken.samples);
+    speech_rig_close(&rig);
+}
+
+/* The workers of this process, as /proc shows them. */
+static pid_t find_worker(void)
+{
+    pid_t found = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc && (entry = readdir(proc));) {
+        char path[300], line[512] = "";
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = fopen(path, "r");
+        char name[32] = "";
+        int pid = 0, parent = 0;
+        if (file && fgets(line, sizeof line, file) &&
+            sscanf(line, "%d (%31[^)]) %*c %d", &pid, name, &parent) == 3 && parent == getpid() &&
+            strcmp(name, "earshot-voice") == 0)
+            found = pid;
+        if (file)
+            fclose(file);
+    }
+    if (proc)
+        closedir(proc);
+    return found;
+}
+
+static size_t read_of(pid_t pid, const char *what, char *out, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, what);
+    FILE *file = fopen(path, "r");
+    size_t len = file ? fread(out, 1, size - 1, file) : 0;
+    out[len] = '\0';
+    if (file)
+        fclose(file);
+    return len;
+}
+
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+TEST(voice_worker_knows_no_secret_and_is_locked_in)
+{
+    static char text[65536];
+    struct speech_rig rig;
+    struct spoken spoken;
+    setenv("EARSHOT_SERVICE_MASTER_KEY", "0123456789abcdef", 1);
+    setenv("PGPASSWORD", "secret", 1);
+    speech_rig_open(&rig);
+    speech_rig_speak(&rig, "espeak", &plain, "Hello.", &spoken);
+    CHECK_INT(spoken.error, ENGINE_OK);
+    mem_free(spoken.samples);
+    pid_t pid = find_worker();
+    REQUIRE(pid > 0);
+    size_t len = read_of(pid, "environ", text, sizeof text);
+    CHECK(len > 0);
+    for (size_t at = 0; at < len; at += strlen(text + at) + 1)
+        CHECK(strncmp(text + at, "EARSHOT", 7) != 0 && strncmp(text + at, "PG", 2) != 0);
+    read_of(pid, "status", text, sizeof text);
+    CHECK(strstr(text, "NoNewPrivs:\t1") != NULL);
+    CHECK(strstr(text, "Seccomp:\t2") != NULL || is_sanitized() || !sandbox_support().has_filter);
+    read_of(pid, "limits", text, sizeof text);
+    const char *core = strstr(text, "Max core file size");
+    CHECK(core && strtol(core + strlen("Max core file size"), NULL, 10) == 0);
     speech_rig_close(&rig);
 }
 

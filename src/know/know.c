@@ -27,7 +27,8 @@ struct know {
     struct store_watch *watch;
     struct timer look;
     bool is_reading, is_closing;
-    _Atomic unsigned users; /* any thread: know_open(), and each job under way */
+    char last_workspace[ID_SIZE]; /* whose document was taken last */
+    _Atomic unsigned users;       /* any thread: know_open(), and each job under way */
 };
 
 /* One document on its way: taken (write job), cut (read job, for the thread), stored (write job).
@@ -35,7 +36,7 @@ struct know {
 struct reading {
     struct know *know;
     struct arena *arena;
-    char id[ID_SIZE], workspace_id[ID_SIZE];
+    char id[ID_SIZE], workspace_id[ID_SIZE]; /* before it is taken: of the one before it */
     enum document_kind kind;
     const char *source;
     size_t source_len;
@@ -158,7 +159,7 @@ static enum err take_job(struct tx *tx, void *arg)
     struct reading *reading = arg;
     struct document document;
     const void *source;
-    enum err err = store_document_take(tx, &document);
+    enum err err = store_document_take(tx, reading->workspace_id, &document);
     if (!err)
         err = store_document_source(tx, document.id, &source, &reading->source_len);
     if (err)
@@ -227,6 +228,8 @@ static void taken(void *arg, enum err err)
 {
     struct reading *reading = arg;
     struct store_line line = {.key = reading->workspace_id, .mode = STORE_READ};
+    if (!err)
+        memcpy(reading->know->last_workspace, reading->workspace_id, ID_SIZE);
     if (err || reading->know->is_closing ||
         store_job_for(reading->know->store, line, cut_job, reading, reading->know->loop, cut))
         reading_over(reading);
@@ -242,6 +245,7 @@ static void look(void *arg)
         return;
     struct reading *reading = mem_new(struct reading);
     reading->know = know;
+    snprintf(reading->workspace_id, sizeof(reading->workspace_id), "%s", know->last_workspace);
     reading->arena = arena_new(0);
     know->is_reading = true;
     atomic_fetch_add(&know->users, 1);

@@ -89,7 +89,11 @@ static enum err check_limits(struct tx *tx, const char *workspace_id, int64_t ho
                      TEXT(workspace_id)) >= hourly_limit)
         return ERR_LIMIT;
     if (QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM documents WHERE status = 'processing'") >=
-        DOCUMENTS_WAITING_MAX)
+            DOCUMENTS_WAITING_MAX &&
+        QUERY_NUMBER(tx, 0,
+                     "SELECT COUNT(*) FROM documents WHERE status = 'processing'"
+                     " AND workspace_id = ?",
+                     TEXT(workspace_id)) >= DOCUMENTS_WAITING_FREE)
         return ERR_BUSY;
     return tx_result(tx);
 }
@@ -264,15 +268,16 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 
 /* --- the reader --- */
 
-enum err store_document_take(struct tx *tx, struct document *out)
+enum err store_document_take(struct tx *tx, const char *last, struct document *out)
 {
     AUTO(cursor)
     row = QUERY(tx,
                 SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
                                 " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
-                                " ORDER BY updated_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
+                                " ORDER BY workspace_id <= ?, workspace_id, updated_ms"
+                                " LIMIT 1 FOR UPDATE SKIP LOCKED",
                 NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
-                TEXT(node_lease(tx)));
+                TEXT(node_lease(tx)), TEXT(last));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);

@@ -13,7 +13,10 @@ struct document_list;
 struct text_list;
 struct tx;
 
-enum { DOCUMENTS_WAITING_MAX = 200 /* in the whole service; more: KNOWLEDGE_BUSY */ };
+enum {
+    DOCUMENTS_WAITING_MAX = 200, /* in the whole service; more: KNOWLEDGE_BUSY */
+    DOCUMENTS_WAITING_FREE = 4,  /* a workspace's first ones, which others cannot keep out */
+};
 
 /* One passage or card: what is searched and spoken. */
 struct passage {
@@ -53,8 +56,9 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
                                  size_t *out_n) MUST_USE;
 
 /* Reading, in the background: takes one document that waits (leased to this node for two minutes,
- * so that another takes it over when this one dies). ERR_NOT_FOUND: none waits. */
-enum err store_document_take(struct tx *tx, struct document *out) MUST_USE;
+ * so that another takes it over when this one dies). Workspaces take turns: the next is the one
+ * after `last`, whose document was taken last ("": none). ERR_NOT_FOUND: none waits. */
+enum err store_document_take(struct tx *tx, const char *last, struct document *out) MUST_USE;
 /* Ready: passages replace the old ones, counts follow from them. ERR_NOT_FOUND: removed or taken
  * over meanwhile. */
 enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,

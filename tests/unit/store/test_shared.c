@@ -359,7 +359,7 @@ STORE_TEST(documents_wait_their_turn_within_their_limits)
     tx->now_ms += 3600001; /* the hour has passed */
     CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 3), OK);
     const char *last = document.id;
-    REQUIRE(store_document_take(tx, &taken) == OK);
+    REQUIRE(store_document_take(tx, "", &taken) == OK);
     const void *source;
     size_t len;
     CHECK_INT(store_document_source(tx, taken.id, &source, &len), OK);
@@ -388,6 +388,40 @@ STORE_TEST(documents_wait_their_turn_within_their_limits)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+static enum err add_page(struct tx *tx, const char *workspace_id)
+{
+    struct document page = {
+        .user_id = workspace_id, .name = "Page", .kind = DOCUMENT_TEXT, .bytes = 5};
+    return store_document_insert(tx, &page, "Hello", 5, 0);
+}
+
+STORE_TEST(documents_of_one_workspace_keep_nobody_waiting)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    char flood[ID_SIZE], other[ID_SIZE];
+    snprintf(flood, sizeof flood, "%s", fix->workspace_id);
+    fix_people_in(fix, tx);
+    snprintf(other, sizeof other, "%s", fix->workspace_id);
+    REQUIRE(strcmp(flood, other) != 0);
+    for (int i = 0; i < DOCUMENTS_WAITING_MAX; i++)
+        REQUIRE(add_page(tx, flood) == OK);
+    CHECK_INT(add_page(tx, flood), ERR_BUSY);
+    for (int i = 0; i < DOCUMENTS_WAITING_FREE; i++)
+        CHECK_INT(add_page(tx, other), OK);
+    CHECK_INT(add_page(tx, other), ERR_BUSY);
+    char last[ID_SIZE] = "";
+    unsigned of_other = 0;
+    for (int i = 0; i < 2 * DOCUMENTS_WAITING_FREE; i++) {
+        struct document taken;
+        REQUIRE(store_document_take(tx, last, &taken) == OK);
+        snprintf(last, sizeof last, "%s", taken.user_id);
+        of_other += strcmp(last, other) == 0;
+    }
+    CHECK_INT(of_other, DOCUMENTS_WAITING_FREE);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(document_of_a_dead_reader_is_taken_again)
 {
     fix_people(fix);
@@ -395,11 +429,11 @@ STORE_TEST(document_of_a_dead_reader_is_taken_again)
     CHECK_INT(store_node_start(tx, ""), OK);
     struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5}, taken;
     CHECK_INT(store_document_insert(tx, &document, "Hello", 5, 0), OK);
-    CHECK_INT(store_document_take(tx, &taken), OK);
-    CHECK_INT(store_document_take(tx, &taken), ERR_NOT_FOUND);
+    CHECK_INT(store_document_take(tx, "", &taken), OK);
+    CHECK_INT(store_document_take(tx, "", &taken), ERR_NOT_FOUND);
     CHECK_INT(store_node_start(tx, ""), OK);
     CHECK_INT(store_document_failed(tx, document.id, "late"), ERR_NOT_FOUND);
-    CHECK_INT(store_document_take(tx, &taken), OK);
+    CHECK_INT(store_document_take(tx, "", &taken), OK);
     CHECK_INT(store_document_failed(tx, document.id, "unreadable"), OK);
     REQUIRE(store_document_get(tx, fix->workspace_id, document.id, &taken) == OK);
     CHECK_TEXT(taken.error, "unreadable");

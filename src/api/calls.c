@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/calls_show.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "base/ids.h"
@@ -89,23 +90,20 @@ void calls_list(struct request *request)
     if (err == ERR_INVALID)
         request_fault(request, "before", "is no nextCursor of this list");
     else if (request_found(request, err))
-        request_answer(
-            request, &(struct calls_answer){page.calls, page.total, page.next ? page.next : ""}, 0);
+        calls_write_page(request, &page);
 }
 
-/* The call of the path; false: answered. */
-static bool get_call(struct request *request, struct call *out)
+/* How the call of the path stands; false: answered. */
+static bool get_status(struct request *request, enum call_status *out)
 {
     return request_found(request,
-                         store_call_get(request->tx, request->principal.workspace_id,
-                                        request_own_agent(request), request->params[0], out));
+                         store_call_status(request->tx, request->principal.workspace_id,
+                                           request_own_agent(request), request->params[0], out));
 }
 
 void calls_get(struct request *request)
 {
-    struct call_answer answer;
-    if (get_call(request, &answer.call))
-        request_answer(request, &answer, 0);
+    calls_write_one(request);
 }
 
 /* ---- asking the owner ---- */
@@ -206,11 +204,12 @@ static void ask_owner(struct request *request, enum command_kind kind, const cha
 
 static void answer_ended(struct request *request)
 {
-    struct call_answer answer;
-    if (!get_call(request, &answer.call))
+    enum call_status status;
+    if (!get_status(request, &status))
         return;
-    if (answer.call.status == CALL_ENDED)
-        request_answer(request, &answer, 0);
+    request->shown = arena_printf(request->arena, "call %s", request->params[0]);
+    if (status == CALL_ENDED)
+        calls_write_one(request);
     else
         request_error(request, API_UNAVAILABLE);
 }
@@ -223,11 +222,11 @@ static void ended(struct request *request)
 
 void calls_end_one(struct request *request)
 {
-    struct call_answer answer;
-    if (!get_call(request, &answer.call))
+    enum call_status status;
+    if (!get_status(request, &status))
         return;
-    if (answer.call.status == CALL_ENDED) /* its first reason stays */
-        request_answer(request, &answer, 0);
+    if (status == CALL_ENDED) /* its first reason stays */
+        request_show(request, answer_ended);
     else
         ask_owner(request, COMMAND_END, "", ended);
 }
@@ -277,13 +276,13 @@ static void said(struct request *request)
 void calls_say_one(struct request *request)
 {
     struct say_body body;
-    struct call call;
+    enum call_status status;
     struct field_context context;
     request_context(request, &context);
     field_create(&say_body_table, &body, request_body(request), &context, "");
-    if (!request_is_valid(request, &context) || !get_call(request, &call))
+    if (!request_is_valid(request, &context) || !get_status(request, &status))
         return;
-    if (call.status == CALL_ACTIVE)
+    if (status == CALL_ACTIVE)
         ask_owner(request, COMMAND_SAY, body.text, said);
     else
         request_error(request, API_CALL_NOT_ACTIVE);

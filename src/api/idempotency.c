@@ -103,13 +103,12 @@ enum err idempotency_settle(struct request *request)
     const struct answer *answer = &request->answer;
     bool is_whole = !request->pieces.more || request->pieces.is_whole;
     struct kept_answer kept = {.status = answer->status};
-    if (answer->status == 0) {
+    if (answer->status == 0 || (request->shown && !is_whole)) {
         kept.status = request->route->status;
         kept.shown = request->shown;
-    } else if (request->shown && (!is_whole || !idempotency_keeps(answer->status))) {
-        return OK;
+        request->is_noted = true;
     } else if (!idempotency_keeps(answer->status)) {
-        return store_idempotency_release(request->tx, &key);
+        return request->is_noted ? OK : store_idempotency_release(request->tx, &key);
     } else {
         kept.body = answer->body.data;
         kept.body_len = answer->body.len;

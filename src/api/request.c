@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/agents_show.h"
+#include "api/calls_show.h"
 #include "api/internal.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -356,6 +357,7 @@ static const struct {
 } shown_kinds[] = {
     {"agent ", agents_show},
     {"tool ", tools_get},
+    {"call ", calls_write_one},
 };
 
 void request_show_again(struct request *request)

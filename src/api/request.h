@@ -82,6 +82,7 @@ struct request {
     const char *idempotency_key; /* NULL: none was sent */
     const char *shown; /* what the answer shows, to show it again when it is too long to be kept */
     bool is_first_job, is_reserved, is_settled, is_replay;
+    bool is_noted; /* what it shows is kept: its effect is never had twice */
 
     bool is_origin_known; /* CORS of the publishable key is decided */
 };

@@ -33,10 +33,19 @@ enum err store_call_running(struct tx *tx, const char *workspace_id, int64_t *ou
 
 /* --- reading: durations and costs of running calls are those up to tx->now_ms --- */
 
-/* The whole call with transcript, webhooks (secrets in clear) and quality. agent_id: NULL, or the
- * only agent whose calls are seen. ERR_NOT_FOUND. */
+/* The whole call with transcript, webhooks (secrets in clear) and quality: where it is known to be
+ * short. agent_id: NULL, or the only agent whose calls are seen. ERR_NOT_FOUND. */
 enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
                         const char *id, struct call *out) MUST_USE;
+/* The same without its transcript, which may be a day of talk. */
+enum err store_call_row(struct tx *tx, const char *workspace_id, const char *agent_id,
+                        const char *id, struct call *out) MUST_USE;
+enum err store_call_status(struct tx *tx, const char *workspace_id, const char *agent_id,
+                           const char *id, enum call_status *out) MUST_USE;
+/* Turns from the one at `first` on, until their texts are about max_bytes. *out_next: where to go
+ * on; -1: these were the last. */
+enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t max_bytes,
+                          struct call_turn_list *out, int64_t *out_next) MUST_USE;
 
 struct call_filter {
     const char *workspace_id;
@@ -46,9 +55,9 @@ struct call_filter {
     const char *before;   /* the cursor of the page before, or NULL */
 };
 struct call_page {
-    struct call_list calls; /* newest first */
-    int64_t total;          /* all that match, across pages, in the same snapshot */
-    const char *next;       /* cursor, NULL on the last page */
+    struct text_list ids; /* newest first */
+    int64_t total;        /* all that match, across pages, in the same snapshot */
+    const char *next;     /* cursor, NULL on the last page */
 };
 /* ERR_INVALID: `before` is no cursor. */
 enum err store_call_list(struct tx *tx, const struct call_filter *filter,

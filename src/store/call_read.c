@@ -1,5 +1,5 @@
-/* Calls read back: one, or a page with the total of the same snapshot. The three queries of a page
- * (calls, transcripts, webhooks) share the condition that picks its rows. Thread: inside a job. */
+/* Calls read back: one, its transcript piece by piece, or a page of ids with the total of the same
+ * snapshot. Thread: inside a job. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook
     return tx_result(tx);
 }
 
-enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
+enum err store_call_row(struct tx *tx, const char *workspace_id, const char *agent_id,
                         const char *id, struct call *out)
 {
     AUTO(cursor)
@@ -166,8 +166,53 @@ enum err store_call_get(struct tx *tx, const char *workspace_id, const char *age
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);
-    enum err err = call_turns_read(tx, id, &out->transcript);
-    return err ? err : webhooks_read(tx, id, &out->webhooks);
+    return webhooks_read(tx, id, &out->webhooks);
+}
+
+enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
+                        const char *id, struct call *out)
+{
+    enum err err = store_call_row(tx, workspace_id, agent_id, id, out);
+    return err ? err : call_turns_read(tx, id, &out->transcript);
+}
+
+enum err store_call_status(struct tx *tx, const char *workspace_id, const char *agent_id,
+                           const char *id, enum call_status *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT status FROM calls"
+                " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
+                TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
+                TEXT(agent_id ? agent_id : ""));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 0));
+    return OK;
+}
+
+enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t max_bytes,
+                          struct call_turn_list *out, int64_t *out_next)
+{
+    enum { ROWS = 32 }; /* PostgreSQL hands all rows of a query over at once */
+    size_t bytes = 0, rows = ROWS;
+    *out = (struct call_turn_list){0};
+    for (*out_next = first; rows == ROWS && bytes < max_bytes;) {
+        AUTO(cursor)
+        row = QUERY(tx,
+                    "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
+                    " AND position >= ? ORDER BY position LIMIT 32",
+                    TEXT(id), NUMBER(*out_next));
+        for (rows = 0; bytes < max_bytes && cursor_next(row); rows++) {
+            struct call_turn *turn = GROW(out, tx->arena);
+            read_turn(row, 0, turn);
+            bytes += strlen(turn->text);
+            *out_next = cursor_number(row, 3) + 1;
+        }
+    }
+    if (rows < ROWS && bytes < max_bytes)
+        *out_next = -1;
+    return tx_result(tx);
 }
 
 /* --- pages --- */
@@ -219,48 +264,6 @@ static enum err make_condition(struct tx *tx, const struct call_filter *filter,
     return OK;
 }
 
-static struct cursor *page_query(struct tx *tx, const struct condition *condition,
-                                 const char *before, const char *after)
-{
-    struct db_value values[ARRAY_LEN(condition->values) + 1] = {0};
-    memcpy(values, condition->values, condition->page_count * sizeof(*values));
-    return tx_query(tx, arena_printf(tx->arena, "%s%s%s", before, condition->page, after), values);
-}
-
-static struct call *find(struct call_list *calls, const char *id)
-{
-    for (size_t i = 0; i < calls->count; i++)
-        if (strcmp(calls->items[i].id, id) == 0)
-            return &calls->items[i];
-    return NULL;
-}
-
-static enum err attach(struct tx *tx, const struct condition *condition, struct call_list *calls)
-{
-    AUTO(cursor)
-    turn = page_query(tx, condition,
-                      "SELECT call_id, role, text, at_ms FROM call_turns WHERE call_id IN"
-                      " (SELECT id FROM calls WHERE ",
-                      ") ORDER BY call_id, position");
-    while (cursor_next(turn)) {
-        struct call *call = find(calls, cursor_peek(turn, 0, NULL));
-        if (call)
-            read_turn(turn, 1, GROW(&call->transcript, tx->arena));
-    }
-    AUTO(cursor)
-    webhook =
-        page_query(tx, condition,
-                   "SELECT call_id, settings, delivered, failed FROM call_webhooks WHERE call_id IN"
-                   " (SELECT id FROM calls WHERE ",
-                   ") ORDER BY call_id, position");
-    while (cursor_next(webhook)) {
-        struct call *call = find(calls, cursor_peek(webhook, 0, NULL));
-        if (call)
-            read_webhook(tx, webhook, 1, &call->webhooks);
-    }
-    return tx_result(tx);
-}
-
 enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct call_page *out)
 {
     struct condition condition = {0};
@@ -273,13 +276,20 @@ enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct
     out->total = tx_query_number(
         tx, 0, arena_printf(tx->arena, "SELECT COUNT(*) FROM calls WHERE %s", condition.total),
         values);
-    AUTO(cursor) row = page_query(tx, &condition, "SELECT " CALL_COLUMNS " FROM calls WHERE ", "");
-    while (cursor_next(row))
-        read_row(tx, row, GROW(&out->calls, tx->arena));
-    if (out->calls.count > filter->limit) {
-        const struct call *last = &out->calls.items[filter->limit - 1];
-        out->calls.count = filter->limit;
-        out->next = arena_printf(tx->arena, "%" PRId64 ".%s", last->created_wall_ms, last->id);
+    memcpy(values, condition.values, condition.page_count * sizeof(*values));
+    AUTO(cursor)
+    row = tx_query(
+        tx, arena_printf(tx->arena, "SELECT id, created_ms FROM calls WHERE %s", condition.page),
+        values);
+    int64_t last_ms = 0;
+    while (!out->next && cursor_next(row)) {
+        if (out->ids.count == filter->limit) {
+            out->next = arena_printf(tx->arena, "%" PRId64 ".%s", last_ms,
+                                     out->ids.items[filter->limit - 1]);
+            continue;
+        }
+        *GROW(&out->ids, tx->arena) = cursor_text(row, 0);
+        last_ms = cursor_number(row, 1);
     }
-    return attach(tx, &condition, &out->calls);
+    return tx_result(tx);
 }

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
 import { until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
 import { refused as refusedWhole, startApi } from './contract.mjs';
 
 const CEILINGS = { EARSHOT_WORKSPACE_MAX_AGENTS: '5', EARSHOT_WORKSPACE_MAX_TOOLS: '70', EARSHOT_WORKSPACE_MAX_KEYS: '3', EARSHOT_WORKSPACE_MAX_STORAGE: '42' };
@@ -221,6 +222,38 @@ test('an agent with the largest tools is called, and its calls hold them once', 
   assert.ok(peak < 128 * MIB, `${peak / MIB} MiB`); /* one of them alone has 37 MiB of tools */
   const { body: { calls } } = await api('GET', '/v1/calls');
   for (const call of calls) assert.equal((await api('POST', `/v1/calls/${call.id}/end`)).status, 200);
+});
+
+/* 640 turns of 16,000 characters for each call of a workspace: a day of talk. */
+const talk = (workspaceId) => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 639)
+  INSERT INTO call_turns (call_id, position, role, text, at_ms) SELECT c.id, n.i, 'user', replace('__________' || n.i, '_', '${'x'.repeat(1600)}'), 1
+  FROM calls c, n WHERE c.workspace_id = '${workspaceId}'`;
+
+test('calls with long transcripts are whole, alone and in a list, and take little memory', async () => {
+  const { api, workspaceId, key } = await t.newWorkspace({ calls: 10 });
+  const agent = await made(api, '/v1/agents', { name: 'x' });
+  const ids = [];
+  for (let n = 0; n < 10; n++) ids.push((await api('POST', '/v1/calls', { agentId: agent.id })).body.callId);
+  for (const id of ids) await api('POST', `/v1/calls/${id}/end`);
+  sql(t.service, talk(workspaceId));
+  const [peak, answers] = await peakOf(async () => {
+    const lists = await Promise.all([0, 1, 2].map(() => fetch(`${t.service.url}/v1/calls?limit=10`, { headers: { Authorization: `Bearer ${key}` } })));
+    return Promise.all(lists.map((list) => list.json()));
+  });
+  if (process.env.SHOW) console.log(peak / MIB);
+  assert.ok(peak < 64 * MIB, `${peak / MIB} MiB`); /* 300 MiB of answers */
+  for (const answer of answers) {
+    assert.deepEqual([answer.total, answer.nextCursor], [10, null]);
+    assert.deepEqual(answer.calls.map((call) => call.id).sort(), [...ids].sort());
+    for (const call of answer.calls) assert.deepEqual(call.transcript.map((turn) => turn.text.slice(16000)), Array.from({ length: 640 }, (_, n) => `${n}`));
+  }
+  const one = await api('GET', `/v1/calls/${ids[3]}`);
+  assert.deepEqual(one.body.call, answers[0].calls.find((call) => call.id === ids[3]));
+  const headers = { 'Idempotency-Key': 'end' };
+  const ended = await api('POST', `/v1/calls/${ids[3]}/end`, undefined, headers);
+  const again = await api('POST', `/v1/calls/${ids[3]}/end`, undefined, headers);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual([ended.body, again.body], [one.body, one.body]);
 });
 
 test('keys have a ceiling; revoked ones do not count', async () => {

@@ -125,10 +125,12 @@ STORE_TEST(calls_are_paged_newest_first)
     do {
         REQUIRE(store_call_list(tx, &filter, &page) == OK);
         CHECK_INT(page.total, 7);
-        for (size_t i = 0; i < page.calls.count; i++, seen++) {
-            CHECK(page.calls.items[i].created_wall_ms <= last_ms);
-            last_ms = page.calls.items[i].created_wall_ms;
-            CHECK_INT(page.calls.items[i].webhooks.count, 1);
+        for (size_t i = 0; i < page.ids.count; i++, seen++) {
+            struct call call;
+            REQUIRE(store_call_row(tx, fix->workspace_id, NULL, page.ids.items[i], &call) == OK);
+            CHECK(call.created_wall_ms <= last_ms);
+            last_ms = call.created_wall_ms;
+            CHECK_INT(call.webhooks.count, 1);
         }
         filter.before = page.next;
     } while (page.next && seen < 20);
@@ -139,7 +141,7 @@ STORE_TEST(calls_are_paged_newest_first)
                                   .limit = 100};
     CHECK_INT(store_call_list(tx, &filter, &page), OK);
     CHECK_INT(page.total, 1);
-    CHECK_TEXT(page.calls.items[0].id, ids[2]);
+    CHECK_TEXT(page.ids.items[0], ids[2]);
     CHECK(page.next == NULL);
     filter.agent_id = "ua_other";
     CHECK_INT(store_call_list(tx, &filter, &page), OK);
@@ -152,32 +154,39 @@ STORE_TEST(calls_are_paged_newest_first)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-STORE_TEST(transcripts_come_with_the_page)
+STORE_TEST(a_transcript_is_read_piece_by_piece)
 {
+    enum { TURNS = 150, TEXT_BYTES = 1000 };
     fix_people(fix);
     struct tx *tx = fix_write(fix);
-    const char *ids[3];
-    for (int i = 0; i < 3; i++) {
-        ids[i] = fix_call(fix, tx, 6000);
-        for (int turn = 0; turn <= i; turn++) {
-            char text[20];
-            snprintf(text, sizeof(text), "%d-%d", i, turn);
-            CHECK_INT(store_call_turn(tx, ids[i], &(struct call_turn){TURN_USER, text, tx->now_ms}),
-                      OK);
+    const char *id = fix_call(fix, tx, 6000);
+    char text[TEXT_BYTES + 1];
+    for (int i = 0; i < TURNS; i++) {
+        memset(text, 'a' + i % 26, TEXT_BYTES);
+        text[TEXT_BYTES] = '\0';
+        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms}), OK);
+    }
+    static const size_t sizes[] = {1,     999,   1000,   1001,   31999,  32000,
+                                   32001, 64000, 149999, 150000, 1000000};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        struct call_turn_list turns;
+        int64_t next = 0, seen = 0;
+        while (next >= 0 && seen <= TURNS) {
+            REQUIRE(store_call_turns(tx, id, next, sizes[i], &turns, &next) == OK);
+            CHECK(turns.count * TEXT_BYTES < sizes[i] + TEXT_BYTES);
+            for (size_t k = 0; k < turns.count; k++, seen++)
+                CHECK_INT(turns.items[k].text[0], 'a' + seen % 26);
         }
+        CHECK_INT(seen, TURNS);
     }
-    struct call_filter filter = {.workspace_id = fix->workspace_id, .status = -1, .limit = 2};
-    struct call_page page;
-    REQUIRE(store_call_list(tx, &filter, &page) == OK);
-    REQUIRE(page.calls.count == 2);
-    for (size_t i = 0; i < 2; i++) {
-        const struct call *call = &page.calls.items[i];
-        int n = strcmp(call->id, ids[2]) == 0 ? 2 : strcmp(call->id, ids[1]) == 0 ? 1 : 0;
-        REQUIRE(call->transcript.count == (size_t)n + 1);
-        char last[20];
-        snprintf(last, sizeof(last), "%d-%d", n, n);
-        CHECK_TEXT(call->transcript.items[n].text, last);
-    }
+    struct call_turn_list none;
+    int64_t next;
+    CHECK_INT(store_call_turns(tx, "gone", 0, 1000, &none, &next), OK);
+    CHECK_INT(next, -1);
+    enum call_status status;
+    CHECK_INT(store_call_status(tx, fix->workspace_id, NULL, id, &status), OK);
+    CHECK_INT(status, CALL_CREATED);
+    CHECK_INT(store_call_status(tx, "usr_other", NULL, id, &status), ERR_NOT_FOUND);
     CHECK_INT(fix_commit(tx), OK);
 }
 

@@ -271,7 +271,7 @@ STORE_TEST(receivers_that_do_not_read_cost_the_others_nothing)
     struct call_filter filter = {.workspace_id = fix->workspace_id, .status = -1, .limit = 10};
     struct call_page page;
     REQUIRE(store_call_list(tx, &filter, &page) == OK);
-    CHECK_INT(page.calls.count, 2);
+    CHECK_INT(page.ids.count, 2);
     CHECK_INT(fix_commit(tx), OK);
 }
 

@@ -1,0 +1,128 @@
+/* Answers with calls, piece by piece:
+ *
+ *   [ head ( call's fields, "transcript":[ turn, turn, ... ]} )* end
+ *
+ * A piece may end between any two turns: the number of the next one is all that is kept. */
+#include "api/calls_show.h"
+
+#include "api/request.h"
+#include "model/call.h"
+#include "store/call.h"
+#include "store/tx.h"
+
+struct place {
+    struct json_out out;
+    struct text_list ids; /* calls to come */
+    size_t at;
+    const char *agent_id; /* the only agent whose calls are seen; NULL: any */
+    bool is_list;
+    bool is_open;      /* the call before `at` misses turns and its end */
+    int64_t next_turn; /* of it; -1: none is missing */
+    int64_t total;
+    const char *next; /* cursor; NULL: none */
+};
+
+/* One call up to its transcript. */
+static enum err open_call(struct request *request, struct place *place)
+{
+    struct call call;
+    const char *id = place->ids.items[place->at++];
+    enum err err =
+        store_call_row(request->tx, request->principal.workspace_id, place->agent_id, id, &call);
+    if (err)
+        return err;
+    if (!place->is_list)
+        out_key(&place->out, "call");
+    field_write_open(&call_table, &call, request_answer_views(request), "transcript", &place->out);
+    place->is_open = true;
+    place->next_turn = 0;
+    return OK;
+}
+
+/* Turns until the piece is long enough. */
+static enum err write_turns(struct request *request, struct place *place)
+{
+    struct call_turn_list turns;
+    const char *id = place->ids.items[place->at - 1];
+    enum err err =
+        store_call_turns(request->tx, id, place->next_turn, PIECE_BYTES, &turns, &place->next_turn);
+    for (size_t i = 0; i < turns.count && !err; i++)
+        field_write(&call_turn_table, &turns.items[i], request_answer_views(request), NULL,
+                    &place->out);
+    return err;
+}
+
+static enum err step(struct request *request, struct place *place)
+{
+    if (!place->is_open)
+        return open_call(request, place);
+    if (place->next_turn >= 0)
+        return write_turns(request, place);
+    out_array_end(&place->out);
+    out_object_end(&place->out);
+    place->is_open = false;
+    return OK;
+}
+
+static void write_end(struct place *place)
+{
+    if (place->is_list) {
+        out_array_end(&place->out);
+        out_key(&place->out, "total");
+        out_int(&place->out, place->total);
+        out_key(&place->out, "nextCursor");
+        out_text(&place->out, place->next);
+    }
+    out_object_end(&place->out);
+}
+
+static void more(struct request *request)
+{
+    struct place *place = request->pieces.place;
+    while (place->is_open || place->at < place->ids.count) {
+        if (pieces_are_enough(request))
+            return;
+        enum err err = step(request, place);
+        if (err && !(err == ERR_NOT_FOUND && place->is_list)) { /* gone since the list was begun */
+            pieces_fail(request);
+            return;
+        }
+    }
+    write_end(place);
+    pieces_end(request);
+}
+
+static struct place *make_place(struct request *request)
+{
+    struct place *place = arena_new_of(request->arena, struct place);
+    out_init(&place->out, &request->answer.body);
+    out_object(&place->out);
+    place->agent_id = request_own_agent(request);
+    return place;
+}
+
+void calls_write_page(struct request *request, const struct call_page *page)
+{
+    struct arena *arena = request->arena;
+    struct place *place = make_place(request);
+    place->is_list = true;
+    place->total = page->total;
+    place->next = arena_strdup(arena, page->next);
+    for (size_t i = 0; i < page->ids.count; i++)
+        *GROW(&place->ids, arena) = arena_strdup(arena, page->ids.items[i]);
+    out_key(&place->out, "calls");
+    out_array(&place->out);
+    pieces_begin(request, more, place, sizeof *place);
+}
+
+void calls_write_one(struct request *request)
+{
+    enum call_status status;
+    if (!request_found(request,
+                       store_call_status(request->tx, request->principal.workspace_id,
+                                         request_own_agent(request), request->params[0], &status)))
+        return;
+    struct place *place = make_place(request);
+    *GROW(&place->ids, request->arena) = request->params[0];
+    pieces_begin(request, more, place, sizeof *place);
+}

@@ -90,6 +90,8 @@ static bool restrict_paths(const char *const *readable)
         return false;
     for (size_t i = 0; readable[i]; i++)
         allow_reading(rules, readable[i]);
+    if (IS_SANITIZED)
+        allow_reading(rules, "/proc"); /* its runtime looks at itself at the end */
     bool is_done = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     close(rules);
     return is_done;

@@ -24,8 +24,8 @@ enum {
     IDLE_POLL_US = 10 * 1000,
     IDLE_MOST_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
     END_LOOK_US = 100 * 1000,
-    SETTLE_MOST_US = 5 * 1000 * 1000, /* for what is written and sent after the calls */
-    STORE_MOST_US = 2 * 1000 * 1000,  /* then for the jobs of the store that still wait */
+    SETTLE_MOST_US = 4 * 1000 * 1000, /* for what is written and sent after the calls */
+    STORE_MOST_US = 1000 * 1000,      /* then for the jobs of the store that still wait */
     CUT_AFTER_S = 10,                 /* in all, from the end of the calls or of their grace */
 };
 

@@ -26,7 +26,7 @@ enum err pg_wire_open(const char *url, struct pg_conn **out, struct fault *fault
     const char *const names[] = {
         "fallback_application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
         "keepalives_count",          "tcp_user_timeout", "dbname",          NULL};
-    const char *const values[] = {"earshot", "3", "5", "2", "3", "10000", url, NULL};
+    const char *const values[] = {"earshot", "2", "5", "2", "3", "10000", url, NULL};
     PGconn *conn = PQconnectdbParams(names, values, 1);
     if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1)) {
         const char *message = PQerrorMessage(conn);

@@ -21,57 +21,60 @@ async function startCall(workspace, agent) {
   return callId;
 }
 
+/* Runs the case with the database frozen from where it says so; whatever happens, it is let go before the end. */
+async function withFreezing(options, run) {
+  const api = await startApi(options);
+  let thaw = async () => {};
+  try {
+    await run(api, { freeze: async () => { thaw = await freeze(api.service); }, thaw: () => thaw() });
+  } finally {
+    await thaw();
+    await api.close();
+  }
+}
+
 async function timed(promise) {
   const began = Date.now();
   const answer = await promise;
   return { ...answer, ms: Date.now() - began };
 }
 
-test('requests are answered in time, and the service ends', async () => {
-  const api = await startApi();
-  try {
-    const workspace = await api.newWorkspace();
-    const agent = await newAgent(workspace);
-    const thaw = await freeze(api.service);
-    const change = () => timed(workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }));
-    const look = () => timed(workspace.api('GET', `/v1/agents/${agent.id}`));
-    const answers = await Promise.all([...Array(6)].flatMap(() => [change(), look()]));
-    for (const [i, answer] of answers.entries()) {
-      assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
-      assert.ok(answer.ms < 16000, `answered after ${answer.ms} ms`);
-    }
-    const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }).catch(() => null));
-    const began = Date.now();
-    await api.service.stop('SIGTERM');
-    assert.ok(Date.now() - began < END_MOST_MS, `it ended after ${Date.now() - began} ms`);
-    await Promise.all(last);
-    await thaw();
-    await api.service.restart();
-    assert.equal((await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.name, 'n');
-  } finally {
-    await api.close();
+test('requests are answered in time, and the service ends', () => withFreezing({}, async (api, database) => {
+  const workspace = await api.newWorkspace();
+  const agent = await newAgent(workspace);
+  await database.freeze();
+  const change = () => timed(workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }));
+  const look = () => timed(workspace.api('GET', `/v1/agents/${agent.id}`));
+  const answers = await Promise.all([...Array(6)].flatMap(() => [change(), look()]));
+  for (const [i, answer] of answers.entries()) {
+    assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
+    assert.ok(answer.ms < 16000, `answered after ${answer.ms} ms`);
   }
-});
+  const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }).catch(() => null));
+  const began = Date.now();
+  await api.service.stop('SIGTERM');
+  assert.ok(Date.now() - began < END_MOST_MS, `it ended after ${Date.now() - began} ms`);
+  await Promise.all(last);
+  await database.thaw();
+  await api.service.restart();
+  assert.equal((await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.name, 'n');
+}));
 
 /* The call's end cannot be written: it is given up, and the next start ends the call. */
-test('a call that cannot be ended does not hold the end of the service', async () => {
-  const api = await startApi({ env: { EARSHOT_SERVICE_DRAIN_GRACE: '1' } });
-  try {
+test('a call that cannot be ended does not hold the end of the service', () => withFreezing({ env: { EARSHOT_SERVICE_DRAIN_GRACE: '1' } },
+  async (api, database) => {
     const workspace = await api.newWorkspace();
     const callId = await startCall(workspace, await newAgent(workspace));
-    const thaw = await freeze(api.service);
+    await database.freeze();
     const began = Date.now();
     api.service.mayBeCut = true;
     await api.service.stop('SIGTERM');
     assert.ok(Date.now() - began < END_MOST_MS + 1000, `it ended after ${Date.now() - began} ms`);
-    await thaw();
+    await database.thaw();
     await api.service.restart();
     const { body: { call } } = await workspace.api('GET', `/v1/calls/${callId}`);
     assert.deepEqual([call.status, call.endReason], ['ended', 'agent-shutdown']);
-  } finally {
-    await api.close();
-  }
-});
+  }));
 
 /* Somebody holds a workspace's row: its starts are told in time; others start and go on, and no lease is lost. */
 test('a locked workspace holds up nobody else', { skip: !isPostgres && 'needs PostgreSQL' }, async () => {

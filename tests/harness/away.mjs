@@ -17,7 +17,11 @@ export async function freeze(service) {
   if (service.postgres) {
     const pids = processes(service.postgres);
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
-    return () => { for (const pid of pids) process.kill(pid, 'SIGCONT'); };
+    return () => {
+      for (const pid of [...pids.splice(0), service.postgres.child.pid]) { // runuser stops itself when its child is stopped
+        try { process.kill(pid, 'SIGCONT'); } catch { /* it has ended meanwhile */ }
+      }
+    };
   }
   return hold(service, 'BEGIN IMMEDIATE;');
 }
@@ -32,5 +36,8 @@ export async function hold(service, sql) {
   child.stdin.write(`${sql}\nSELECT 'held';\n`);
   await new Promise((held) => { child.stdout.on('data', (part) => { if (String(part).includes('held')) held(); }); });
   const ended = new Promise((exit) => { child.once('exit', exit); });
-  return () => { child.stdin.end('ROLLBACK;\n'); return ended; };
+  return () => {
+    if (!child.stdin.writableEnded) child.stdin.end('ROLLBACK;\n');
+    return ended;
+  };
 }

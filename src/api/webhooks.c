@@ -129,8 +129,8 @@ void webhooks_update(struct request *request)
     struct field_context context;
     const struct js *body = request_body(request);
     request_context(request, &context);
-    enum err err = store_webhook_get(request->tx, request->principal.workspace_id,
-                                     request->params[0], webhook);
+    enum err err = store_webhook_lock(request->tx, request->principal.workspace_id,
+                                      request->params[0], webhook);
     if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
         field_defaults(&webhook_table, webhook);
     else if (!request_found(request, err))

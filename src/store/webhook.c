@@ -53,6 +53,15 @@ enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
+enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char *id,
+                            struct webhook *out)
+{
+    AUTO(cursor)
+    row = QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
+                TEXT(workspace_id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+}
+
 enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out)
 {
     *out = (struct webhook_list){0};

@@ -13,6 +13,9 @@ struct webhook_list;
 enum err store_webhook_insert(struct tx *tx, struct webhook *webhook) MUST_USE;
 enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *id,
                            struct webhook *out) MUST_USE;
+/* The same, and holds the row to the job's end: for a change that is made from what was read. */
+enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char *id,
+                            struct webhook *out) MUST_USE;
 /* Newest first. */
 enum err store_webhook_list(struct tx *tx, const char *workspace_id,
                             struct webhook_list *out) MUST_USE;

@@ -22,6 +22,8 @@ enum {
     WRITE_MOST_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
 };
 
+enum { LAST_PLACES_PART = 16 /* of what the node holds */ };
+
 struct waiter { /* somebody who waits for the call's end to be stored */
     struct list_node node;
     calls_done_fn *done;
@@ -186,14 +188,31 @@ bool calls_is_full(const struct calls *calls)
     return true;
 }
 
+/* The last places are for those who have few: a workspace that has more than half of all leaves
+ * them. */
+static bool may_have_one_more(const struct calls *calls, const char *workspace_id)
+{
+    int64_t room = 0, held = 0, own = 0;
+    for (size_t i = 0; i < calls->config.media_count; i++)
+        room += call_loop_room(calls->homes[i]);
+    struct entry *entry;
+    LIST_EACH(entry, &calls->all, struct entry, node)
+    {
+        held++;
+        own += strcmp(entry->workspace_id, workspace_id) == 0;
+    }
+    return room > (held + room) / LAST_PLACES_PART || own <= (held + room) / 2;
+}
+
 /* A place on the emptiest loop that has one. false: there is none; *out_index is still a loop, for
  * what is to be recorded. */
-static bool take_place(struct calls *calls, size_t *out_index)
+static bool take_place(struct calls *calls, const char *workspace_id, size_t *out_index)
 {
     *out_index = emptiest(calls);
-    if (call_loop_take(calls->homes[*out_index]))
+    bool may = may_have_one_more(calls, workspace_id);
+    if (may && call_loop_take(calls->homes[*out_index]))
         return true;
-    for (size_t i = 0; i < calls->config.media_count; i++)
+    for (size_t i = 0; may && i < calls->config.media_count; i++)
         if (call_loop_take(calls->homes[i])) {
             *out_index = i;
             return true;
@@ -212,7 +231,7 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
 {
     const struct call *row = take_plan->row;
     size_t index;
-    bool has_place = take_place(calls, &index);
+    bool has_place = take_place(calls, row->user_id, &index);
     struct entry *entry = mem_new(struct entry);
     snprintf(entry->id, sizeof(entry->id), "%s", row->id);
     snprintf(entry->workspace_id, sizeof(entry->workspace_id), "%s", row->user_id);

@@ -127,6 +127,7 @@ void call_loop_start(struct call_loop *home); /* looks how full it is, from now 
 void call_loop_free(struct call_loop *home);
 /* Is there a place for one call more? Takes it. any */
 bool call_loop_take(struct call_loop *home);
+int call_loop_room(const struct call_loop *home);     /* calls that it would take now; any */
 bool call_loop_is_full(const struct call_loop *home); /* any */
 /* No journal is written any more; calls whose end waits go. */
 void call_loop_give_up(struct call_loop *home);

@@ -221,7 +221,14 @@ bool call_loop_take(struct call_loop *home)
     return !home->config->machine || load_take(&home->load);
 }
 
+int call_loop_room(const struct call_loop *home)
+{
+    if (!home->config->machine)
+        return LOAD_ROOM_MOST;
+    return MAX(atomic_load(&((struct call_loop *)home)->load.room), 0);
+}
+
 bool call_loop_is_full(const struct call_loop *home)
 {
-    return home->config->machine && atomic_load(&((struct call_loop *)home)->load.room) <= 0;
+    return call_loop_room(home) == 0;
 }

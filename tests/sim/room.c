@@ -18,7 +18,7 @@ enum {
     FRAME_US = 20000,
     LOUD_RMS = 500,
     SILENCE_LIMIT_US = 10 * 1000 * 1000,
-    ROOMS = 8,
+    ROOMS = 64,
     VOICE_SAMPLES = AUDIO_OUT_RATE_HZ, /* a second, repeated */
 };
 

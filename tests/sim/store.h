@@ -11,7 +11,7 @@
 #include "base/ids.h"
 #include "model/call.h"
 
-enum { SIM_CALLS = 8 };
+enum { SIM_CALLS = 64 };
 
 struct sim_row {
     char id[ID_SIZE];

@@ -79,6 +79,31 @@ TEST(all_calls_sound_best_while_there_is_room)
     CHECK_INT(metric_read(METRIC_CALLS_LOWERED), 0);
 }
 
+/* A workspace that fills the node leaves the last places to others. */
+TEST(one_workspace_does_not_take_the_last_place)
+{
+    static const struct calls_machine large = {
+        .cores_milli = 1000,
+        .frame_ns = {720000, 300000, 200000, 100000},
+        .busy_milli = busy_milli,
+    };
+    WORLD world;
+    struct world_call call;
+    world_machine = &large;
+    world_begin(&world, RICH_USD4);
+    world_run(1000);
+    world_defaults(&call);
+    int accepted = 0;
+    while (accepted < 60 && world_call(&world, &call) == OK) {
+        accepted++;
+        world_run(300);
+    }
+    CHECK(accepted > 30 && accepted < 40);
+    CHECK(!calls_is_full(world.calls));
+    call.agent.user_id = "usr_2";
+    CHECK_INT(world_call(&world, &call), OK);
+}
+
 TEST(what_else_runs_on_the_machine_counts)
 {
     WORLD world;

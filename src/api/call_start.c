@@ -61,6 +61,8 @@ static bool choose_language(struct request *request, struct call_start_state *st
     const struct catalog *catalog = request->deps->catalog;
     const char *own = state->agent.voice.language, *sent = state->start.language;
     state->language = catalog_language(catalog, own);
+    if (!state->language) /* stored by a version that knew other languages */
+        state->language = catalog_default_language(catalog);
     if (!sent || strcmp(sent, own) == 0)
         return true;
     const struct catalog_language *language = catalog_language_named(catalog, sent);
@@ -304,10 +306,19 @@ static enum err find_tools(struct tx *tx, struct call_start_state *state)
     return store_document_keep_known(tx, agent->user_id, &agent->document_ids, false);
 }
 
+/* An agent as another version, or somebody's hand, stored it: what it lacks is the standard. */
+static void settle_agent(struct request *request, struct agent *agent)
+{
+    struct field_context context;
+    request_context(request, &context);
+    agent_settle(agent, NULL, &context);
+}
+
 bool call_start_insert(struct request *request, struct call_start_state *state,
                        enum call_source source)
 {
     struct workspace workspace;
+    settle_agent(request, &state->agent);
     const char *id = request->principal.workspace_id;
     if (!choose_language(request, state) ||
         !request_found(request, store_workspace_get(request->tx, id, &workspace)))

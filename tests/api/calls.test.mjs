@@ -1,6 +1,7 @@
 /* /v1/calls: starting with every rule, the log, ending, speaking. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from '../harness/sql.mjs';
 import { iso, refused, startApi, uuid } from './contract.mjs';
 
 let t, api, agent;
@@ -64,6 +65,15 @@ test('faults, and the order of the refusals', async () => {
   refused(await bad({ webhooks: [{ url: 'http://10.0.0.1/' }], language: 'xx' }), 400, 'URL_NOT_ALLOWED');
   for (const language of ['xx', '', 'ta']) refused(await bad({ language }), 400, 'UNSUPPORTED_LANGUAGE');
   refused(await bad({ webhooks: Array(11).fill({ url: 'http://127.0.0.1/' }) }), 400, 'VALIDATION_FAILED', 'webhooks');
+});
+
+test('an agent whose stored language nobody knows any more speaks the default one', async () => {
+  const make = async () => (await api('POST', '/v1/agents', { name: 'Old', greetingMode: 'none' })).body.agent;
+  const [old, empty] = [await make(), await make()];
+  sql(t.service, `UPDATE agents SET settings = replace(settings, '"language":"en"', '"language":"xx"') WHERE id = '${old.id}';
+    UPDATE agents SET settings = '{}' WHERE id = '${empty.id}';`);
+  assert.equal((await api('GET', `/v1/agents/${old.id}`)).body.agent.voice.language, 'xx');
+  for (const one of [old, empty]) await end((await start({ agentId: one.id })).callId);
 });
 
 test('language: the own one by id or iso, another one by what the engines speak', async () => {

@@ -122,15 +122,17 @@ enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_
     *out_is_cut = false;
     AUTO_BUF scratch = BUF_INIT(max_bytes);
     size_t bytes = sizeof("[]") - 1;
-    for (int64_t before = row->turns; before > 0 && !*out_is_cut; before -= PAGE) {
+    int64_t before = row->turns;
+    for (unsigned got = PAGE; got == PAGE && !*out_is_cut;) { /* whatever the row says of turns */
         AUTO(cursor)
         found = QUERY(tx,
-                      "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? AND position < ?"
-                      " AND position >= ? ORDER BY position DESC",
-                      TEXT(row->id), NUMBER(before), NUMBER(before - PAGE));
-        while (!*out_is_cut && cursor_next(found)) {
+                      "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
+                      " AND position < ? ORDER BY position DESC LIMIT ?",
+                      TEXT(row->id), NUMBER(before), NUMBER(PAGE));
+        for (got = 0; !*out_is_cut && cursor_next(found); got++) {
             struct call_turn turn;
             read_turn(found, 0, &turn);
+            before = cursor_number(found, 3);
             bytes += json_bytes(&turn, &scratch) + (out->count > 0);
             *out_is_cut = bytes > max_bytes;
             if (!*out_is_cut)

@@ -277,6 +277,48 @@ STORE_TEST(receivers_that_do_not_read_cost_the_others_nothing)
 
 /* ---- recovery ---- */
 
+STORE_TEST(a_call_with_a_wrong_count_of_turns_is_recovered)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 6000);
+    struct call_turn turn = {TURN_USER, "hello", tx->now_ms};
+    for (int i = 0; i < 120; i++)
+        CHECK_INT(store_call_turn(tx, id, &turn), OK);
+    EXEC(tx, "UPDATE calls SET turns = 9223372036854775807 WHERE id = ?", TEXT(id));
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    unsigned n = 0;
+    CHECK_INT(store_call_recover(tx, 50, false, &n), OK);
+    CHECK_INT(n, 1);
+    const char *body = body_of(tx, id, "call.ended"), *at = body;
+    size_t told = 0;
+    while (at && (at = strstr(at, "\"hello\"")) && at++)
+        told++;
+    CHECK_INT(told, 120);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(calls_are_recovered_after_the_row_of_their_node_was_lost)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(store_node_start(tx, "http://a"), OK);
+    unsigned n = 0;
+    fix_call(fix, tx, 6000);
+    EXEC(tx, "UPDATE nodes SET epoch = ?", NUMBER(atomic_load(&tx->store->epoch) - 1));
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    CHECK_INT(store_call_recover(tx, 50, false, &n), OK);
+    CHECK_INT(n, 1);
+    fix_call(fix, tx, 6000);
+    EXEC(tx, "DELETE FROM nodes");
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    CHECK_INT(store_call_recover(tx, 50, false, &n), OK);
+    CHECK_INT(n, 1);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(one_bad_call_does_not_keep_the_others_from_being_recovered)
 {
     fix_people(fix);

@@ -101,4 +101,5 @@ enum err db_pg_open(const char *url, struct db **out, struct fault *fault) MUST_
 /* For LISTEN: the socket to watch, and reading what came (true: a notification came). ERR_CLOSED.
  */
 int db_pg_socket(const struct db *db);
+void db_pg_pause(unsigned ms); /* of a caller who may wait */
 enum err db_pg_notifications(struct db *db, unsigned *out_topics) MUST_USE;

@@ -242,6 +242,8 @@ static enum err pg_commit(struct db *base, struct fault *fault)
         db->slot[0] = '\0';
         err = ERR_AGAIN;
     }
+    if (err == ERR_CLOSED) /* the row is what outcome() asks: it must not go with us */
+        db->slot[0] = '\0';
     PQclear(result);
     return err;
 }

@@ -53,6 +53,11 @@ static bool wait_for_more(PGconn *conn, const struct db *db)
     return ready == 0 || !(wire.revents & ~POLLOUT) || PQconsumeInput(conn);
 }
 
+void db_pg_pause(unsigned ms)
+{
+    poll(NULL, 0, (int)ms);
+}
+
 struct pg_result *pg_wire_answer(struct pg_conn *conn, int is_sent, const struct db *db)
 {
     PGresult *last = NULL;

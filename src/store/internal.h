@@ -51,8 +51,8 @@ struct store {
     char node[ID_SIZE * 2];
     uint8_t master_key[MASTER_KEY_BYTES];
     bool is_pg;
-    int64_t patience_us[STORE_LANES];
-    struct loop *loop; /* what is due; PostgreSQL: retries and LISTEN */
+    int64_t patience_us[STORE_LANES], run_us; /* run_us: of store_run() */
+    struct loop *loop;                        /* what is due; PostgreSQL: retries and LISTEN */
     /* Where jobs run. SQLite: by enum store_mode, the readers and the writer; PostgreSQL: by enum
      * store_lane. */
     struct pool *pools[STORE_LANES];
@@ -109,6 +109,8 @@ struct db *connection_take(struct store *store);
 void connection_give(struct store *store, struct db *db);
 /* How long a job's answer is waited for. */
 extern const int64_t jobs_patience_us[STORE_LANES];
+enum err job_class_of(enum err fault); /* the classes of faults that store.h tells of */
+extern const int64_t jobs_run_us;      /* run.c: store_run() */
 void job_give_time(const struct job *job, struct db *db);
 void job_tx_init(struct job *job, struct db *db, int64_t now_ms); /* a fresh arena for an attempt */
 void job_finish(struct job *job, enum err result);                /* logs, answers, frees */

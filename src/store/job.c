@@ -14,7 +14,6 @@
 enum {
     SWEEP_US = 250000,     /* how late a job that waits may be given up */
     ATTEMPT_US = 10000000, /* of a job that is patient: then another connection is tried */
-    RUN_US = 30000000,     /* a command-line program's */
 };
 
 static const unsigned lock_ms[STORE_LANES] = {
@@ -116,7 +115,7 @@ static void call_done(void *arg)
 }
 
 /* The classes of faults that store.h tells of. */
-static enum err class_of(enum err fault)
+enum err job_class_of(enum err fault)
 {
     return fault == ERR_AGAIN || fault == ERR_CLOSED ? ERR_BUSY : fault;
 }
@@ -131,7 +130,7 @@ static enum err result_of(const struct job *job, enum err result)
     if (job->in_doubt[0])
         return ERR_TIMEOUT;
     /* A job's own outcome is its caller's business: ERR_AGAIN asks the API to resolve names. */
-    return job->tx.fault.err ? class_of(job->tx.fault.err) : result;
+    return job->tx.fault.err ? job_class_of(job->tx.fault.err) : result;
 }
 
 static void log_fault(const struct job *job, const char *mode)
@@ -213,56 +212,4 @@ enum err store_job(struct store *store, enum store_mode mode, store_fn *fn, void
 {
     struct store_line line = {.mode = mode, .lane = STORE_OWN};
     return store_job_for(store, line, fn, arg, done_loop, done);
-}
-
-/* --- in the calling thread --- */
-
-static enum err run_once(struct store *store, struct job *job)
-{
-    int64_t now_ms = 0;
-    struct fault fault = {0};
-    struct db *db = store->direct;
-    enum err err = db->ops->begin(db, job->mode == STORE_WRITE, &now_ms, &fault);
-    job_tx_init(job, db, now_ms);
-    if (err) {
-        job->tx.fault = fault;
-        return err;
-    }
-    bool is_write = job->mode == STORE_WRITE;
-    err = job->fn(&job->tx, job->arg);
-    if (!err && is_write && store->is_pg)
-        err = pg_notify(&job->tx);
-    if (job->tx.fault.err)
-        err = job->tx.fault.err;
-    if (!err && is_write)
-        err = db->ops->commit(db, &job->tx.fault);
-    if (err || !is_write)
-        db->ops->rollback(db);
-    return err;
-}
-
-enum err store_run(struct store *store, enum store_mode mode, store_fn *fn, void *arg,
-                   struct fault *fault)
-{
-    enum { ATTEMPTS = 20 };
-    struct job job = {.store = store, .mode = mode, .fn = fn, .arg = arg};
-    enum err err = ERR_AGAIN;
-    for (int i = 0; i < ATTEMPTS && err == ERR_AGAIN; i++) {
-        if (!store->direct) {
-            enum err failed = connection_open(store, 0, &store->direct, fault);
-            if (failed)
-                return class_of(failed);
-        }
-        err = run_once(store, &job);
-    }
-    if (err == ERR_CLOSED) {
-        db_close(store->direct);
-        store->direct = NULL;
-    }
-    if (job.tx.fault.err)
-        err = fault_set(fault, class_of(job.tx.fault.err), "%s", job.tx.fault.text);
-    else if (!err)
-        watch_tell(store, job.tx.changed);
-    arena_free(job.tx.arena);
-    return err;
 }

@@ -91,6 +91,7 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     list_init(&store->retrying);
     store->data_dir = mem_strdup(config->data_dir);
     store->is_pg = url && *url;
+    store->run_us = jobs_run_us;
     memcpy(store->patience_us, jobs_patience_us, sizeof(store->patience_us));
     store->location = store->is_pg ? mem_strdup(url) : mem_printf("%s/earshot.db", store->data_dir);
     atomic_store(&store->is_up, true);

@@ -71,7 +71,7 @@ enum err know_search(struct know *know, struct tx *tx, const struct text_list *d
                      const char *query, unsigned limit, struct hit_list *out)
 {
     *out = (struct hit_list){0};
-    enum err err = word_index_catch_up(know->index, tx);
+    enum err err = word_index_catch_up(know->index, tx, document_ids);
     if (err)
         return err;
     AUTO(word_scope) scope = word_scope_open(know->index, document_ids, tx->arena);

@@ -249,9 +249,25 @@ static enum err catch_up_locked(struct word_index *index, struct tx *tx)
     return err;
 }
 
-enum err word_index_catch_up(struct word_index *index, struct tx *tx)
+/* The last change of any of them. */
+static int64_t revision_of_documents(struct tx *tx, const struct text_list *document_ids)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < document_ids->count; i++) {
+        const char *id = document_ids->items[i];
+        int64_t revision = QUERY_NUMBER(
+            tx, 0, "SELECT revision FROM document_changes WHERE document_id = ?", TEXT(id));
+        last = MAX(last, revision);
+    }
+    return last;
+}
+
+enum err word_index_catch_up(struct word_index *index, struct tx *tx,
+                             const struct text_list *document_ids)
 {
     int64_t wanted = QUERY_NUMBER(tx, 0, "SELECT value FROM counters WHERE name = 'revision'");
+    if (!tx_has_failed(tx) && wanted > atomic_load(&index->revision))
+        wanted = revision_of_documents(tx, document_ids);
     if (tx_has_failed(tx))
         return ERR_IO;
     if (wanted <= atomic_load(&index->revision))

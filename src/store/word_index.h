@@ -29,8 +29,10 @@ enum err word_index_open(struct store *store, word_index_terms_fn *terms, int ve
                          struct word_index **out, struct fault *fault) MUST_USE;
 void word_index_close(struct word_index *index);
 
-/* Brings the index up to the database of this job; cheap when nothing has changed. Inside a job. */
-enum err word_index_catch_up(struct word_index *index, struct tx *tx) MUST_USE;
+/* Brings the index up to what the database of this job has of these documents; cheap when they have
+ * not changed: whoever searches waits for no other's documents. Inside a job. */
+enum err word_index_catch_up(struct word_index *index, struct tx *tx,
+                             const struct text_list *document_ids) MUST_USE;
 
 /* A search in some documents; those that are not in the index are left out. NULL: the index could
  * not be opened. Results live in the arena. */

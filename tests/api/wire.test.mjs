@@ -2,10 +2,13 @@
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { startService, until } from '../harness/service.mjs';
+import { makeWorkspace, startService, until } from '../harness/service.mjs';
 
-let service;
-before(async () => { service = await startService({ env: { EARSHOT_RTC_PORT: '0' } }); });
+let service, key;
+before(async () => {
+  service = await startService({ env: { EARSHOT_RTC_PORT: '0' } });
+  ({ key } = await makeWorkspace(service));
+});
 after(async () => { await service?.close(); });
 
 /* A raw connection: what came back so far, and whether the service has closed it. */
@@ -40,7 +43,7 @@ const refused = [
   ['a bare line feed', 'GET /healthz HTTP/1.1\nHost: x\n\n', 400],
   ['a NUL', 'GET /healthz HTTP/1.1\r\nHost: x\0y\r\n\r\n', 400],
   ['a space before the colon', `${HEAD}Content-Length : 5\r\n\r\nhello`, 400],
-  ['a malformed chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\nhello`, 400],
+  ['a malformed chunk', `${HEAD}Authorization: Bearer {key}\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello`, 400],
   ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
   ['another version', 'GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n', 505],
   ['a long line', `GET /${'x'.repeat(40000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
@@ -49,7 +52,7 @@ const refused = [
   ['an unknown expectation', `${HEAD}Expect: patience\r\nContent-Length: 0\r\n\r\n`, 417],
 ];
 for (const [what, bytes, status] of refused)
-  test(`refused: ${what}`, async () => { assert.equal((await refusal(bytes)).status, status); });
+  test(`refused: ${what}`, async () => { assert.equal((await refusal(bytes.replace('{key}', key))).status, status); });
 
 test('a request line of 16 KB is read', async () => {
   const response = await fetch(`${service.url}/healthz?${'x'.repeat(16000)}`);

@@ -57,11 +57,15 @@ async function launch(service, args) {
   const from = service.output.length;
   const started = () => service.output.slice(from).match(/listening on (https?:\/\/\S+)/);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { service.output += part; });
-  child.on('exit', (code, signal) => { service.exit = { code, signal }; });
+  let isAsked = false; // as it was at the end: a restart may come before the last of the output
+  child.on('exit', (code, signal) => {
+    isAsked = service.isStopping;
+    service.exit = { code, signal };
+  });
   child.on('close', (code, signal) => { // after the last of its output
     const output = service.output.slice(from);
-    const wasCut = service.mayBeCut && service.isStopping && code === 1 && output.includes('event=service.cut');
-    const fault = exitFault({ code: wasCut ? 0 : code, signal }, output, { isAsked: service.isStopping, mayRefuse: !started() });
+    const wasCut = service.mayBeCut && isAsked && code === 1 && output.includes('event=service.cut');
+    const fault = exitFault({ code: wasCut ? 0 : code, signal }, output, { isAsked, mayRefuse: !started() });
     if (fault) fail('earshot serve', fault, service.output);
   });
   child.on('error', (error) => { service.exit = { code: -1, error }; });

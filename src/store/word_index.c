@@ -249,6 +249,29 @@ static enum err catch_up_locked(struct word_index *index, struct tx *tx)
     return err;
 }
 
+/* What the file has seen, when this process does not know it yet. */
+static void remember_revision(struct word_index *index, struct tx *tx)
+{
+    struct fault fault = {0};
+    if (!index->writer || index->writer->ops->script(index->writer, tables, &fault))
+        return; /* catching up says what is wrong with it, and makes it anew */
+    struct tx file = {.arena = tx->arena, .db = index->writer};
+    int64_t seen = revision_of(&file, mark_of(index, tx));
+    if (!file.fault.err)
+        atomic_store(&index->revision, seen);
+}
+
+static int64_t seen_revision(struct word_index *index, struct tx *tx)
+{
+    if (atomic_load(&index->revision) < 0) {
+        pthread_mutex_lock(&index->mutex);
+        if (atomic_load(&index->revision) < 0)
+            remember_revision(index, tx);
+        pthread_mutex_unlock(&index->mutex);
+    }
+    return atomic_load(&index->revision);
+}
+
 /* The last change of any of them. */
 static int64_t revision_of_documents(struct tx *tx, const struct text_list *document_ids)
 {
@@ -266,7 +289,7 @@ enum err word_index_catch_up(struct word_index *index, struct tx *tx,
                              const struct text_list *document_ids)
 {
     int64_t wanted = QUERY_NUMBER(tx, 0, "SELECT value FROM counters WHERE name = 'revision'");
-    if (!tx_has_failed(tx) && wanted > atomic_load(&index->revision))
+    if (!tx_has_failed(tx) && wanted > seen_revision(index, tx))
         wanted = revision_of_documents(tx, document_ids);
     if (tx_has_failed(tx))
         return ERR_IO;

@@ -65,7 +65,7 @@ export function slowest(measure, phase) {
 }
 
 /* The lines of the table, and the limits that were passed. */
-export function compare(measure, quiet, hostile) {
+export function compare(measure, quiet, hostile, slow) {
   const lines = [],
     broken = [];
   const noise = (phase, quantile) => measure.at(phase, 'machine late ms', quantile) ?? 0;
@@ -73,7 +73,7 @@ export function compare(measure, quiet, hostile) {
     const counts = [measure.count(quiet, name), measure.count(hostile, name)];
     if (Math.min(...counts) < LEAST_SAMPLES) continue;
     const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
-    const most = before * ratio + roomMs + 4 * Math.max(0, noise(hostile, quantile) - noise(quiet, quantile));
+    const most = before * ratio + roomMs * slow + 4 * Math.max(0, noise(hostile, quantile) - noise(quiet, quantile));
     const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ${most.toFixed(0)} (${counts.join(' and ')} samples)`;
     lines.push(line);
     if (after > most) broken.push(line);

@@ -10,6 +10,7 @@ import { speechFile } from '../harness/browser.mjs';
 import { adopt } from '../harness/faults.mjs';
 import { makeWorkspace, root, startService } from '../harness/service.mjs';
 import { modelNames, startModel, startNames, startReceiver, startTools } from './far.mjs';
+import { randomFrom } from './random.mjs';
 import { Tenant } from './tenant.mjs';
 import { udpPorts } from './proc.mjs';
 import { dataDirectory } from './disk.mjs';
@@ -68,7 +69,7 @@ function settings(stage, port) {
   };
 }
 
-/* options: side ({ build, database, tenants, hostile, callers, pace }), seed, random, measure, report, isExcused. */
+/* options: side ({ build, database, tenants, hostile, callers, pace }), seed, measure, report, isExcused. */
 export async function openStage(options) {
   const stage = { side: options.side, pace: options.side.pace, tenants: [], hostile: [], clock: stepClock() };
   stage.clockStepMs = stage.clock.get;
@@ -89,6 +90,7 @@ export async function openStage(options) {
       new Tenant(n, await makeWorkspace(stage.service, { balance: 1000, calls: 20, name: `Good ${n}` }), {
         ...options,
         stage,
+        random: randomFrom(options.seed + 1000 + n),
       }),
     );
   for (let n = 0; n < options.side.hostile; n++)

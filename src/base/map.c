@@ -91,8 +91,7 @@ void map_free(struct map *map)
     if (!map)
         return;
     struct entry *entry;
-    LIST_EACH(entry, &map->all, struct entry, node)
-    {
+    LIST_EACH (entry, &map->all, struct entry, node) {
         list_remove(&entry->node);
         mem_free(entry);
     }
@@ -124,8 +123,7 @@ static void grow(struct map *map)
     map->bucket_count *= 2;
     map->buckets = mem_new_n(struct entry *, map->bucket_count);
     struct entry *entry;
-    LIST_EACH(entry, &map->all, struct entry, node)
-    {
+    LIST_EACH (entry, &map->all, struct entry, node) {
         struct entry **bucket = &map->buckets[entry->hash & (map->bucket_count - 1)];
         entry->next = *bucket;
         *bucket = entry;
@@ -191,8 +189,7 @@ void *map_remove_str(struct map *map, const char *key)
 void map_each(struct map *map, map_fn *fn, void *arg)
 {
     struct entry *entry;
-    LIST_EACH(entry, &map->all, struct entry, node)
-    {
+    LIST_EACH (entry, &map->all, struct entry, node) {
         if (fn(arg, entry->key, entry->key_len, entry->value))
             return;
     }

@@ -164,8 +164,7 @@ void pool_sweep(struct pool *pool, loop_fn *work, bool (*is_over)(void *arg), lo
     list_init(&refused);
     struct job *job;
     pthread_mutex_lock(&pool->mutex);
-    LIST_EACH(job, &pool->waiting, struct job, node)
-    {
+    LIST_EACH (job, &pool->waiting, struct job, node) {
         if (job->work != work || !is_over(job->arg))
             continue;
         list_remove(&job->node);
@@ -175,8 +174,7 @@ void pool_sweep(struct pool *pool, loop_fn *work, bool (*is_over)(void *arg), lo
     if (pool->is_closing)
         pthread_cond_broadcast(&pool->has_work);
     pthread_mutex_unlock(&pool->mutex);
-    LIST_EACH(job, &refused, struct job, node)
-    {
+    LIST_EACH (job, &refused, struct job, node) {
         list_remove(&job->node);
         refuse(job->arg);
         mem_free(job);

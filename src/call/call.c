@@ -64,10 +64,10 @@ static void free_if_over(struct live_call *call)
 static struct live_call *fullest(struct call_loop *home)
 {
     struct live_call *most = NULL, *call;
-    LIST_EACH(call, &home->all, struct live_call, node)
-    if (call->status != CALL_ENDED &&
-        (!most || journal_waiting_bytes(call->journal) > journal_waiting_bytes(most->journal)))
-        most = call;
+    LIST_EACH (call, &home->all, struct live_call, node)
+        if (call->status != CALL_ENDED &&
+            (!most || journal_waiting_bytes(call->journal) > journal_waiting_bytes(most->journal)))
+            most = call;
     return most;
 }
 

@@ -132,8 +132,8 @@ static void entry_free(struct entry *entry)
 {
     list_remove(&entry->node);
     struct waiter *waiter;
-    LIST_EACH(waiter, &entry->waiters, struct waiter, node)
-    mem_free(waiter);
+    LIST_EACH (waiter, &entry->waiters, struct waiter, node)
+        mem_free(waiter);
     mem_free(entry);
 }
 
@@ -146,8 +146,8 @@ void calls_free(struct calls *calls)
     timer_stop(&calls->grace);
     timer_stop(&calls->bound);
     struct entry *entry;
-    LIST_EACH(entry, &calls->all, struct entry, node)
-    entry_free(entry);
+    LIST_EACH (entry, &calls->all, struct entry, node)
+        entry_free(entry);
     for (size_t i = 0; i < calls->config.media_count; i++)
         call_loop_free(calls->homes[i]);
     map_free(calls->by_id);
@@ -196,8 +196,7 @@ static bool may_have_one_more(const struct calls *calls, const char *workspace_i
     for (size_t i = 0; i < calls->config.media_count; i++)
         room += call_loop_room(calls->homes[i]);
     struct entry *entry;
-    LIST_EACH(entry, &calls->all, struct entry, node)
-    {
+    LIST_EACH (entry, &calls->all, struct entry, node) {
         held++;
         own += strcmp(entry->workspace_id, workspace_id) == 0;
     }
@@ -429,9 +428,9 @@ static void credit(struct calls *calls, const char *workspace_id, size_t least)
     for (size_t i = 0; i < calls->config.media_count; i++) {
         size_t count = 0;
         struct entry *entry;
-        LIST_EACH(entry, &calls->all, struct entry, node)
-        count += entry->home == calls->homes[i] &&
-                 (!workspace_id || strcmp(entry->workspace_id, workspace_id) == 0);
+        LIST_EACH (entry, &calls->all, struct entry, node)
+            count += entry->home == calls->homes[i] &&
+                     (!workspace_id || strcmp(entry->workspace_id, workspace_id) == 0);
         if (count >= least)
             post_home(calls, i, checkpoint_there);
     }
@@ -446,8 +445,8 @@ static void moved_here(struct message *message)
 {
     size_t others = 0;
     struct entry *entry;
-    LIST_EACH(entry, &message->calls->all, struct entry, node)
-    others += strcmp(entry->workspace_id, message->workspace_id) == 0;
+    LIST_EACH (entry, &message->calls->all, struct entry, node)
+        others += strcmp(entry->workspace_id, message->workspace_id) == 0;
     if (others > 1) /* the one that moved them knows already */
         credit(message->calls, message->workspace_id, 1);
 }
@@ -482,17 +481,17 @@ void calls_recover(struct calls *calls, calls_done_fn *done, void *arg)
 void calls_end_all(struct calls *calls, enum end_reason reason)
 {
     struct entry *entry;
-    LIST_EACH(entry, &calls->all, struct entry, node)
-    post_end(calls, entry, reason);
+    LIST_EACH (entry, &calls->all, struct entry, node)
+        post_end(calls, entry, reason);
 }
 
 /* Media loop. */
 static void end_unjoined_there(struct message *message)
 {
     struct live_call *call;
-    LIST_EACH(call, &message->home->all, struct live_call, node)
-    if (!call->user_joined_us)
-        live_call_end(call, END_AGENT_SHUTDOWN);
+    LIST_EACH (call, &message->home->all, struct live_call, node)
+        if (!call->user_joined_us)
+            live_call_end(call, END_AGENT_SHUTDOWN);
 }
 
 static void unjoined_over(void *arg)

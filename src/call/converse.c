@@ -489,14 +489,12 @@ void converse_begin(struct live_call *call)
 void converse_close(struct live_call *call)
 {
     struct ask *ask;
-    LIST_EACH(ask, &call->asks, struct ask, node)
-    {
+    LIST_EACH (ask, &call->asks, struct ask, node) {
         list_remove(&ask->node);
         ask->call = NULL;
     }
     struct run *run;
-    LIST_EACH(run, &call->runs, struct run, node)
-    {
+    LIST_EACH (run, &call->runs, struct run, node) {
         tool_run_cancel(run->run);
         list_remove(&run->node);
         mem_free(run);

@@ -177,8 +177,7 @@ static enum err write_together(struct tx *tx, struct journal *journal)
 {
     int64_t last = 0;
     struct journal_record *record;
-    LIST_EACH(record, &journal->writing, struct journal_record, node)
-    {
+    LIST_EACH (record, &journal->writing, struct journal_record, node) {
         enum err err = write_record(tx, journal, record);
         if (err)
             return err;
@@ -240,8 +239,8 @@ static void end_all(struct journal *journal, enum journal_outcome outcome)
     list_clear(journal, &journal->writing);
     list_clear(journal, &journal->waiting);
     struct journal_record *record;
-    LIST_EACH(record, &first, struct journal_record, node)
-    record->outcome = outcome;
+    LIST_EACH (record, &first, struct journal_record, node)
+        record->outcome = outcome;
     tell(journal, &first);
 }
 

@@ -144,8 +144,8 @@ void line_cache_free(struct line_cache *cache)
     if (!cache)
         return;
     struct encoded_line *line;
-    LIST_EACH(line, &cache->recent, struct encoded_line, node)
-    forget(cache, line);
+    LIST_EACH (line, &cache->recent, struct encoded_line, node)
+        forget(cache, line);
     map_free(cache->by_key);
     map_free(cache->shares);
     mem_free(cache);

@@ -70,8 +70,8 @@ void call_loop_give_up(struct call_loop *home)
 {
     home->has_given_up = true;
     struct live_call *call;
-    LIST_EACH(call, &home->all, struct live_call, node)
-    live_call_give_up(call);
+    LIST_EACH (call, &home->all, struct live_call, node)
+        live_call_give_up(call);
 }
 
 /* ---- how full it is ---- */
@@ -84,8 +84,7 @@ static bool counts(const struct live_call *call)
 static void see_calls(const struct call_loop *home, struct load_sight *sight)
 {
     struct live_call *call;
-    LIST_EACH(call, &home->all, struct live_call, node)
-    {
+    LIST_EACH (call, &home->all, struct live_call, node) {
         if (!counts(call))
             continue;
         sight->calls[call->media.encoding]++;
@@ -140,8 +139,7 @@ static void raise_some(struct call_loop *home, const struct load_sight *sight)
     enum codec_profile from = cheapest(home, sight);
     unsigned left = load_step_calls((unsigned)home->count);
     struct live_call *call;
-    LIST_EACH(call, &home->all, struct live_call, node)
-    {
+    LIST_EACH (call, &home->all, struct live_call, node) {
         if (left == 0)
             break;
         if (!counts(call) || call->media.encoding != from || from == home->best)

@@ -219,8 +219,7 @@ static bool has_frame(const struct media *media)
         return true;
     size_t samples = 0;
     struct chunk *chunk;
-    LIST_EACH(chunk, &media->chunks, struct chunk, node)
-    {
+    LIST_EACH (chunk, &media->chunks, struct chunk, node) {
         if (chunk->line != first->line)
             return true;
         samples += chunk->count - chunk->offset;
@@ -347,8 +346,8 @@ void media_whole(struct media *media)
 void media_drop(struct media *media)
 {
     struct chunk *chunk;
-    LIST_EACH(chunk, &media->chunks, struct chunk, node)
-    chunk_free(chunk);
+    LIST_EACH (chunk, &media->chunks, struct chunk, node)
+        chunk_free(chunk);
     stop_recording(media);
     media->queued_samples = 0;
     media->is_whole = true;

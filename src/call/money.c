@@ -70,8 +70,8 @@ static struct checkpoint *checkpoint_new(struct money *money, const char *worksp
 {
     size_t count = 0;
     struct money_seat *seat;
-    LIST_EACH(seat, &money->seats, struct money_seat, node)
-    count += is_in(seat, workspace_id);
+    LIST_EACH (seat, &money->seats, struct money_seat, node)
+        count += is_in(seat, workspace_id);
     if (count == 0)
         return NULL;
     struct checkpoint *checkpoint = mem_new(struct checkpoint);
@@ -79,8 +79,7 @@ static struct checkpoint *checkpoint_new(struct money *money, const char *worksp
     snprintf(checkpoint->workspace_id, sizeof(checkpoint->workspace_id), "%s", workspace_id);
     checkpoint->points = mem_new_n(struct call_checkpoint, count);
     checkpoint->numbers = mem_new_n(uint64_t, count);
-    LIST_EACH(seat, &money->seats, struct money_seat, node)
-    {
+    LIST_EACH (seat, &money->seats, struct money_seat, node) {
         if (!is_in(seat, workspace_id))
             continue;
         seat->is_alone = *workspace_id;
@@ -103,8 +102,7 @@ static void each_seat(struct checkpoint *checkpoint,
 {
     size_t i = 0;
     struct money_seat *seat;
-    LIST_EACH(seat, &checkpoint->money->seats, struct money_seat, node)
-    {
+    LIST_EACH (seat, &checkpoint->money->seats, struct money_seat, node) {
         while (i < checkpoint->count && checkpoint->numbers[i] < seat->number)
             i++;
         if (i == checkpoint->count)
@@ -187,8 +185,7 @@ static void ask_for_passed(struct checkpoint *checkpoint, bool is_refused)
     struct money *money = checkpoint->money;
     size_t i = 0;
     struct money_seat *seat;
-    LIST_EACH(seat, &money->seats, struct money_seat, node)
-    {
+    LIST_EACH (seat, &money->seats, struct money_seat, node) {
         while (i < checkpoint->count && checkpoint->numbers[i] < seat->number)
             i++;
         bool is_passed = i < checkpoint->count && checkpoint->numbers[i] == seat->number &&

@@ -65,8 +65,8 @@ static void gather_there(void *arg)
 {
     struct gather *gather = arg;
     struct live_call *call;
-    LIST_EACH(call, &gather->homes[gather->next]->all, struct live_call, node)
-    js_push(gather->calls, describe(call));
+    LIST_EACH (call, &gather->homes[gather->next]->all, struct live_call, node)
+        js_push(gather->calls, describe(call));
     gather->next++;
     loop_post(gather->control, go_on, gather);
 }

@@ -113,8 +113,7 @@ static void free_receiver(struct sender *sender, struct receiver *receiver)
 {
     struct workspace *workspace = receiver->workspace;
     struct line *line;
-    LIST_EACH(line, &receiver->lines, struct line, node)
-    {
+    LIST_EACH (line, &receiver->lines, struct line, node) {
         free_line(receiver, line);
     }
     if (receiver->window.is_cut_off)
@@ -168,8 +167,7 @@ static struct receiver *receiver_of(struct sender *sender, const struct outbox_i
 static void forget_idle(struct sender *sender, int64_t now_us)
 {
     struct receiver *receiver;
-    LIST_EACH(receiver, &sender->idle, struct receiver, node)
-    {
+    LIST_EACH (receiver, &sender->idle, struct receiver, node) {
         bool is_old = now_us - receiver->idle_since_us >= REMEMBERED_US;
         if (!is_old && sender->idle_count <= REMEMBERED_MOST)
             return;
@@ -201,8 +199,7 @@ static void rest_if_idle(struct sender *sender, struct receiver *receiver)
 static void forget_a_line(struct receiver *receiver)
 {
     struct line *line;
-    LIST_EACH(line, &receiver->lines, struct line, node)
-    {
+    LIST_EACH (line, &receiver->lines, struct line, node) {
         if (line->held == 0) {
             free_line(receiver, line);
             return;
@@ -213,8 +210,7 @@ static void forget_a_line(struct receiver *receiver)
 static struct line *line_of(struct receiver *receiver, const char *name)
 {
     struct line *line;
-    LIST_EACH(line, &receiver->lines, struct line, node)
-    {
+    LIST_EACH (line, &receiver->lines, struct line, node) {
         if (strcmp(line->name, name) == 0) {
             list_remove(&line->node);
             list_push_back(&receiver->lines, &line->node);
@@ -273,8 +269,7 @@ static struct sending *take_waiting(struct receiver *receiver, struct sending *s
 static void begin_waiting(struct receiver *receiver)
 {
     struct sending *sending;
-    LIST_EACH(sending, &receiver->waiting, struct sending, node)
-    {
+    LIST_EACH (sending, &receiver->waiting, struct sending, node) {
         if (!may_begin(sending))
             return;
         begin(take_waiting(receiver, sending));
@@ -331,8 +326,7 @@ static void look(void *arg)
     struct sender *sender = arg;
     struct receiver *receiver;
     int64_t now_us = loop_now_us(sender->config.loop);
-    LIST_EACH(receiver, &sender->busy, struct receiver, node)
-    {
+    LIST_EACH (receiver, &sender->busy, struct receiver, node) {
         look_at(sender, receiver, now_us);
     }
     forget_idle(sender, now_us);
@@ -408,8 +402,7 @@ static int drop_waiting(void *arg, const void *key, size_t key_len, void *value)
     (void)key, (void)key_len;
     if (receiver->waiting_count == 0)
         return 0;
-    LIST_EACH(sending, &receiver->waiting, struct sending, node)
-    {
+    LIST_EACH (sending, &receiver->waiting, struct sending, node) {
         if (strcmp(sending->line->name, drop->line) == 0)
             put_back(take_waiting(receiver, sending));
     }
@@ -429,8 +422,7 @@ static int cancel_waiting(void *arg, const void *key, size_t key_len, void *valu
     unsigned *units = arg;
     struct sending *sending;
     (void)key, (void)key_len;
-    LIST_EACH(sending, &receiver->waiting, struct sending, node)
-    {
+    LIST_EACH (sending, &receiver->waiting, struct sending, node) {
         *units += sending->sent.units;
         free_sending(take_waiting(receiver, sending));
     }
@@ -442,8 +434,7 @@ unsigned sender_cancel(struct sender *sender)
     struct sending *sending;
     unsigned units = 0;
     map_each(sender->receivers, cancel_waiting, &units);
-    LIST_EACH(sending, &sender->under_way, struct sending, node)
-    {
+    LIST_EACH (sending, &sender->under_way, struct sending, node) {
         sending->receiver->under_way--;
         sending->line->under_way--;
         attempt_cancel(sending->attempt);
@@ -490,8 +481,7 @@ static int add_receiver(void *arg, const void *key, size_t key_len, void *value)
     unsigned room = less(window_holds(window), held);
     struct line *line;
     (void)key, (void)key_len;
-    LIST_EACH(line, &receiver->lines, struct line, node)
-    {
+    LIST_EACH (line, &receiver->lines, struct line, node) {
         rooms_set_line(rooms, receiver->workspace->id, line->name,
                        window->is_cut_off ? less(1, line->held) : room);
     }

@@ -156,8 +156,7 @@ void test_sends_free(struct test_sends *sends)
     struct test_send *send;
     if (!sends)
         return;
-    LIST_EACH(send, &sends->running, struct test_send, node)
-    {
+    LIST_EACH (send, &sends->running, struct test_send, node) {
         list_remove(&send->node);
         attempt_cancel(TAKE(send->attempt));
         fair_remove(sends->fair, &send->item);

@@ -256,8 +256,7 @@ void upkeep_free(struct upkeep *upkeep)
     upkeep_stop(upkeep);
     if (upkeep->task)
         upkeep->task->upkeep = NULL;
-    LIST_EACH(drop, &upkeep->drops, struct drop, node)
-    {
+    LIST_EACH (drop, &upkeep->drops, struct drop, node) {
         list_remove(&drop->node);
         mem_free(drop);
     }

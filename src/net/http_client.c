@@ -142,8 +142,7 @@ void http_client_free(struct http_client *client)
     if (!client)
         return;
     client->is_freed = true;
-    LIST_EACH(fetch, &client->fetches, struct http_fetch, node)
-    {
+    LIST_EACH (fetch, &client->fetches, struct http_fetch, node) {
         retire(fetch);
     }
     http_pools_free(client->pools); /* behind the fetches, at the end of the turn */
@@ -161,8 +160,7 @@ void http_client_stop(struct http_client *client)
 {
     struct http_fetch *fetch;
     client->is_stopped = true;
-    LIST_EACH(fetch, &client->fetches, struct http_fetch, node)
-    {
+    LIST_EACH (fetch, &client->fetches, struct http_fetch, node) {
         stop_fetch(fetch);
     }
 }

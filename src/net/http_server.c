@@ -329,8 +329,7 @@ void http_server_drain(struct http_server *server)
     listener_close(server->listener);
     server->listener = NULL;
     struct http_conn *conn;
-    LIST_EACH(conn, &server->conns, struct http_conn, node)
-    {
+    LIST_EACH (conn, &server->conns, struct http_conn, node) {
         if (conn->state == CONN_HEAD && conn->scanned == 0)
             conn_close(conn);
         else
@@ -344,12 +343,10 @@ void http_server_close(struct http_server *server)
         return;
     listener_close(server->listener);
     struct http_conn *conn;
-    LIST_EACH(conn, &server->conns, struct http_conn, node)
-    {
+    LIST_EACH (conn, &server->conns, struct http_conn, node) {
         conn_abort(conn);
     }
-    LIST_EACH(conn, &server->ending, struct http_conn, node)
-    {
+    LIST_EACH (conn, &server->ending, struct http_conn, node) {
         list_remove(&conn->node);
         conn->server = NULL; /* it ends by itself */
     }

@@ -86,8 +86,7 @@ static void on_wanted(void *arg, ares_socket_t fd, int reads, int writes)
     struct lookup *lookup = arg;
     unsigned events = (reads ? IO_READ : 0) | (writes ? IO_WRITE : 0);
     struct watch *watch, *found = NULL;
-    LIST_EACH(watch, &lookup->watches, struct watch, node)
-    {
+    LIST_EACH (watch, &lookup->watches, struct watch, node) {
         if (watch->fd == fd)
             found = watch;
     }

@@ -43,8 +43,7 @@ static void flush_backlog(struct caller *caller)
 {
     struct leg *out = caller_out(caller);
     struct waiting_packet *packet;
-    LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
-    {
+    LIST_EACH (packet, &caller->backlog, struct waiting_packet, node) {
         enum err err = leg_send(out, packet->bytes, packet->len);
         if (err == ERR_CONFLICT)
             return;
@@ -171,8 +170,7 @@ void caller_media_close(struct caller *caller)
     leg_close(&caller->up, caller->config.port);
     leg_close(&caller->down, caller->config.port);
     struct waiting_packet *packet;
-    LIST_EACH(packet, &caller->backlog, struct waiting_packet, node)
-    {
+    LIST_EACH (packet, &caller->backlog, struct waiting_packet, node) {
         list_remove(&packet->node);
         mem_free(packet);
     }

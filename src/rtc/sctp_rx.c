@@ -35,8 +35,8 @@ void sctp_rx_clear(struct sctp_rx *rx)
     if (!rx->fragments.next)
         return;
     struct fragment *fragment;
-    LIST_EACH(fragment, &rx->fragments, struct fragment, node)
-    drop(rx, fragment);
+    LIST_EACH (fragment, &rx->fragments, struct fragment, node)
+        drop(rx, fragment);
     struct sctp_message *message;
     while ((message = sctp_rx_take(rx)))
         mem_free(message);
@@ -147,8 +147,7 @@ static struct fragment *make_ready(struct sctp_rx *rx, struct fragment *first, s
 static struct fragment *first_of_ssn(struct sctp_rx *rx, uint16_t stream, uint16_t ssn)
 {
     struct fragment *fragment;
-    LIST_EACH(fragment, &rx->fragments, struct fragment, node)
-    {
+    LIST_EACH (fragment, &rx->fragments, struct fragment, node) {
         if (fragment->stream == stream && fragment->ssn == ssn &&
             (fragment->flags & (SCTP_FLAG_UNORDERED | SCTP_FLAG_BEGIN)) == SCTP_FLAG_BEGIN)
             return fragment;

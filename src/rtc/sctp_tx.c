@@ -51,8 +51,8 @@ static void drop(struct sctp_tx *tx, struct outgoing *chunk)
 static void drop_all(struct sctp_tx *tx, struct list_node *list)
 {
     struct outgoing *chunk;
-    LIST_EACH(chunk, list, struct outgoing, node)
-    drop(tx, chunk);
+    LIST_EACH (chunk, list, struct outgoing, node)
+        drop(tx, chunk);
 }
 
 void sctp_tx_clear(struct sctp_tx *tx)
@@ -120,15 +120,13 @@ static void count_out_of_flight(struct sctp_tx *tx, const struct outgoing *chunk
 static void give_up(struct sctp_tx *tx, uint32_t message)
 {
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (chunk->message != message || chunk->fate == FATE_ACKED)
             continue;
         count_out_of_flight(tx, chunk);
         chunk->fate = FATE_GIVEN_UP;
     }
-    LIST_EACH(chunk, &tx->waiting, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->waiting, struct outgoing, node) {
         if (chunk->message == message)
             drop(tx, chunk);
     }
@@ -150,8 +148,7 @@ static void find_forward(struct sctp_tx *tx)
 {
     uint32_t forward = tx->acked_tsn;
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (chunk->tsn != forward + 1 ||
             (chunk->fate != FATE_GIVEN_UP && chunk->fate != FATE_ACKED))
             break;
@@ -159,8 +156,7 @@ static void find_forward(struct sctp_tx *tx)
     }
     tx->forward_tsn = forward;
     tx->wants_forward = false;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (!sctp_tsn_after(chunk->tsn, forward) && chunk->fate == FATE_GIVEN_UP)
             tx->wants_forward = true;
     }
@@ -172,8 +168,7 @@ static void write_forward(struct sctp_tx *tx, struct sctp_packet *packet)
     uint16_t streams[FORWARD_STREAMS][2];
     unsigned count = 0;
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (sctp_tsn_after(chunk->tsn, tx->forward_tsn) || chunk->fate != FATE_GIVEN_UP ||
             chunk->flags & SCTP_FLAG_UNORDERED)
             continue;
@@ -230,16 +225,14 @@ void sctp_tx_write(struct sctp_tx *tx, struct sctp_packet *packet, int64_t now_u
     if (tx->wants_forward)
         write_forward(tx, packet);
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (chunk->fate != FATE_LOST)
             continue;
         if (!may_send(tx, chunk->len) || !write_chunk(tx, packet, chunk, now_us))
             return;
         tx->retransmitted++;
     }
-    LIST_EACH(chunk, &tx->waiting, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->waiting, struct outgoing, node) {
         if (!may_send(tx, chunk->len) ||
             sctp_packet_room(packet) < SCTP_DATA_HEADER_BYTES + (size_t)chunk->len)
             return;
@@ -280,8 +273,7 @@ static size_t ack_to(struct sctp_tx *tx, uint32_t cum_tsn, int64_t now_us)
 {
     size_t bytes = 0;
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (sctp_tsn_after(chunk->tsn, cum_tsn))
             break;
         bytes += ack(tx, chunk, now_us);
@@ -298,8 +290,7 @@ static size_t ack_gaps(struct sctp_tx *tx, uint32_t cum_tsn, const uint8_t *gaps
     size_t bytes = 0;
     unsigned i = 0;
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         uint32_t offset = chunk->tsn - cum_tsn;
         while (i < count && offset > sctp_get16(gaps + 4 * (size_t)i + 2))
             i++;
@@ -320,8 +311,7 @@ static void report_missing(struct sctp_tx *tx, uint32_t top_tsn)
 {
     bool is_lost = false;
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    {
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node) {
         if (!sctp_tsn_after(top_tsn, chunk->tsn))
             break;
         if (chunk->fate != FATE_FLYING || chunk->sends > 1)
@@ -390,8 +380,8 @@ bool sctp_tx_sack(struct sctp_tx *tx, const uint8_t *value, size_t len, int64_t 
 void sctp_tx_timeout(struct sctp_tx *tx, int64_t now_us)
 {
     struct outgoing *chunk;
-    LIST_EACH(chunk, &tx->flight, struct outgoing, node)
-    lose(tx, chunk);
+    LIST_EACH (chunk, &tx->flight, struct outgoing, node)
+        lose(tx, chunk);
     find_forward(tx);
     tx->timeouts++;
     tx->is_recovering = false;
@@ -410,8 +400,7 @@ bool sctp_tx_is_idle(const struct sctp_tx *tx)
 static bool has_stream(const struct list_node *list, uint16_t stream)
 {
     const struct outgoing *chunk;
-    LIST_EACH(chunk, list, const struct outgoing, node)
-    {
+    LIST_EACH (chunk, list, const struct outgoing, node) {
         if (chunk->stream == stream)
             return true;
     }

@@ -87,27 +87,26 @@ enum err store_agent_insert(struct tx *tx, struct agent *agent)
 
 enum err store_agent_get(struct tx *tx, const char *workspace_id, const char *id, struct agent *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_AGENT "WHERE a.id = ? AND a.workspace_id = ?", TEXT(id),
-                TEXT(workspace_id));
+    AUTO(cursor) row = QUERY(tx, SELECT_AGENT "WHERE a.id = ? AND a.workspace_id = ?", TEXT(id),
+                             TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_agent_lock(struct tx *tx, const char *workspace_id, const char *id,
                           struct agent *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT id FROM agents WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
-                TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT id FROM agents WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
+              TEXT(workspace_id));
     return cursor_next(row) ? store_agent_get(tx, workspace_id, id, out) : tx_missing(tx);
 }
 
 enum err store_agent_ids(struct tx *tx, const char *workspace_id, struct text_list *out)
 {
     *out = (struct text_list){0};
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT id FROM agents WHERE workspace_id = ? ORDER BY updated_ms DESC, id",
-                TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT id FROM agents WHERE workspace_id = ? ORDER BY updated_ms DESC, id",
+              TEXT(workspace_id));
     while (cursor_next(row))
         *GROW(out, tx->arena) = cursor_text(row, 0);
     return tx_result(tx);

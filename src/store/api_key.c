@@ -81,12 +81,12 @@ enum err store_key_create(struct tx *tx, const char *workspace_id, const char *n
 enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_list *out)
 {
     *out = (struct api_key_list){0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT id, workspace_id, name, revoked_ms, created_ms, last_used_ms"
-                " FROM api_keys WHERE ? = '' OR workspace_id = ?"
-                " ORDER BY created_ms DESC, id DESC",
-                TEXT(workspace_id ? workspace_id : ""), TEXT(workspace_id ? workspace_id : ""));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT id, workspace_id, name, revoked_ms, created_ms, last_used_ms"
+              " FROM api_keys WHERE ? = '' OR workspace_id = ?"
+              " ORDER BY created_ms DESC, id DESC",
+              TEXT(workspace_id ? workspace_id : ""), TEXT(workspace_id ? workspace_id : ""));
     while (cursor_next(row)) {
         struct api_key *key = GROW(out, tx->arena);
         *key = (struct api_key){.id = cursor_text(row, 0),

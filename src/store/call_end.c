@@ -186,8 +186,8 @@ enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_en
     enum err err = end_own(tx, id, end, &row);
     if (err)
         return err;
-    AUTO(cursor)
-    found = QUERY(tx, "SELECT duration_s, cost_usd4 FROM calls WHERE id = ?", TEXT(id));
+    AUTO(cursor) found =
+        QUERY(tx, "SELECT duration_s, cost_usd4 FROM calls WHERE id = ?", TEXT(id));
     if (!cursor_next(found))
         return tx_missing(tx);
     *out_duration_s = cursor_number(found, 0);
@@ -238,8 +238,7 @@ enum err store_call_recover(struct tx *tx, unsigned limit, bool is_bare, unsigne
 {
     struct text_list ids = {0};
     {
-        AUTO(cursor)
-        row = QUERY(
+        AUTO(cursor) row = QUERY(
             tx,
             "SELECT id FROM calls WHERE status <> 'ended' AND ((owner = ? AND owner_epoch < ?)"
             " OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = calls.owner"

@@ -87,9 +87,9 @@ static void read_webhook(struct tx *tx, struct cursor *row, unsigned first,
 enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out)
 {
     *out = (struct call_turn_list){0};
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? ORDER BY position",
-                TEXT(id));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? ORDER BY position",
+              TEXT(id));
     while (cursor_next(row))
         read_turn(row, 0, GROW(out, tx->arena));
     return tx_result(tx);
@@ -124,11 +124,11 @@ enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_
     size_t bytes = sizeof("[]") - 1;
     int64_t before = row->turns;
     for (unsigned got = PAGE; got == PAGE && !*out_is_cut;) { /* whatever the row says of turns */
-        AUTO(cursor)
-        found = QUERY(tx,
-                      "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
-                      " AND position < ? ORDER BY position DESC LIMIT ?",
-                      TEXT(row->id), NUMBER(before), NUMBER(PAGE));
+        AUTO(cursor) found =
+            QUERY(tx,
+                  "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
+                  " AND position < ? ORDER BY position DESC LIMIT ?",
+                  TEXT(row->id), NUMBER(before), NUMBER(PAGE));
         for (got = 0; !*out_is_cut && cursor_next(found); got++) {
             struct call_turn turn;
             read_turn(found, 0, &turn);
@@ -146,11 +146,10 @@ enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_
 static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook_list *out)
 {
     *out = (struct call_webhook_list){0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT settings, delivered, failed FROM call_webhooks"
-                " WHERE call_id = ? ORDER BY position",
-                TEXT(id));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT settings, delivered, failed FROM call_webhooks"
+                             " WHERE call_id = ? ORDER BY position",
+                             TEXT(id));
     while (cursor_next(row))
         read_webhook(tx, row, 0, out);
     return tx_result(tx);
@@ -159,12 +158,11 @@ static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook
 enum err store_call_row(struct tx *tx, const char *workspace_id, const char *agent_id,
                         const char *id, struct call *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT " CALL_COLUMNS " FROM calls"
-                " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
-                TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
-                TEXT(agent_id ? agent_id : ""));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT " CALL_COLUMNS " FROM calls"
+                             " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
+                             TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
+                             TEXT(agent_id ? agent_id : ""));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);
@@ -181,12 +179,11 @@ enum err store_call_get(struct tx *tx, const char *workspace_id, const char *age
 enum err store_call_status(struct tx *tx, const char *workspace_id, const char *agent_id,
                            const char *id, enum call_status *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT status FROM calls"
-                " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
-                TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
-                TEXT(agent_id ? agent_id : ""));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT status FROM calls"
+                             " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
+                             TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
+                             TEXT(agent_id ? agent_id : ""));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 0));
@@ -200,11 +197,11 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
     size_t bytes = 0, rows = ROWS;
     *out = (struct call_turn_list){0};
     for (*out_next = first; rows == ROWS && bytes < max_bytes;) {
-        AUTO(cursor)
-        row = QUERY(tx,
-                    "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
-                    " AND position >= ? ORDER BY position LIMIT 32",
-                    TEXT(id), NUMBER(*out_next));
+        AUTO(cursor) row =
+            QUERY(tx,
+                  "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
+                  " AND position >= ? ORDER BY position LIMIT 32",
+                  TEXT(id), NUMBER(*out_next));
         for (rows = 0; bytes < max_bytes && cursor_next(row); rows++) {
             struct call_turn *turn = GROW(out, tx->arena);
             read_turn(row, 0, turn);
@@ -279,8 +276,7 @@ enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct
         tx, 0, arena_printf(tx->arena, "SELECT COUNT(*) FROM calls WHERE %s", condition.total),
         values);
     memcpy(values, condition.values, condition.page_count * sizeof(*values));
-    AUTO(cursor)
-    row = tx_query(
+    AUTO(cursor) row = tx_query(
         tx, arena_printf(tx->arena, "SELECT id, created_ms FROM calls WHERE %s", condition.page),
         values);
     int64_t last_ms = 0;

@@ -30,8 +30,8 @@ enum err store_ceilings_check(struct tx *tx, const char *workspace_id,
     enum err err = grown ? store_workspace_lock(tx, workspace_id) : OK;
     if (err || !grown)
         return err;
-    AUTO(cursor)
-    row = QUERY(tx, sql, TEXT(workspace_id)); /* sees what was written before the lock */
+    AUTO(cursor) row =
+        QUERY(tx, sql, TEXT(workspace_id)); /* sees what was written before the lock */
     if (!cursor_next(row))
         return tx_missing(tx);
     for (unsigned i = 0; i < CEILING_COUNT; i++) {

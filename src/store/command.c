@@ -105,9 +105,9 @@ enum err store_command_answer(struct tx *tx, int64_t id, enum err result)
 
 enum err store_command_result(struct tx *tx, int64_t id, enum err *out_result)
 {
-    AUTO(cursor)
-    row = QUERY(tx, "DELETE FROM commands WHERE id = ? AND state = 'answered' RETURNING result",
-                NUMBER(id));
+    AUTO(cursor) row =
+        QUERY(tx, "DELETE FROM commands WHERE id = ? AND state = 'answered' RETURNING result",
+              NUMBER(id));
     if (!cursor_next(row))
         return tx_has_failed(tx) ? ERR_IO : ERR_AGAIN;
     *out_result = (enum err)cursor_number(row, 0);

@@ -76,18 +76,18 @@ enum err store_dead_letters(struct tx *tx, unsigned limit, struct dead_letter_co
 {
     *out_counts = (struct dead_letter_counts){0};
     *out_newest = (struct dead_letter_list){0};
-    AUTO(cursor)
-    sums = QUERY(tx, "SELECT kind, CAST(SUM(count) AS BIGINT) FROM dead_letters GROUP BY kind");
+    AUTO(cursor) sums =
+        QUERY(tx, "SELECT kind, CAST(SUM(count) AS BIGINT) FROM dead_letters GROUP BY kind");
     while (cursor_next(sums)) {
         int kind = name_place(dead_letter_kind_names, DEAD_LETTER_KIND_COUNT, cursor_text(sums, 0));
         out_counts->of_kind[kind] += cursor_number(sums, 1);
         out_counts->all += cursor_number(sums, 1);
     }
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT kind, workspace_id, subject_id, reason, excerpt, count, first_ms, last_ms"
-                " FROM dead_letters ORDER BY last_ms DESC, id DESC LIMIT ?",
-                NUMBER(limit));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT kind, workspace_id, subject_id, reason, excerpt, count, first_ms, last_ms"
+              " FROM dead_letters ORDER BY last_ms DESC, id DESC LIMIT ?",
+              NUMBER(limit));
     while (cursor_next(row))
         read_row(row, GROW(out_newest, tx->arena));
     return tx_result(tx);

@@ -56,11 +56,10 @@ enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char
     if (err)
         return err;
     *out = (struct delivery_list){0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                SELECT_DELIVERY "WHERE d.webhook_id = ? AND d.id < ?"
-                                " ORDER BY d.id DESC LIMIT ?",
-                TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
+    AUTO(cursor) row = QUERY(tx,
+                             SELECT_DELIVERY "WHERE d.webhook_id = ? AND d.id < ?"
+                                             " ORDER BY d.id DESC LIMIT ?",
+                             TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
     while (cursor_next(row))
         read_row(tx, row, webhook.url, GROW(out, tx->arena));
     return tx_result(tx);

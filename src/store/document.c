@@ -130,9 +130,8 @@ enum err store_document_insert(struct tx *tx, struct document *document, const v
 enum err store_document_get(struct tx *tx, const char *workspace_id, const char *id,
                             struct document *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND workspace_id = ?", TEXT(id),
-                TEXT(workspace_id));
+    AUTO(cursor) row = QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND workspace_id = ?", TEXT(id),
+                             TEXT(workspace_id));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);
@@ -142,9 +141,9 @@ enum err store_document_get(struct tx *tx, const char *workspace_id, const char 
 enum err store_document_list(struct tx *tx, const char *workspace_id, struct document_list *out)
 {
     *out = (struct document_list){0};
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_DOCUMENT "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
-                TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, SELECT_DOCUMENT "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+              TEXT(workspace_id));
     while (cursor_next(row))
         read_row(tx, row, GROW(out, tx->arena));
     return tx_result(tx);
@@ -154,8 +153,7 @@ enum err store_document_ids(struct tx *tx, const char *workspace_id, bool only_r
                             struct text_list *out)
 {
     *out = (struct text_list){0};
-    AUTO(cursor)
-    row =
+    AUTO(cursor) row =
         QUERY(tx, "SELECT id FROM documents WHERE workspace_id = ? AND (? = 0 OR status = 'ready')",
               TEXT(workspace_id), NUMBER(only_ready));
     while (cursor_next(row))
@@ -195,8 +193,8 @@ enum err store_document_name(struct tx *tx, const char *id, const char **out)
 
 enum err store_document_source(struct tx *tx, const char *id, const void **out, size_t *out_len)
 {
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT content FROM document_sources WHERE document_id = ?", TEXT(id));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT content FROM document_sources WHERE document_id = ?", TEXT(id));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = cursor_blob(row, 0, out_len);
@@ -208,11 +206,10 @@ struct passage_list LIST_OF(struct passage);
 enum err store_document_passages(struct tx *tx, const char *id, struct passage **out, size_t *out_n)
 {
     struct passage_list list = {0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT text, question, language FROM passages"
-                " WHERE document_id = ? ORDER BY position",
-                TEXT(id));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT text, question, language FROM passages"
+                             " WHERE document_id = ? ORDER BY position",
+                             TEXT(id));
     while (cursor_next(row)) {
         struct passage *passage = GROW(&list, tx->arena);
         passage->text = cursor_text(row, 0);
@@ -270,14 +267,14 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 
 enum err store_document_take(struct tx *tx, const char *last, struct document *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
-                                " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
-                                " ORDER BY workspace_id <= ?, workspace_id, updated_ms"
-                                " LIMIT 1 FOR UPDATE SKIP LOCKED",
-                NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
-                TEXT(node_lease(tx)), TEXT(last));
+    AUTO(cursor) row =
+        QUERY(tx,
+              SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
+                              " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
+                              " ORDER BY workspace_id <= ?, workspace_id, updated_ms"
+                              " LIMIT 1 FOR UPDATE SKIP LOCKED",
+              NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
+              TEXT(node_lease(tx)), TEXT(last));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);

@@ -50,9 +50,9 @@ static void set_receiver_aside(struct tx *tx, const struct call_row *row, const 
 
 static void to_subscriptions(struct tx *tx, const struct call_row *row, const struct event *event)
 {
-    AUTO(cursor)
-    found = QUERY(tx, "SELECT id, settings FROM webhooks WHERE workspace_id = ? AND is_enabled = 1",
-                  TEXT(row->workspace_id));
+    AUTO(cursor) found =
+        QUERY(tx, "SELECT id, settings FROM webhooks WHERE workspace_id = ? AND is_enabled = 1",
+              TEXT(row->workspace_id));
     while (cursor_next(found)) {
         struct webhook webhook;
         size_t len;
@@ -69,8 +69,7 @@ static void to_subscriptions(struct tx *tx, const struct call_row *row, const st
 
 static void to_own_webhooks(struct tx *tx, const struct call_row *row, const struct event *event)
 {
-    AUTO(cursor)
-    found = QUERY(
+    AUTO(cursor) found = QUERY(
         tx, "SELECT position, settings FROM call_webhooks WHERE call_id = ? ORDER BY position",
         TEXT(row->id));
     while (cursor_next(found)) {

@@ -20,12 +20,12 @@ enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd
                     struct funds *out)
 {
     *out = (struct funds){.balance_usd4 = balance_usd4, .all_ms = -1};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT agent_id, source, rate_usd4, seen_ms, seen_at_ms, cost_usd4, owner,"
-                " owner_epoch FROM calls WHERE workspace_id = ? AND status <> 'ended'"
-                " AND user_joined_ms > 0",
-                TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT agent_id, source, rate_usd4, seen_ms, seen_at_ms, cost_usd4, owner,"
+              " owner_epoch FROM calls WHERE workspace_id = ? AND status <> 'ended'"
+              " AND user_joined_ms > 0",
+              TEXT(workspace_id));
     while (cursor_next(row)) {
         struct funds_use *item = GROW(out, tx->arena);
         item->agent_id = cursor_text(row, 0);

@@ -79,11 +79,10 @@ enum err store_idempotency_is_due(struct tx *tx, bool *out_is_due)
 static int64_t find_cut(struct tx *tx, const struct idempotency_key *key)
 {
     int64_t answers = 0, bytes = 0;
-    AUTO(cursor)
-    rows = QUERY(tx,
-                 "SELECT created_ms, bytes FROM idempotency WHERE scope = ?"
-                 " ORDER BY created_ms DESC LIMIT ?",
-                 TEXT(key->scope), NUMBER(key->limits.answers + 1));
+    AUTO(cursor) rows = QUERY(tx,
+                              "SELECT created_ms, bytes FROM idempotency WHERE scope = ?"
+                              " ORDER BY created_ms DESC LIMIT ?",
+                              TEXT(key->scope), NUMBER(key->limits.answers + 1));
     while (cursor_next(rows)) {
         bytes += cursor_number(rows, 1);
         if (++answers > key->limits.answers || bytes > key->limits.bytes)
@@ -123,8 +122,8 @@ enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *
              " VALUES (?, ?, ?, 0, '', 0, ?) ON CONFLICT DO NOTHING",
              TEXT(id.hex), TEXT(key->scope), TEXT(key->body_sha), NUMBER(tx->now_ms)))
         return OK;
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT body_sha, status, answer FROM idempotency WHERE id = ?", TEXT(id.hex));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT body_sha, status, answer FROM idempotency WHERE id = ?", TEXT(id.hex));
     if (!cursor_next(row)) /* it was released in between: like one under way */
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
     if (strcmp(cursor_text(row, 0), key->body_sha) != 0)

@@ -238,8 +238,7 @@ void pg_sweep(struct store *store)
     for (unsigned i = 0; i < STORE_LANES; i++)
         pool_sweep(store->pools[i], run_job, job_is_over, job_refuse);
     struct job *job;
-    LIST_EACH(job, &store->retrying, struct job, link)
-    {
+    LIST_EACH (job, &store->retrying, struct job, link) {
         if (!job_is_over(job))
             continue;
         stop_waiting(job);
@@ -323,8 +322,7 @@ void pg_stop(struct store *store)
     timer_stop(&store->tick);
     listen_end(store);
     struct job *job;
-    LIST_EACH(job, &store->retrying, struct job, link)
-    {
+    LIST_EACH (job, &store->retrying, struct job, link) {
         stop_waiting(job);
         job_refuse(job);
     }

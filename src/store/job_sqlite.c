@@ -34,8 +34,7 @@ static void group_commit(struct store *store)
     atomic_store(&store->is_up, !failed);
     unsigned changed = 0;
     struct job *job;
-    LIST_EACH(job, &store->group, struct job, link)
-    {
+    LIST_EACH (job, &store->group, struct job, link) {
         list_remove(&job->link);
         changed |= failed || job->result || job->tx.fault.err ? 0 : job->tx.changed;
         if (failed && !job->tx.fault.err)

@@ -9,13 +9,13 @@
 enum err ledger_open(struct tx *tx, const char *workspace_id, bool may_wait,
                      int64_t *out_balance_usd4)
 {
-    AUTO(cursor)
-    row = may_wait ? QUERY(tx, "SELECT balance_usd4 FROM workspaces WHERE id = ? FOR UPDATE",
-                           TEXT(workspace_id))
-                   : QUERY(tx,
-                           "SELECT balance_usd4 FROM workspaces WHERE id = ?"
-                           " FOR UPDATE SKIP LOCKED",
-                           TEXT(workspace_id));
+    AUTO(cursor) row =
+        may_wait ? QUERY(tx, "SELECT balance_usd4 FROM workspaces WHERE id = ? FOR UPDATE",
+                         TEXT(workspace_id))
+                 : QUERY(tx,
+                         "SELECT balance_usd4 FROM workspaces WHERE id = ?"
+                         " FOR UPDATE SKIP LOCKED",
+                         TEXT(workspace_id));
     if (!cursor_next(row))
         return may_wait || tx_has_failed(tx) ? tx_missing(tx) : ERR_AGAIN;
     *out_balance_usd4 = cursor_number(row, 0);

@@ -76,11 +76,11 @@ enum err store_node_stop(struct tx *tx)
 enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST], size_t *out_n)
 {
     *out_n = 0;
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT id, epoch, lease_until_ms FROM nodes WHERE id <> ? AND lease_until_ms > 0"
-                " ORDER BY id LIMIT ?",
-                TEXT(tx->store->node), NUMBER(NODES_SEEN_MOST));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT id, epoch, lease_until_ms FROM nodes WHERE id <> ? AND lease_until_ms > 0"
+              " ORDER BY id LIMIT ?",
+              TEXT(tx->store->node), NUMBER(NODES_SEEN_MOST));
     while (cursor_next(row)) {
         struct node_sight *seen = &out[(*out_n)++];
         snprintf(seen->id, sizeof(seen->id), "%s", cursor_text(row, 0));
@@ -101,11 +101,10 @@ void store_node_fence(struct tx *tx, const struct node_sight *seen)
 enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_SIZE * 2],
                           bool *out_is_here, bool *out_is_alive)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT c.owner, c.owner_epoch, COALESCE(n.epoch, 0) FROM calls c"
-                " LEFT JOIN nodes n ON n.id = c.owner WHERE c.id = ?",
-                TEXT(call_id));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT c.owner, c.owner_epoch, COALESCE(n.epoch, 0) FROM calls c"
+                             " LEFT JOIN nodes n ON n.id = c.owner WHERE c.id = ?",
+                             TEXT(call_id));
     if (!cursor_next(row))
         return tx_missing(tx);
     snprintf(out_node, ID_SIZE * 2, "%s", cursor_text(row, 0));

@@ -39,11 +39,10 @@ static void count_for_call(struct tx *tx, const char *call_id, int64_t position,
 unsigned outbox_fail(struct tx *tx, int64_t id, const char *error)
 {
     unsigned n = 0;
-    AUTO(cursor)
-    row = QUERY(tx,
-                "UPDATE deliveries SET state = 'failed', leased_by = '', error = ?"
-                " WHERE id = ? AND state = 'waiting' RETURNING call_id, position",
-                TEXT(error), NUMBER(id));
+    AUTO(cursor) row = QUERY(tx,
+                             "UPDATE deliveries SET state = 'failed', leased_by = '', error = ?"
+                             " WHERE id = ? AND state = 'waiting' RETURNING call_id, position",
+                             TEXT(error), NUMBER(id));
     for (; cursor_next(row); n++)
         if (cursor_number(row, 1) >= 0)
             count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), false);
@@ -55,14 +54,14 @@ static void settle(struct tx *tx, int64_t now_ms, const struct outbox_result *re
     bool is_over = result->retry_at_us == 0;
     const char *state = !is_over ? "waiting" : result->is_delivered ? "delivered" : "failed";
     int64_t wait_us = is_over ? 0 : MAX(result->retry_at_us - clock_now_us(), 0);
-    AUTO(cursor)
-    row = QUERY(tx,
-                "UPDATE deliveries SET state = ?, attempts = ?, due_ms = ?, leased_by = '',"
-                " status = ?, error = ?, latency_ms = ?, attempted_ms = ?"
-                " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
-                TEXT(state), NUMBER(result->attempt), NUMBER(now_ms + wait_us / 1000),
-                NUMBER(result->status), TEXT(result->error), NUMBER(result->latency_ms),
-                NUMBER(tx->now_ms), NUMBER(result->id), TEXT(node_lease(tx)));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "UPDATE deliveries SET state = ?, attempts = ?, due_ms = ?, leased_by = '',"
+              " status = ?, error = ?, latency_ms = ?, attempted_ms = ?"
+              " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
+              TEXT(state), NUMBER(result->attempt), NUMBER(now_ms + wait_us / 1000),
+              NUMBER(result->status), TEXT(result->error), NUMBER(result->latency_ms),
+              NUMBER(tx->now_ms), NUMBER(result->id), TEXT(node_lease(tx)));
     while (cursor_next(row))
         if (is_over && cursor_number(row, 1) >= 0)
             count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), result->is_delivered);
@@ -118,11 +117,11 @@ struct id_list LIST_OF(int64_t);
 
 static void add_oldest(struct tx *tx, const char *workspace_id, int64_t n, struct id_list *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT id FROM deliveries WHERE state = 'waiting' AND workspace_id = ?"
-                " AND leased_by = '' ORDER BY id LIMIT ?",
-                TEXT(workspace_id), NUMBER(n));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT id FROM deliveries WHERE state = 'waiting' AND workspace_id = ?"
+              " AND leased_by = '' ORDER BY id LIMIT ?",
+              TEXT(workspace_id), NUMBER(n));
     while (cursor_next(row))
         *GROW(out, tx->arena) = cursor_number(row, 0);
 }
@@ -131,9 +130,9 @@ enum err store_outbox_excess(struct tx *tx, int64_t most, unsigned limit, struct
 {
     struct id_list ids = {0};
     *out = (struct outbox_excess){0};
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT workspace_id, COUNT(*) FROM deliveries WHERE state = 'waiting'"
-                    " GROUP BY workspace_id ORDER BY workspace_id");
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT workspace_id, COUNT(*) FROM deliveries WHERE state = 'waiting'"
+                  " GROUP BY workspace_id ORDER BY workspace_id");
     while (cursor_next(row)) {
         int64_t waiting = cursor_number(row, 1), beyond = waiting - most;
         out->waiting += waiting;

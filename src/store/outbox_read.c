@@ -150,8 +150,8 @@ void take_read(struct take *take, struct outbox_taken *out)
     struct item_list items = {0};
     struct unsent_list unsent = {0};
     qsort(ids->items, ids->count, sizeof(int64_t), by_number);
-    AUTO(cursor)
-    row = QUERY(take->tx, leased_sql, NUMBER(take->until_ms), TEXT(node_lease(take->tx)));
+    AUTO(cursor) row =
+        QUERY(take->tx, leased_sql, NUMBER(take->until_ms), TEXT(node_lease(take->tx)));
     while (cursor_next(row)) {
         int64_t id = cursor_number(row, 0);
         if (bsearch(&id, ids->items, ids->count, sizeof(id), by_number))

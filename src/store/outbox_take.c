@@ -80,12 +80,12 @@ struct candidate_list LIST_OF(struct candidate);
 static struct candidate_list find_due(struct take *take, unsigned limit)
 {
     struct candidate_list found = {0};
-    AUTO(cursor)
-    row = QUERY(take->tx,
-                "SELECT id, workspace_id, line, body_bytes FROM deliveries WHERE state = 'waiting'"
-                " AND leased_by = '' AND due_ms <= ? ORDER BY due_ms, id LIMIT ?"
-                " FOR UPDATE SKIP LOCKED",
-                NUMBER(take->now_ms), NUMBER(limit));
+    AUTO(cursor) row =
+        QUERY(take->tx,
+              "SELECT id, workspace_id, line, body_bytes FROM deliveries WHERE state = 'waiting'"
+              " AND leased_by = '' AND due_ms <= ? ORDER BY due_ms, id LIMIT ?"
+              " FOR UPDATE SKIP LOCKED",
+              NUMBER(take->now_ms), NUMBER(limit));
     while (cursor_next(row))
         *GROW(&found, take->tx->arena) =
             (struct candidate){cursor_number(row, 0), cursor_text(row, 1), cursor_text(row, 2),

@@ -115,9 +115,8 @@ static struct step_list walk(struct take *take, const char *workspace_id, const 
                              unsigned most)
 {
     struct step_list steps = {0};
-    AUTO(cursor)
-    row = QUERY(take->tx, walk_sql, TEXT(workspace_id), TEXT(line), TEXT(workspace_id),
-                NUMBER(ITS_LINES - 1), NUMBER(most));
+    AUTO(cursor) row = QUERY(take->tx, walk_sql, TEXT(workspace_id), TEXT(line), TEXT(workspace_id),
+                             NUMBER(ITS_LINES - 1), NUMBER(most));
     while (cursor_next(row))
         *GROW(&steps, take->tx->arena) =
             (struct step){cursor_text(row, 0), cursor_text(row, 1), cursor_number(row, 2)};
@@ -185,12 +184,12 @@ static void take_from(struct take *take, struct due_line *line, unsigned most)
     unsigned rows = 0, units = 0;
     unsigned room = take_room(take, line->workspace_id, line->line);
     unsigned limit = MIN(most, room);
-    AUTO(cursor)
-    row = QUERY(take->tx,
-                "SELECT id, body_bytes FROM deliveries WHERE state = 'waiting' AND leased_by = ''"
-                " AND workspace_id = ? AND line = ? AND due_ms <= ?"
-                " ORDER BY due_ms, id LIMIT ? FOR UPDATE SKIP LOCKED",
-                TEXT(line->workspace_id), TEXT(line->line), NUMBER(take->now_ms), NUMBER(limit));
+    AUTO(cursor) row =
+        QUERY(take->tx,
+              "SELECT id, body_bytes FROM deliveries WHERE state = 'waiting' AND leased_by = ''"
+              " AND workspace_id = ? AND line = ? AND due_ms <= ?"
+              " ORDER BY due_ms, id LIMIT ? FOR UPDATE SKIP LOCKED",
+              TEXT(line->workspace_id), TEXT(line->line), NUMBER(take->now_ms), NUMBER(limit));
     for (; units < limit && cursor_next(row); rows++) {
         unsigned more = outbox_units(cursor_number(row, 1));
         take->is_blocked = take->units > 0 && take->units + more > take->wish->units;

@@ -35,11 +35,11 @@ enum err store_rate_exchange(struct tx *tx, const char *text, struct rate_tellin
     *out = (struct rate_telling_list){0};
     if (*text && has_neighbours(tx))
         tell(tx, text);
-    AUTO(cursor)
-    rows = QUERY(tx,
-                 "SELECT node, at_ms, told FROM rates WHERE at_ms > ? AND node <> ?"
-                 " ORDER BY node, at_ms LIMIT ?",
-                 NUMBER(tx->now_ms - KEPT_MS), TEXT(store_node(tx->store)), NUMBER(TELLINGS_MAX));
+    AUTO(cursor) rows =
+        QUERY(tx,
+              "SELECT node, at_ms, told FROM rates WHERE at_ms > ? AND node <> ?"
+              " ORDER BY node, at_ms LIMIT ?",
+              NUMBER(tx->now_ms - KEPT_MS), TEXT(store_node(tx->store)), NUMBER(TELLINGS_MAX));
     while (cursor_next(rows)) {
         struct rate_telling *telling = GROW(out, tx->arena);
         telling->node = cursor_text(rows, 0);

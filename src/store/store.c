@@ -159,11 +159,10 @@ const char *store_data_dir(const struct store *store)
 enum err store_describe(struct tx *tx, struct buf *out)
 {
     bool is_pg = tx->store->is_pg;
-    AUTO(cursor)
-    row = QUERY(tx, is_pg ? "SELECT current_setting('server_version'),"
-                            " pg_database_size(current_database())"
-                          : "SELECT sqlite_version(), page_count * page_size"
-                            " FROM pragma_page_count(), pragma_page_size()");
+    AUTO(cursor) row = QUERY(tx, is_pg ? "SELECT current_setting('server_version'),"
+                                         " pg_database_size(current_database())"
+                                       : "SELECT sqlite_version(), page_count * page_size"
+                                         " FROM pragma_page_count(), pragma_page_size()");
     if (!cursor_next(row))
         return tx_missing(tx);
     return buf_printf(out, "%s %s, %lld MB, version %d", is_pg ? "postgresql" : "sqlite",

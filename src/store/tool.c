@@ -87,16 +87,15 @@ enum err store_tool_copy(struct tx *tx, const char *source_id, const struct tool
 
 enum err store_tool_get(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_tool_lock(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
-                TEXT(workspace_id));
+    AUTO(cursor) row = QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ? FOR UPDATE",
+                             TEXT(id), TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
@@ -104,11 +103,11 @@ enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *age
                         struct text_list *out)
 {
     *out = (struct text_list){0};
-    AUTO(cursor)
-    row = agent_id
-              ? QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ? AND agent_id = ?" NEWEST,
-                      TEXT(workspace_id), TEXT(agent_id))
-              : QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ?" NEWEST, TEXT(workspace_id));
+    AUTO(cursor) row =
+        agent_id
+            ? QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ? AND agent_id = ?" NEWEST,
+                    TEXT(workspace_id), TEXT(agent_id))
+            : QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ?" NEWEST, TEXT(workspace_id));
     while (cursor_next(row))
         *GROW(out, tx->arena) = cursor_text(row, 0);
     return tx_result(tx);
@@ -130,21 +129,21 @@ static enum err read_heads(struct tx *tx, struct cursor *row, struct tool_head_l
 enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id,
                          struct tool_head_list *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_HEAD "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, SELECT_HEAD "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
     return read_heads(tx, row, out);
 }
 
 enum err store_tool_heads(struct tx *tx, const char *workspace_id, const char *agent_id,
                           const char *name, struct tool_head_list *out)
 {
-    AUTO(cursor)
-    row = !agent_id ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ?" NEWEST, TEXT(workspace_id))
-          : !name
-              ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ?" NEWEST,
-                      TEXT(workspace_id), TEXT(agent_id))
-              : QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ? AND name = ?" NEWEST,
-                      TEXT(workspace_id), TEXT(agent_id), TEXT(name));
+    AUTO(cursor) row =
+        !agent_id ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ?" NEWEST, TEXT(workspace_id))
+        : !name
+            ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ?" NEWEST,
+                    TEXT(workspace_id), TEXT(agent_id))
+            : QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ? AND name = ?" NEWEST,
+                    TEXT(workspace_id), TEXT(agent_id), TEXT(name));
     return read_heads(tx, row, out);
 }
 

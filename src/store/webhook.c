@@ -47,8 +47,7 @@ enum err store_webhook_insert(struct tx *tx, struct webhook *webhook)
 enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *id,
                            struct webhook *out)
 {
-    AUTO(cursor)
-    row =
+    AUTO(cursor) row =
         QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
@@ -56,18 +55,17 @@ enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *
 enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char *id,
                             struct webhook *out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ? FOR UPDATE", TEXT(id),
-                TEXT(workspace_id));
+    AUTO(cursor) row = QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ? FOR UPDATE",
+                             TEXT(id), TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out)
 {
     *out = (struct webhook_list){0};
-    AUTO(cursor)
-    row = QUERY(tx, SELECT_WEBHOOK "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
-                TEXT(workspace_id));
+    AUTO(cursor) row =
+        QUERY(tx, SELECT_WEBHOOK "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+              TEXT(workspace_id));
     while (cursor_next(row)) {
         enum err err = read_row(tx, row, GROW(out, tx->arena));
         if (err)

@@ -189,11 +189,10 @@ static enum err apply_changes(struct word_index *index, struct tx *tx, struct tx
         empty_file(file, mark);
         seen = 0;
     }
-    AUTO(cursor)
-    change = QUERY(tx,
-                   "SELECT document_id, revision FROM document_changes"
-                   " WHERE revision > ? ORDER BY revision",
-                   NUMBER(seen));
+    AUTO(cursor) change = QUERY(tx,
+                                "SELECT document_id, revision FROM document_changes"
+                                " WHERE revision > ? ORDER BY revision",
+                                NUMBER(seen));
     while (cursor_next(change)) {
         const char *id = cursor_text(change, 0);
         seen = cursor_number(change, 1);
@@ -354,9 +353,9 @@ struct word_scope *word_scope_open(struct word_index *index, const struct text_l
     scope->tx = (struct tx){.arena = arena, .db = db};
     scope->numbers = arena_new_n(arena, int64_t, document_ids->count + 1);
     for (size_t i = 0; i < document_ids->count; i++) {
-        AUTO(cursor)
-        row = QUERY(&scope->tx, "SELECT number, passages, languages FROM documents WHERE id = ?",
-                    TEXT(document_ids->items[i]));
+        AUTO(cursor) row =
+            QUERY(&scope->tx, "SELECT number, passages, languages FROM documents WHERE id = ?",
+                  TEXT(document_ids->items[i]));
         if (!cursor_next(row))
             continue;
         scope->numbers[scope->numbers_count++] = cursor_number(row, 0);
@@ -407,19 +406,18 @@ static void find_range(struct word_scope *scope, const char *match, int64_t numb
                        struct word_rows *out)
 {
     int64_t first = number << POSITION_BITS, last = first | ((1 << POSITION_BITS) - 1);
-    AUTO(cursor)
-    row = QUERY(&scope->tx,
-                "SELECT rowid FROM passages WHERE passages MATCH ? AND rowid BETWEEN ? AND ?",
-                TEXT(match), NUMBER(first), NUMBER(last));
+    AUTO(cursor) row = QUERY(
+        &scope->tx, "SELECT rowid FROM passages WHERE passages MATCH ? AND rowid BETWEEN ? AND ?",
+        TEXT(match), NUMBER(first), NUMBER(last));
     while (cursor_next(row))
         *GROW(out, scope->tx.arena) = cursor_number(row, 0);
 }
 
 static void find_sifted(struct word_scope *scope, const char *match, struct word_rows *out)
 {
-    AUTO(cursor)
-    row = QUERY(&scope->tx, "SELECT rowid FROM passages WHERE passages MATCH ? LIMIT ?",
-                TEXT(match), NUMBER(SIFTED_MAX));
+    AUTO(cursor) row =
+        QUERY(&scope->tx, "SELECT rowid FROM passages WHERE passages MATCH ? LIMIT ?", TEXT(match),
+              NUMBER(SIFTED_MAX));
     while (cursor_next(row)) {
         int64_t id = cursor_number(row, 0), number = id >> POSITION_BITS;
         if (bsearch(&number, scope->numbers, scope->numbers_count, sizeof(number), by_number))
@@ -441,13 +439,12 @@ struct word_rows word_scope_find(struct word_scope *scope, const char *term)
 
 enum err word_scope_load(struct word_scope *scope, int64_t row, struct word_passage *out)
 {
-    AUTO(cursor)
-    found = QUERY(&scope->tx,
-                  "SELECT d.id, t.text, t.question, p.terms FROM passages p"
-                  " JOIN texts t ON t.row = p.rowid"
-                  " JOIN documents d ON d.number = p.rowid >> ?"
-                  " WHERE p.rowid = ?",
-                  NUMBER(POSITION_BITS), NUMBER(row));
+    AUTO(cursor) found = QUERY(&scope->tx,
+                               "SELECT d.id, t.text, t.question, p.terms FROM passages p"
+                               " JOIN texts t ON t.row = p.rowid"
+                               " JOIN documents d ON d.number = p.rowid >> ?"
+                               " WHERE p.rowid = ?",
+                               NUMBER(POSITION_BITS), NUMBER(row));
     if (!cursor_next(found))
         return tx_missing(&scope->tx);
     *out = (struct word_passage){.document_id = cursor_text(found, 0),

@@ -40,8 +40,8 @@ static void drop(struct history *history, struct entry *entry)
 void history_clear(struct history *history)
 {
     struct entry *entry;
-    LIST_EACH(entry, &history->entries, struct entry, node)
-    drop(history, entry);
+    LIST_EACH (entry, &history->entries, struct entry, node)
+        drop(history, entry);
 }
 
 static void add(struct history *history, struct entry *entry)
@@ -88,16 +88,15 @@ size_t history_message_count(const struct history *history)
 {
     size_t count = 0;
     struct entry *entry;
-    LIST_EACH(entry, &history->entries, struct entry, node)
-    count += 1 + entry->call_count;
+    LIST_EACH (entry, &history->entries, struct entry, node)
+        count += 1 + entry->call_count;
     return count;
 }
 
 void history_write(const struct history *history, struct llm_message *out, size_t *count)
 {
     struct entry *entry;
-    LIST_EACH(entry, &history->entries, struct entry, node)
-    {
+    LIST_EACH (entry, &history->entries, struct entry, node) {
         out[(*count)++] = (struct llm_message){
             .role = entry->role,
             .text = entry->text,

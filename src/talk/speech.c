@@ -15,8 +15,8 @@ void speech_init(struct speech *speech)
 void speech_clear(struct speech *speech)
 {
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    speech_drop(line);
+    LIST_EACH (line, &speech->lines, struct speech_line, node)
+        speech_drop(line);
 }
 
 static void piece_free(struct speech_piece *piece)
@@ -62,8 +62,7 @@ struct speech_line *speech_open(struct speech *speech, enum speech_kind kind, bo
     struct list_node *before = &speech->lines;
     if (is_urgent) {
         struct speech_line *other;
-        LIST_EACH(other, &speech->lines, struct speech_line, node)
-        {
+        LIST_EACH (other, &speech->lines, struct speech_line, node) {
             if (other->kind == kind)
                 continue;
             before = &other->node;
@@ -90,8 +89,8 @@ void speech_close(struct speech_line *line)
 void speech_drop(struct speech_line *line)
 {
     struct speech_piece *piece;
-    LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-    piece_free(piece);
+    LIST_EACH (piece, &line->pieces, struct speech_piece, node)
+        piece_free(piece);
     buf_clear(&line->heard);
     list_remove(&line->node);
     mem_free(line);
@@ -107,11 +106,9 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last)
     size_t samples = 0;
     int owed = 0;
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    {
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
         struct speech_piece *piece;
-        LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-        {
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
             if (samples > SPEECH_AHEAD_SAMPLES || owed >= SPEECH_AHEAD_PIECES)
                 return NULL;
             if (!piece->gen) {
@@ -133,11 +130,9 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last)
 void speech_unask(struct speech *speech)
 {
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    {
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
         struct speech_piece *piece;
-        LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-        {
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
             if (piece->played > 0) {
                 add_heard(&line->heard, piece->text, heard_bytes(piece));
                 piece_free(piece);
@@ -153,12 +148,11 @@ void speech_unask(struct speech *speech)
 static struct speech_piece *piece_of(const struct speech *speech, uint32_t gen)
 {
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    {
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
         struct speech_piece *piece;
-        LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-        if (gen && piece->gen == gen)
-            return piece;
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node)
+            if (gen && piece->gen == gen)
+                return piece;
     }
     return NULL;
 }
@@ -195,8 +189,7 @@ static void finish_piece(struct speech_line *line, struct speech_piece *piece)
 static void settle(struct speech_line *line)
 {
     struct speech_piece *piece;
-    LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-    {
+    LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
         if (!piece->is_done || piece->played < piece->samples)
             return;
         finish_piece(line, piece);
@@ -210,8 +203,8 @@ void speech_done(struct speech *speech, uint32_t gen)
         return;
     piece->is_done = true;
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    settle(line);
+    LIST_EACH (line, &speech->lines, struct speech_line, node)
+        settle(line);
 }
 
 size_t speech_ready_samples(const struct speech *speech)
@@ -220,20 +213,19 @@ size_t speech_ready_samples(const struct speech *speech)
     struct speech_line *line = speech_front(speech);
     struct speech_piece *piece;
     if (line)
-        LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-    samples += piece->samples - piece->played;
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node)
+            samples += piece->samples - piece->played;
     return samples;
 }
 
 bool speech_is_waiting(const struct speech *speech)
 {
     struct speech_line *line;
-    LIST_EACH(line, &speech->lines, struct speech_line, node)
-    {
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
         struct speech_piece *piece;
-        LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-        if (piece->gen && !piece->is_done)
-            return true;
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node)
+            if (piece->gen && !piece->is_done)
+                return true;
     }
     return false;
 }
@@ -245,8 +237,7 @@ size_t speech_played(struct speech_line *line, size_t samples, int64_t now_us)
         line->began_us = now_us;
     }
     struct speech_piece *piece;
-    LIST_EACH(piece, &line->pieces, struct speech_piece, node)
-    {
+    LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
         size_t part = piece->samples - piece->played;
         if (part > samples)
             part = samples;

@@ -65,8 +65,8 @@ void talk_free(struct talk *talk)
     if (!talk)
         return;
     struct talk_step *step;
-    LIST_EACH(step, &talk->actions, struct talk_step, node)
-    step_free(step);
+    LIST_EACH (step, &talk->actions, struct talk_step, node)
+        step_free(step);
     step_free(talk->current);
     arena_free(talk->request);
     reply_clear(talk);
@@ -269,8 +269,8 @@ enum err talk_say(struct talk *talk, const char *text, int64_t now_us)
         return ERR_CONFLICT;
     int waiting = 0;
     struct speech_line *line;
-    LIST_EACH(line, &talk->speech.lines, struct speech_line, node)
-    waiting += line->kind == SPEECH_SAY;
+    LIST_EACH (line, &talk->speech.lines, struct speech_line, node)
+        waiting += line->kind == SPEECH_SAY;
     if (waiting > TALK_SAY_MAX_WAITING)
         return ERR_LIMIT;
     if (talk->floor != TURN_ABSENT)

@@ -82,8 +82,7 @@ void voice_cut(struct talk *talk, bool is_by_caller)
     struct speech_line *line = speech_front(&talk->speech);
     if (!is_by_caller && line && line->kind == SPEECH_SAY && line->is_heard)
         return;
-    LIST_EACH(line, &talk->speech.lines, struct speech_line, node)
-    {
+    LIST_EACH (line, &talk->speech.lines, struct speech_line, node) {
         if (!line->is_heard && (line->kind == SPEECH_SAY || !is_by_caller))
             continue;
         bool is_reply = talk->reply.line == line;
@@ -102,8 +101,8 @@ void voice_cut(struct talk *talk, bool is_by_caller)
 void voice_end(struct talk *talk)
 {
     struct speech_line *line;
-    LIST_EACH(line, &talk->speech.lines, struct speech_line, node)
-    end_line(talk, line);
+    LIST_EACH (line, &talk->speech.lines, struct speech_line, node)
+        end_line(talk, line);
 }
 
 /* ---- live words ---- */

@@ -162,8 +162,7 @@ void voice_session_send(struct voice_session *session, enum voice_kind kind, uin
 static struct voice_session *session_of(const struct voice_worker *worker, uint32_t id)
 {
     struct voice_session *session;
-    LIST_EACH(session, &worker->sessions, struct voice_session, node)
-    {
+    LIST_EACH (session, &worker->sessions, struct voice_session, node) {
         if (session->id == id)
             return session;
     }
@@ -253,8 +252,7 @@ static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
 {
     struct voice_worker *worker, *best = NULL;
     unsigned count = 0;
-    LIST_EACH(worker, &pool->workers[role], struct voice_worker, node)
-    {
+    LIST_EACH (worker, &pool->workers[role], struct voice_worker, node) {
         count++;
         if (!best || worker->session_count < best->session_count)
             best = worker;
@@ -306,8 +304,7 @@ void voice_pool_kill_workers(struct voice_pool *pool)
 {
     struct voice_worker *worker;
     for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
-        LIST_EACH(worker, &pool->workers[role], struct voice_worker, node)
-        {
+        LIST_EACH (worker, &pool->workers[role], struct voice_worker, node) {
             child_kill(worker->child, SIGKILL);
         }
 }

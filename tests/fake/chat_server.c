@@ -174,8 +174,7 @@ struct chat_server *chat_server_open(struct loop *loop)
 void chat_server_close(struct chat_server *server)
 {
     struct connection *connection;
-    LIST_EACH(connection, &server->open, struct connection, node)
-    {
+    LIST_EACH (connection, &server->open, struct connection, node) {
         drop(connection);
     }
     listener_close(server->listener);

@@ -154,8 +154,7 @@ static unsigned ready_events(const struct io *io)
 static void free_closed(struct loop *loop)
 {
     struct io *io;
-    LIST_EACH(io, &loop->ios, struct io, node)
-    {
+    LIST_EACH (io, &loop->ios, struct io, node) {
         if (!io->is_closed)
             continue;
         list_remove(&io->node);
@@ -167,8 +166,7 @@ static bool run_ios(struct loop *loop)
 {
     bool has_run = false;
     struct io *io;
-    LIST_EACH(io, &loop->ios, struct io, node)
-    {
+    LIST_EACH (io, &loop->ios, struct io, node) {
         unsigned events = ready_events(io) & io->events;
         if (!events)
             continue;
@@ -198,8 +196,8 @@ bool fake_turn(void)
     struct loop *loop;
     if (!loops.next)
         return false;
-    LIST_EACH(loop, &loops, struct loop, node)
-    has_run |= turn_of(loop);
+    LIST_EACH (loop, &loops, struct loop, node)
+        has_run |= turn_of(loop);
     return has_run;
 }
 
@@ -208,8 +206,7 @@ static int64_t next_due_us(void)
 {
     int64_t due_us = INT64_MAX;
     struct loop *loop;
-    LIST_EACH(loop, &loops, struct loop, node)
-    {
+    LIST_EACH (loop, &loops, struct loop, node) {
         const struct alarm *alarm = first_alarm(loop);
         if (alarm)
             due_us = MIN(due_us, alarm->timer->due_us);
@@ -326,13 +323,11 @@ void loop_free(struct loop *loop)
     while (run_list(loop, &loop->deferred) || run_posted(loop))
         ;
     struct alarm *alarm;
-    LIST_EACH(alarm, &loop->timers, struct alarm, node)
-    {
+    LIST_EACH (alarm, &loop->timers, struct alarm, node) {
         timer_stop(alarm->timer);
     }
     struct io *io;
-    LIST_EACH(io, &loop->ios, struct io, node)
-    {
+    LIST_EACH (io, &loop->ios, struct io, node) {
         io_close(io);
     }
     free_closed(loop);
@@ -404,8 +399,7 @@ void timer_stop(struct timer *timer)
     timer->slot = 0;
     armed_remove(timer, ARMED_TIMER);
     struct alarm *alarm;
-    LIST_EACH(alarm, &timer->loop->timers, struct alarm, node)
-    {
+    LIST_EACH (alarm, &timer->loop->timers, struct alarm, node) {
         if (alarm->timer != timer)
             continue;
         list_remove(&alarm->node);

@@ -121,8 +121,7 @@ void pool_set_between(struct pool *pool, pool_between_fn *fn, void *arg)
 void pool_sweep(struct pool *pool, loop_fn *work, bool (*is_over)(void *arg), loop_fn *refuse)
 {
     struct job *job;
-    LIST_EACH(job, &pool->waiting, struct job, node)
-    {
+    LIST_EACH (job, &pool->waiting, struct job, node) {
         if (job->work != work || !is_over(job->arg))
             continue;
         list_remove(&job->node);

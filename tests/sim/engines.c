@@ -253,8 +253,7 @@ struct sim_tts {
 static void drop_queue(struct sim_tts *tts)
 {
     struct spoken *spoken;
-    LIST_EACH(spoken, &tts->queue, struct spoken, node)
-    {
+    LIST_EACH (spoken, &tts->queue, struct spoken, node) {
         list_remove(&spoken->node);
         mem_free(spoken);
     }

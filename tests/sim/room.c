@@ -337,8 +337,7 @@ static void caller_free(struct sim_caller *caller)
     timer_stop(&caller->silence);
     timer_stop(&caller->action);
     struct packet *packet;
-    LIST_EACH(packet, &caller->packets, struct packet, node)
-    {
+    LIST_EACH (packet, &caller->packets, struct packet, node) {
         timer_stop(&packet->timer);
         list_remove(&packet->node);
         mem_free(packet);

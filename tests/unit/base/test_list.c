@@ -11,8 +11,8 @@ static int sum_in_order(struct list_node *head)
 {
     int sum = 0;
     struct item *item;
-    LIST_EACH(item, head, struct item, node)
-    sum = sum * 10 + item->value;
+    LIST_EACH (item, head, struct item, node)
+        sum = sum * 10 + item->value;
     return sum;
 }
 
@@ -42,8 +42,7 @@ TEST(list_current_may_be_removed)
     for (int i = 0; i < 5; i++)
         list_push_back(&head, &items[i].node);
     struct item *item;
-    LIST_EACH(item, &head, struct item, node)
-    {
+    LIST_EACH (item, &head, struct item, node) {
         if (item->value % 2)
             list_remove(&item->node);
     }

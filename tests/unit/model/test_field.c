@@ -87,10 +87,9 @@ TEST(field_create_tells_every_fault_with_its_path)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, test_catalog(arena));
-    AUTO(js)
-    body = json("{\"description\":7,\"url\":\"no url\",\"params\":[{\"key\":\"a\"},{},"
-                "{\"key\":\"\"}],\"timeoutMs\":100,\"kind\":\"x\",\"headers\":3,"
-                "\"auth\":null,\"sampleOutput\":\"é\"}");
+    AUTO(js) body = json("{\"description\":7,\"url\":\"no url\",\"params\":[{\"key\":\"a\"},{},"
+                         "{\"key\":\"\"}],\"timeoutMs\":100,\"kind\":\"x\",\"headers\":3,"
+                         "\"auth\":null,\"sampleOutput\":\"é\"}");
     struct tool tool;
     field_create(&tool_table, &tool, body, &context, "");
     CHECK_TEXT(fault_at(&context.faults, 0, arena), "description: must be a string");
@@ -123,16 +122,15 @@ TEST(field_merge_changes_only_what_is_sent)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, NULL);
-    AUTO(js)
-    body = json("{\"name\":\"Order Größe-Nr\",\"description\":\"d\",\"url\":\"http://a/b\","
-                "\"timeoutMs\":700,\"body\":\"x\"}");
+    AUTO(js) body =
+        json("{\"name\":\"Order Größe-Nr\",\"description\":\"d\",\"url\":\"http://a/b\","
+             "\"timeoutMs\":700,\"body\":\"x\"}");
     struct tool tool;
     field_create(&tool_table, &tool, body, &context, "");
     CHECK_INT(context.faults.count, 0);
     CHECK_TEXT(tool.name, "order_gr__e_nr");
-    AUTO(js)
-    patch = json("{\"timeoutMs\":null,\"name\":null,\"agentId\":\"ua_1\",\"id\":\"x\","
-                 "\"unknown\":1}");
+    AUTO(js) patch = json("{\"timeoutMs\":null,\"name\":null,\"agentId\":\"ua_1\",\"id\":\"x\","
+                          "\"unknown\":1}");
     field_merge(&tool_table, &tool, patch, &context, "");
     CHECK_TEXT(fault_at(&context.faults, 0, arena), "name: must not be null");
     CHECK_TEXT(fault_at(&context.faults, 1, arena), "agentId: cannot be changed");
@@ -149,9 +147,8 @@ TEST(field_masks_secrets_and_keeps_them_when_the_mask_comes_back)
     CHECK_TEXT(secret_mask("12345678", arena), "********");
     CHECK_TEXT(secret_mask("123456789", arena), "********6789");
     CHECK_TEXT(secret_mask("", arena), "");
-    AUTO(js)
-    body = json("{\"name\":\"n\",\"description\":\"d\",\"url\":\"http://a/b\","
-                "\"authToken\":\"secret-token\"}");
+    AUTO(js) body = json("{\"name\":\"n\",\"description\":\"d\",\"url\":\"http://a/b\","
+                         "\"authToken\":\"secret-token\"}");
     struct tool tool;
     field_create(&tool_table, &tool, body, &context, "");
     const char *shown = view(&tool_table, &tool, FIELD_VIEW_API, arena);
@@ -160,9 +157,8 @@ TEST(field_masks_secrets_and_keeps_them_when_the_mask_comes_back)
     AUTO(js) patch = json("{\"authToken\":\"********oken\"}");
     field_merge(&tool_table, &tool, patch, &context, "");
     CHECK_TEXT(tool.auth_token, "secret-token");
-    AUTO(js)
-    other = json("{\"name\":\"n\",\"description\":\"d\",\"url\":\"http://a/b\","
-                 "\"authToken\":\"********oken\"}");
+    AUTO(js) other = json("{\"name\":\"n\",\"description\":\"d\",\"url\":\"http://a/b\","
+                          "\"authToken\":\"********oken\"}");
     field_create(&tool_table, &tool, other, &context, "");
     CHECK_TEXT(fault_at(&context.faults, 0, arena),
                "authToken: is masked, and no secret is stored");
@@ -173,10 +169,10 @@ TEST(field_store_view_seals_secrets_and_reads_back)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, NULL);
-    AUTO(js)
-    body = json("{\"name\":\"n\",\"description\":\"d ü\",\"url\":\"http://a/b\",\"method\":"
-                "\"POST\",\"authToken\":\"secret-token\",\"headers\":[{\"key\":\"A\","
-                "\"value\":\"1\"}]}");
+    AUTO(js) body =
+        json("{\"name\":\"n\",\"description\":\"d ü\",\"url\":\"http://a/b\",\"method\":"
+             "\"POST\",\"authToken\":\"secret-token\",\"headers\":[{\"key\":\"A\","
+             "\"value\":\"1\"}]}");
     struct tool tool, back;
     field_create(&tool_table, &tool, body, &context, "");
     const char *stored = field_store_text(&tool_table, &tool, master_key, arena);
@@ -208,10 +204,9 @@ TEST(field_closed_tables_tell_what_is_forbidden_at_any_depth)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, NULL);
-    AUTO(js)
-    body = json("{\"agentId\":\"ua_1\",\"foo\":1,\"config\":{\"voice\":{},\"turn\":{"
-                "\"interruption\":{\"x\":1}},\"vad\":{\"threshold\":2}},\"variables\":{"
-                "\"ok\":\"1\",\"1x\":\"2\",\"n\":3}}");
+    AUTO(js) body = json("{\"agentId\":\"ua_1\",\"foo\":1,\"config\":{\"voice\":{},\"turn\":{"
+                         "\"interruption\":{\"x\":1}},\"vad\":{\"threshold\":2}},\"variables\":{"
+                         "\"ok\":\"1\",\"1x\":\"2\",\"n\":3}}");
     struct call_start start;
     field_create(&call_start_table, &start, body, &context, "");
     CHECK_TEXT(fault_at(&context.forbidden, 0, arena), "config.voice: may not be set here");
@@ -228,9 +223,8 @@ TEST(field_defaults_of_a_start)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, NULL);
-    AUTO(js)
-    body = json("{\"agentId\":\"ua_1\",\"metadata\":null,\"webhooks\":[{\"url\":"
-                "\"http://a/\",\"events\":[\"call.ended\",\"*\"]}]}");
+    AUTO(js) body = json("{\"agentId\":\"ua_1\",\"metadata\":null,\"webhooks\":[{\"url\":"
+                         "\"http://a/\",\"events\":[\"call.ended\",\"*\"]}]}");
     struct call_start start;
     field_create(&call_start_table, &start, body, &context, "");
     CHECK_INT(context.faults.count, 0);
@@ -252,9 +246,8 @@ TEST(field_copy_owns_all_it_points_to)
     struct arena *first = arena_new(0);
     struct field_context context;
     field_context_init(&context, first, test_catalog(arena));
-    AUTO(js)
-    body = json("{\"name\":\"A\",\"variables\":{\"x\":{\"defaultValue\":\"1\"}},"
-                "\"embed\":{\"allowedOrigins\":[\"a.com\"]}}");
+    AUTO(js) body = json("{\"name\":\"A\",\"variables\":{\"x\":{\"defaultValue\":\"1\"}},"
+                         "\"embed\":{\"allowedOrigins\":[\"a.com\"]}}");
     struct agent agent, copy;
     field_create(&agent_table, &agent, body, &context, "");
     agent_settle(&agent, body, &context);
@@ -285,9 +278,9 @@ TEST(agent_takes_what_is_left_out_from_the_catalog)
     CHECK_TEXT(agent.stt.language, "en");
     CHECK_TEXT(agent.system_instruction, catalog->defaults.agent_instruction);
     CHECK_INT(agent_price(&agent, catalog, "standard"), 216);
-    AUTO(js)
-    patch = json("{\"llm\":{\"provider\":\"openai\",\"maxTokens\":99999,\"temperature\":2},"
-                 "\"voice\":{\"provider\":\"cartesia\"},\"systemInstruction\":\"\"}");
+    AUTO(js) patch =
+        json("{\"llm\":{\"provider\":\"openai\",\"maxTokens\":99999,\"temperature\":2},"
+             "\"voice\":{\"provider\":\"cartesia\"},\"systemInstruction\":\"\"}");
     field_merge(&agent_table, &agent, patch, &context, "");
     agent_settle(&agent, patch, &context);
     CHECK_TEXT(agent.llm.model, "gpt-x");
@@ -307,10 +300,10 @@ TEST(agent_checks_origins_and_providers)
     AUTO(arena) arena = arena_new(0);
     struct field_context context;
     field_context_init(&context, arena, test_catalog(arena));
-    AUTO(js)
-    body = json("{\"name\":\"A\",\"embed\":{\"allowedOrigins\":[\"a.com:8080\",\"*.b.com\","
-                "\"https://c.com\",\"d.com/x\",\"localhost\"]},\"voice\":{\"provider\":"
-                "\"none\",\"language\":\"xx\",\"speed\":9},\"stt\":{\"language\":\"hi\"}}");
+    AUTO(js) body =
+        json("{\"name\":\"A\",\"embed\":{\"allowedOrigins\":[\"a.com:8080\",\"*.b.com\","
+             "\"https://c.com\",\"d.com/x\",\"localhost\"]},\"voice\":{\"provider\":"
+             "\"none\",\"language\":\"xx\",\"speed\":9},\"stt\":{\"language\":\"hi\"}}");
     struct agent agent;
     field_create(&agent_table, &agent, body, &context, "");
     agent_settle(&agent, body, &context);

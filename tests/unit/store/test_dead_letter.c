@@ -136,8 +136,8 @@ static void say_long_lines(struct tx *tx, const char *id)
 
 static const char *body_of(struct tx *tx, const char *id, const char *type)
 {
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT body FROM events WHERE call_id = ? AND type = ?", TEXT(id), TEXT(type));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT body FROM events WHERE call_id = ? AND type = ?", TEXT(id), TEXT(type));
     return cursor_next(row) ? cursor_text(row, 0) : NULL;
 }
 

@@ -101,9 +101,8 @@ STORE_TEST(secrets_are_not_in_the_tables)
     tool.url = "https://example.com";
     tool.auth_token = "hush-hush-hush";
     REQUIRE(store_tool_insert(tx, &tool) == OK);
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT key_sha || key_sealed || public_sha || public_sealed"
-                    " || settings FROM agents UNION ALL SELECT settings FROM tools");
+    AUTO(cursor) row = QUERY(tx, "SELECT key_sha || key_sealed || public_sha || public_sealed"
+                                 " || settings FROM agents UNION ALL SELECT settings FROM tools");
     while (cursor_next(row)) {
         CHECK(!strstr(cursor_text(row, 0), agent.api_key));
         CHECK(!strstr(cursor_text(row, 0), agent.public_key));

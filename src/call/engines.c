@@ -58,28 +58,6 @@ static void listen_for(struct engines *engines, const struct call_plan *plan)
     set_languages(engines);
 }
 
-static const struct engine_info *info_of(const struct registry *registry, enum engine_kind kind,
-                                         const char *id)
-{
-    switch (kind) {
-    case ENGINE_STT: {
-        const struct stt_engine *engine = registry_stt(registry, id);
-        return engine ? &engine->info : NULL;
-    }
-    case ENGINE_TTS: {
-        const struct tts_engine *engine = registry_tts(registry, id);
-        return engine ? &engine->info : NULL;
-    }
-    case ENGINE_LLM: {
-        const struct llm_engine *engine = registry_llm(registry, id);
-        return engine ? &engine->info : NULL;
-    }
-    case ENGINE_KIND_COUNT:
-        break;
-    }
-    return NULL;
-}
-
 static const char *language_needed(const struct engines *engines, enum engine_kind kind)
 {
     return kind == ENGINE_STT ? engines->stt_config.language : engines->iso;
@@ -95,7 +73,8 @@ static enum err choose(struct engines *engines, enum engine_kind kind, const cha
     };
     struct engine_choice *choice = &engines->choice[kind];
     const char *iso = language_needed(engines, kind);
-    const struct engine_info *info = info_of(engines->registry, kind, id);
+    const struct engine *named = registry_find(engines->registry, kind, id);
+    const struct engine_info *info = named ? &named->info : NULL;
     if (!info || !info->is_enabled || !engine_speaks(info, iso)) {
         info = registry_fallback(engines->registry, kind, iso, id);
         choice->is_replaced = true;
@@ -175,30 +154,32 @@ static void close_one(struct engines *engines, enum engine_kind kind)
 
 static void open_stt(struct engines *engines, const char *id)
 {
-    const struct stt_engine *engine = registry_stt(engines->registry, id);
-    engines->stt = engine->ops->open(engine, engines->loop, &engines->stt_config, engines->on_stt,
-                                     engines->arg);
+    const struct engine *engine = registry_find(engines->registry, ENGINE_STT, id);
+    engines->stt = engine->ops.stt->open(engine, engines->loop, &engines->stt_config,
+                                         engines->on_stt, engines->arg);
 }
 
 static void open_tts(struct engines *engines, const char *id)
 {
-    const struct tts_engine *engine = registry_tts(engines->registry, id);
+    const struct engine *engine = registry_find(engines->registry, ENGINE_TTS, id);
     const struct engine_choice *choice = &engines->choice[ENGINE_TTS];
     struct tts_config config = engines->tts_config;
     if (choice->tried_count > 1) /* a speaker and a delivery of another engine mean nothing here */
         config.speaker = config.emotion = "";
-    engines->tts = engine->ops->open(engine, engines->loop, &config, engines->on_tts, engines->arg);
+    engines->tts =
+        engine->ops.tts->open(engine, engines->loop, &config, engines->on_tts, engines->arg);
 }
 
 static void open_llm(struct engines *engines, const char *id)
 {
-    const struct llm_engine *engine = registry_llm(engines->registry, id);
+    const struct engine *engine = registry_find(engines->registry, ENGINE_LLM, id);
     const struct engine_choice *choice = &engines->choice[ENGINE_LLM];
     const char *model = choice->tried_count > 1 ? "" : engines->model;
     if (!*model && choice->info->model_count > 0)
         model = choice->info->models[0];
     struct llm_config config = {.model = model, .workspace = engines->workspace};
-    engines->llm = engine->ops->open(engine, &config, engines->loop, engines->on_llm, engines->arg);
+    engines->llm =
+        engine->ops.llm->open(engine, &config, engines->loop, engines->on_llm, engines->arg);
 }
 
 void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct engine; /* one configured engine (registry.h) */
 struct loop;
 
 enum engine_error {

@@ -7,7 +7,6 @@
 #include "engine/engine.h"
 
 struct llm;
-struct llm_engine;
 
 enum llm_role { LLM_SYSTEM, LLM_USER, LLM_ASSISTANT, LLM_TOOL };
 
@@ -70,7 +69,7 @@ struct llm_config {
 
 struct llm_ops {
     /* config is borrowed for the call. */
-    struct llm *(*open)(const struct llm_engine *engine, const struct llm_config *config,
+    struct llm *(*open)(const struct engine *engine, const struct llm_config *config,
                         struct loop *loop, llm_event_fn *on_event, void *arg);
     /* The request is borrowed for the call, the texts of its tools until close(). One generation at
      * a time: start() cancels the one before. */

@@ -18,8 +18,7 @@ struct registry {
     struct arena *arena; /* texts and lists */
     const struct engine_adapter *adapters;
     size_t count;
-    struct engine_info **infos; /* one for each adapter, inside its engine */
-    void **engines;             /* struct stt_engine, llm_engine or tts_engine */
+    struct engine *engines; /* one for each adapter */
 };
 
 struct reader {
@@ -143,24 +142,26 @@ static void read_voices(const struct reader *reader, struct engine_info *info)
 
 /* On when the adapter has what it needs, unless the operator says no; asked for, it must. */
 static enum err switch_on(const struct reader *reader, const struct engine_adapter *adapter,
-                          void *env, struct engine_info *info, void **out_state)
+                          void *env, struct engine *engine)
 {
+    struct engine_info *info = &engine->info;
     const char *wish = setting(reader, "enabled");
-    bool has_ops = adapter->stt || adapter->llm || adapter->tts;
+    bool has_ops = engine->ops.stt || engine->ops.tts || engine->ops.llm;
     bool is_wanted = wish && *wish ? is_true(wish) : !adapter->info.is_internal;
     info->is_enabled = is_wanted && has_ops;
     if (info->is_enabled && adapter->configure)
-        info->is_enabled = adapter->configure(env, reader->config, info, out_state);
+        info->is_enabled = adapter->configure(env, reader->config, info, &engine->state);
     if (wish && *wish && is_wanted && !info->is_enabled)
         return fault_set(reader->fault, ERR_INVALID, "engine.%s is switched on but %s", reader->id,
                          has_ops ? "lacks what it needs" : "this build does not have it");
     return OK;
 }
 
-static enum err read_info(const struct reader *reader, const struct engine_adapter *adapter,
-                          void *env, struct engine_info *info, void **out_state)
+static enum err read_engine(const struct reader *reader, const struct engine_adapter *adapter,
+                            void *env, struct engine *engine)
 {
-    *info = adapter->info;
+    struct engine_info *info = &engine->info;
+    *engine = (struct engine){.info = adapter->info, .ops = adapter->ops};
     info->is_default = false;
     read_text(reader, "label", &info->label);
     read_bool(reader, "multilingual", &info->is_multilingual);
@@ -169,32 +170,7 @@ static enum err read_info(const struct reader *reader, const struct engine_adapt
     read_models(reader, info);
     read_voices(reader, info);
     enum err err = read_cost(reader, &info->cost_usd4);
-    return err != OK ? err : switch_on(reader, adapter, env, info, out_state);
-}
-
-/* The engine's struct by kind; returns where its info and state stand. */
-static struct engine_info *make_engine(struct registry *registry, size_t i, void ***out_state)
-{
-    const struct engine_adapter *adapter = &registry->adapters[i];
-    if (adapter->info.kind == ENGINE_STT) {
-        struct stt_engine *stt = arena_new_of(registry->arena, struct stt_engine);
-        stt->ops = adapter->stt;
-        registry->engines[i] = stt;
-        *out_state = &stt->state;
-        return &stt->info;
-    }
-    if (adapter->info.kind == ENGINE_TTS) {
-        struct tts_engine *tts = arena_new_of(registry->arena, struct tts_engine);
-        tts->ops = adapter->tts;
-        registry->engines[i] = tts;
-        *out_state = &tts->state;
-        return &tts->info;
-    }
-    struct llm_engine *llm = arena_new_of(registry->arena, struct llm_engine);
-    llm->ops = adapter->llm;
-    registry->engines[i] = llm;
-    *out_state = &llm->state;
-    return &llm->info;
+    return err != OK ? err : switch_on(reader, adapter, env, engine);
 }
 
 /* One default of each kind that has an enabled engine: the one asked for, else the first. */
@@ -203,14 +179,14 @@ static void choose_defaults(struct registry *registry)
     for (enum engine_kind kind = 0; kind < ENGINE_KIND_COUNT; kind++) {
         struct engine_info *chosen = NULL;
         for (size_t i = 0; i < registry->count; i++) {
-            struct engine_info *info = registry->infos[i];
+            struct engine_info *info = &registry->engines[i].info;
             bool is_better = !chosen || (info->is_default && !chosen->is_default);
             if (info->kind == kind && info->is_enabled && is_better)
                 chosen = info;
         }
         for (size_t i = 0; i < registry->count; i++)
-            if (registry->infos[i]->kind == kind)
-                registry->infos[i]->is_default = registry->infos[i] == chosen;
+            if (registry->engines[i].info.kind == kind)
+                registry->engines[i].info.is_default = &registry->engines[i].info == chosen;
     }
 }
 
@@ -226,14 +202,11 @@ enum err registry_new(const struct config *config, const struct engine_adapter *
     if (unknown)
         return unknown;
     registry->adapters = adapters;
-    registry->infos = arena_new_n(registry->arena, struct engine_info *, count);
-    registry->engines = arena_new_n(registry->arena, void *, count);
+    registry->engines = arena_new_n(registry->arena, struct engine, count);
     for (size_t i = 0; i < count; i++) {
         struct reader reader = {registry, config, adapters[i].info.id, fault};
-        void **state;
-        registry->infos[i] = make_engine(registry, i, &state);
         registry->count = i + 1;
-        enum err err = read_info(&reader, &adapters[i], env, registry->infos[i], state);
+        enum err err = read_engine(&reader, &adapters[i], env, &registry->engines[i]);
         if (err != OK)
             return err;
     }
@@ -242,50 +215,26 @@ enum err registry_new(const struct config *config, const struct engine_adapter *
     return OK;
 }
 
-static void *state_of(const struct registry *registry, size_t i)
-{
-    switch (registry->infos[i]->kind) {
-    case ENGINE_STT:
-        return ((struct stt_engine *)registry->engines[i])->state;
-    case ENGINE_TTS:
-        return ((struct tts_engine *)registry->engines[i])->state;
-    default:
-        return ((struct llm_engine *)registry->engines[i])->state;
-    }
-}
-
 void registry_free(struct registry *registry)
 {
     if (!registry)
         return;
     for (size_t i = 0; i < registry->count; i++)
-        if (state_of(registry, i) && registry->adapters[i].unconfigure)
-            registry->adapters[i].unconfigure(state_of(registry, i));
+        if (registry->engines[i].state && registry->adapters[i].unconfigure)
+            registry->adapters[i].unconfigure(registry->engines[i].state);
     arena_free(registry->arena);
     mem_free(registry);
 }
 
-static void *find(const struct registry *registry, enum engine_kind kind, const char *id)
+const struct engine *registry_find(const struct registry *registry, enum engine_kind kind,
+                                   const char *id)
 {
-    for (size_t i = 0; i < registry->count; i++)
-        if (registry->infos[i]->kind == kind && strcmp(registry->infos[i]->id, id) == 0)
-            return registry->engines[i];
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct engine *engine = &registry->engines[i];
+        if (engine->info.kind == kind && strcmp(engine->info.id, id) == 0)
+            return engine;
+    }
     return NULL;
-}
-
-const struct stt_engine *registry_stt(const struct registry *registry, const char *id)
-{
-    return find(registry, ENGINE_STT, id);
-}
-
-const struct tts_engine *registry_tts(const struct registry *registry, const char *id)
-{
-    return find(registry, ENGINE_TTS, id);
-}
-
-const struct llm_engine *registry_llm(const struct registry *registry, const char *id)
-{
-    return find(registry, ENGINE_LLM, id);
 }
 
 static bool is_shown(const struct engine_info *info)
@@ -297,7 +246,7 @@ const struct engine_info *registry_at(const struct registry *registry, enum engi
                                       size_t index)
 {
     for (size_t i = 0; i < registry->count; i++) {
-        const struct engine_info *info = registry->infos[i];
+        const struct engine_info *info = &registry->engines[i].info;
         if (info->kind == kind && is_shown(info) && index-- == 0)
             return info;
     }
@@ -307,8 +256,8 @@ const struct engine_info *registry_at(const struct registry *registry, enum engi
 const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind)
 {
     for (size_t i = 0; i < registry->count; i++)
-        if (registry->infos[i]->kind == kind && registry->infos[i]->is_default)
-            return registry->infos[i];
+        if (registry->engines[i].info.kind == kind && registry->engines[i].info.is_default)
+            return &registry->engines[i].info;
     return NULL;
 }
 
@@ -331,7 +280,7 @@ const struct engine_info *registry_fallback(const struct registry *registry, enu
 {
     const struct engine_info *chosen = NULL;
     for (size_t i = 0; i < registry->count; i++) {
-        const struct engine_info *info = registry->infos[i];
+        const struct engine_info *info = &registry->engines[i].info;
         bool can_serve = info->kind == kind && info->is_enabled && strcmp(info->id, id) != 0 &&
                          engine_speaks(info, iso);
         if (can_serve && (!chosen || info->is_default))

@@ -53,31 +53,24 @@ struct engine_info {
     const char *emotions;              /* TTS: names, space between */
 };
 
-struct stt_engine {
-    struct engine_info info;
-    const struct stt_ops *ops; /* NULL: this build has no such adapter (never enabled) */
-    void *state;               /* of the adapter: what it read from the configuration */
+/* The functions of one adapter: the member of its kind is set, the others are NULL. */
+struct engine_ops {
+    const struct stt_ops *stt;
+    const struct tts_ops *tts;
+    const struct llm_ops *llm;
 };
 
-struct llm_engine {
+struct engine {
     struct engine_info info;
-    const struct llm_ops *ops;
-    void *state;
+    struct engine_ops ops; /* all NULL: this build has no such adapter (never enabled) */
+    void *state;           /* of the adapter: what it read from the configuration */
 };
 
-struct tts_engine {
-    struct engine_info info;
-    const struct tts_ops *ops;
-    void *state;
-};
-
-/* One adapter: the standard of its catalog row, and how it reads its settings. A row whose open
- * functions are all NULL is shown, disabled. */
+/* One adapter: the standard of its catalog row, and how it reads its settings. A row without
+ * functions is shown, disabled. */
 struct engine_adapter {
     struct engine_info info;
-    const struct stt_ops *stt;
-    const struct llm_ops *llm;
-    const struct tts_ops *tts;
+    struct engine_ops ops;
     /* Reads [engine.<id>] and makes the state that the sessions share; false: not configured, or
      * the machine lacks what it needs: it stays off. NULL: on whenever it has ops. */
     bool (*configure)(void *env, const struct config *config, const struct engine_info *info,
@@ -95,11 +88,10 @@ DEFINE_AUTO(registry)
 
 /* NULL: no such engine. A disabled one is found: look at info.is_enabled. Models share one name
  * space with providers: an LLM is found by its provider id. */
-const struct stt_engine *registry_stt(const struct registry *registry, const char *id);
-const struct tts_engine *registry_tts(const struct registry *registry, const char *id);
-const struct llm_engine *registry_llm(const struct registry *registry, const char *id);
+const struct engine *registry_find(const struct registry *registry, enum engine_kind kind,
+                                   const char *id);
 
-/* The i-th engine of a kind in the order of the catalog, NULL behind the last. */
+/* The i-th engine of a kind in the order of the catalog, NULL after the last. */
 const struct engine_info *registry_at(const struct registry *registry, enum engine_kind kind,
                                       size_t index);
 const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind);

@@ -6,8 +6,7 @@
 
 #include "engine/engine.h"
 
-struct stt;        /* one session; an adapter's own struct begins with it */
-struct stt_engine; /* one configured engine (registry.h) */
+struct stt; /* one session; an adapter's own struct begins with it */
 
 enum { STT_RATE_HZ = 16000 };
 
@@ -42,7 +41,7 @@ struct stt_config {
 
 struct stt_ops {
     /* config is borrowed for the call. NULL is never returned: what fails is told by STT_ERROR. */
-    struct stt *(*open)(const struct stt_engine *engine, struct loop *loop,
+    struct stt *(*open)(const struct engine *engine, struct loop *loop,
                         const struct stt_config *config, stt_event_fn *on_event, void *arg);
     void (*push)(struct stt *stt, const int16_t *samples, size_t count);
     void (*flush)(

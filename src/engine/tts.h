@@ -6,7 +6,6 @@
 #include "engine/engine.h"
 
 struct tts;
-struct tts_engine;
 
 enum { TTS_RATE_HZ = 48000 };
 
@@ -36,7 +35,7 @@ struct tts_config {
 };
 
 struct tts_ops {
-    struct tts *(*open)(const struct tts_engine *engine, struct loop *loop,
+    struct tts *(*open)(const struct engine *engine, struct loop *loop,
                         const struct tts_config *config, tts_event_fn *on_event, void *arg);
     /* One sentence or clause. Several may be under way; their audio comes in the order of speaking.
      * text is borrowed. is_last: no more text of this reply follows. */

@@ -283,7 +283,7 @@ static void extractive_close(struct llm *base)
     loop_defer(llm->timer.loop, free_session, llm);
 }
 
-static struct llm *extractive_open(const struct llm_engine *engine, const struct llm_config *config,
+static struct llm *extractive_open(const struct engine *engine, const struct llm_config *config,
                                    struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     (void)engine;

@@ -335,7 +335,7 @@ static void forget(struct openai_llm *llm)
     llm->is_over = true;
 }
 
-static struct chat_lessons *lessons_of(const struct llm_engine *engine, const char *model)
+static struct chat_lessons *lessons_of(const struct engine *engine, const char *model)
 {
     const struct openai *openai = engine->state;
     for (size_t i = 0; i < engine->info.model_count; i++)
@@ -344,7 +344,7 @@ static struct chat_lessons *lessons_of(const struct llm_engine *engine, const ch
     return NULL;
 }
 
-static struct llm *openai_open(const struct llm_engine *engine, const struct llm_config *config,
+static struct llm *openai_open(const struct engine *engine, const struct llm_config *config,
                                struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     struct openai_llm *llm = mem_new(struct openai_llm);

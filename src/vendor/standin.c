@@ -110,7 +110,7 @@ static void stt_on_timer(void *arg)
     stt_tell(stt, STT_FLUSHED, NULL);
 }
 
-static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
+static struct stt *stt_open(const struct engine *engine, struct loop *loop,
                             const struct stt_config *config, stt_event_fn *on_event, void *arg)
 {
     (void)config;
@@ -200,7 +200,7 @@ static void llm_on_timer(void *arg)
     llm->on_event(llm->arg, &event);
 }
 
-static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+static struct llm *llm_open(const struct engine *engine, const struct llm_config *config,
                             struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     (void)config;
@@ -278,7 +278,7 @@ static void tts_on_timer(void *arg)
     tts->on_event(tts->arg, &event);
 }
 
-static struct tts *tts_open(const struct tts_engine *engine, struct loop *loop,
+static struct tts *tts_open(const struct engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
     (void)config;

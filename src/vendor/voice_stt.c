@@ -61,7 +61,7 @@ static void on_frame(void *arg, const struct voice_frame *frame)
     }
 }
 
-static struct stt *voice_stt_open(const struct stt_engine *engine, struct loop *loop,
+static struct stt *voice_stt_open(const struct engine *engine, struct loop *loop,
                                   const struct stt_config *config, stt_event_fn *on_event,
                                   void *arg)
 {

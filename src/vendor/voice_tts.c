@@ -63,13 +63,13 @@ static void on_frame(void *arg, const struct voice_frame *frame)
     }
 }
 
-static struct tts *voice_tts_open(const struct tts_engine *engine, struct loop *loop,
+static struct tts *voice_tts_open(const struct engine *engine, struct loop *loop,
                                   const struct tts_config *config, tts_event_fn *on_event,
                                   void *arg)
 {
     struct vendor_loop *here = vendor_loop_of(engine->state, loop);
     struct voice_tts *tts = mem_new(struct voice_tts);
-    tts->base.ops = engine->ops;
+    tts->base.ops = engine->ops.tts;
     tts->loop = loop;
     tts->on_event = on_event;
     tts->arg = arg;

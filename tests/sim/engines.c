@@ -103,11 +103,11 @@ static void stt_close(struct stt *base)
     loop_defer(stt->loop, mem_free, stt);
 }
 
-static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
+static struct stt *stt_open(const struct engine *engine, struct loop *loop,
                             const struct stt_config *config, stt_event_fn *on_event, void *arg);
 static const struct stt_ops stt_ops = {stt_open, stt_push, stt_flush, stt_close};
 
-static struct stt *stt_open(const struct stt_engine *engine, struct loop *loop,
+static struct stt *stt_open(const struct engine *engine, struct loop *loop,
                             const struct stt_config *config, stt_event_fn *on_event, void *arg)
 {
     snprintf(sim_engines.stt_language, sizeof(sim_engines.stt_language), "%s", config->language);
@@ -214,11 +214,11 @@ static void llm_close(struct llm *base)
     loop_defer(llm->loop, mem_free, llm);
 }
 
-static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+static struct llm *llm_open(const struct engine *engine, const struct llm_config *config,
                             struct loop *loop, llm_event_fn *on_event, void *arg);
 static const struct llm_ops llm_ops = {llm_open, llm_start, llm_cancel, llm_close};
 
-static struct llm *llm_open(const struct llm_engine *engine, const struct llm_config *config,
+static struct llm *llm_open(const struct engine *engine, const struct llm_config *config,
                             struct loop *loop, llm_event_fn *on_event, void *arg)
 {
     (void)config;
@@ -318,11 +318,11 @@ static void tts_close(struct tts *base)
     loop_defer(tts->loop, mem_free, tts);
 }
 
-static struct tts *tts_open(const struct tts_engine *engine, struct loop *loop,
+static struct tts *tts_open(const struct engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg);
 static const struct tts_ops tts_ops = {tts_open, tts_speak, tts_cancel, tts_close};
 
-static struct tts *tts_open(const struct tts_engine *engine, struct loop *loop,
+static struct tts *tts_open(const struct engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
     snprintf(sim_engines.tts_language, sizeof(sim_engines.tts_language), "%s", config->language);
@@ -341,11 +341,11 @@ static struct tts *tts_open(const struct tts_engine *engine, struct loop *loop,
 
 #define INFO(kind_, id_) .kind = (kind_), .id = (id_), .label = (id_), .languages = "*"
 const struct engine_adapter sim_adapters[] = {
-    {.info = {INFO(ENGINE_STT, "first-stt")}, .stt = &stt_ops},
-    {.info = {INFO(ENGINE_STT, "second-stt")}, .stt = &stt_ops},
-    {.info = {INFO(ENGINE_LLM, "first-llm")}, .llm = &llm_ops},
-    {.info = {INFO(ENGINE_LLM, "second-llm")}, .llm = &llm_ops},
-    {.info = {INFO(ENGINE_TTS, "first-tts")}, .tts = &tts_ops},
-    {.info = {INFO(ENGINE_TTS, "second-tts")}, .tts = &tts_ops},
+    {.info = {INFO(ENGINE_STT, "first-stt")}, .ops.stt = &stt_ops},
+    {.info = {INFO(ENGINE_STT, "second-stt")}, .ops.stt = &stt_ops},
+    {.info = {INFO(ENGINE_LLM, "first-llm")}, .ops.llm = &llm_ops},
+    {.info = {INFO(ENGINE_LLM, "second-llm")}, .ops.llm = &llm_ops},
+    {.info = {INFO(ENGINE_TTS, "first-tts")}, .ops.tts = &tts_ops},
+    {.info = {INFO(ENGINE_TTS, "second-tts")}, .ops.tts = &tts_ops},
 };
 const size_t sim_adapter_count = ARRAY_LEN(sim_adapters);

@@ -80,9 +80,9 @@ void speech_rig_speak(struct speech_rig *rig, const char *engine, const struct t
                       const char *text, struct spoken *out)
 {
     struct speaker speaker = {rig, out, loop_now_us(rig->loop)};
-    const struct tts_engine *found = registry_tts(rig->registry, engine);
+    const struct engine *found = registry_find(rig->registry, ENGINE_TTS, engine);
     *out = (struct spoken){mem_new_n(int16_t, MOST_SAMPLES), 0, -1, -1, ENGINE_OK};
-    struct tts *tts = found->ops->open(found, rig->loop, config, on_tts, &speaker);
+    struct tts *tts = found->ops.tts->open(found, rig->loop, config, on_tts, &speaker);
     tts->ops->speak(tts, 1, text, true);
     wait_for(rig, WAIT_US);
     tts->ops->close(tts);
@@ -112,11 +112,11 @@ static void on_stt(void *arg, const struct stt_event *event)
 
 struct stt *speech_rig_listen(struct speech_rig *rig, const char *vocabulary, struct heard *out)
 {
-    const struct stt_engine *found = registry_stt(rig->registry, "pocketsphinx");
+    const struct engine *found = registry_find(rig->registry, ENGINE_STT, "pocketsphinx");
     struct stt_config config = {.language = "en", .vocabulary = vocabulary};
     listener = (struct listener){rig, out, 0};
     *out = (struct heard){.flushed_us = -1};
-    struct stt *stt = found->ops->open(found, rig->loop, &config, on_stt, &listener);
+    struct stt *stt = found->ops.stt->open(found, rig->loop, &config, on_stt, &listener);
     wait_for(rig, WAIT_US);
     return stt;
 }

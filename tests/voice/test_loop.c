@@ -94,9 +94,10 @@ static void ask(struct speech_rig *rig, const char *question, struct answer *out
                                   .passages = passages,
                                   .passage_count = count,
                                   .language = "en"};
-    const struct llm_engine *engine = registry_llm(rig->registry, "extractive");
+    const struct engine *engine = registry_find(rig->registry, ENGINE_LLM, "extractive");
     *out = (struct answer){.rig = rig};
-    struct llm *llm = engine->ops->open(engine, &(struct llm_config){""}, rig->loop, on_llm, out);
+    struct llm *llm =
+        engine->ops.llm->open(engine, &(struct llm_config){""}, rig->loop, on_llm, out);
     llm->ops->start(llm, 1, &request);
     loop_run(rig->loop);
     llm->ops->close(llm);

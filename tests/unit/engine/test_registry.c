@@ -34,18 +34,18 @@ static const struct engine_voice voices[] = {{"ann", "Ann", "female", "en hi", "
     .kind = (kind_), .id = (id_), .label = "The " id_, .languages = (languages_)
 static const struct engine_adapter adapters[] = {
     {.info = {INFO(ENGINE_STT, "far", "*"), .is_multilingual = true},
-     .stt = &stt_ops,
+     .ops.stt = &stt_ops,
      .configure = needs_key,
      .unconfigure = forget},
-    {.info = {INFO(ENGINE_STT, "near", "en")}, .stt = &stt_ops},
+    {.info = {INFO(ENGINE_STT, "near", "en")}, .ops.stt = &stt_ops},
     {.info = {INFO(ENGINE_STT, "later", "en hi")}},
-    {.info = {INFO(ENGINE_STT, "bench", "*"), .is_internal = true}, .stt = &stt_ops},
+    {.info = {INFO(ENGINE_STT, "bench", "*"), .is_internal = true}, .ops.stt = &stt_ops},
     {.info = {INFO(ENGINE_TTS, "mouth", "en hi"), .voices = voices, .voice_count = 2,
               .speed = {0.5, 2}, .emotions = "calm glad"},
-     .tts = &tts_ops},
+     .ops.tts = &tts_ops},
     {.info = {INFO(ENGINE_LLM, "brain", "*"), .models = models, .model_count = 2,
               .temperature = {0, 1}, .max_tokens = {1, 4096}, .cost_usd4 = 100},
-     .llm = &llm_ops,
+     .ops.llm = &llm_ops,
      .configure = needs_key,
      .unconfigure = forget},
 };
@@ -67,12 +67,12 @@ TEST(registry_knows_every_adapter)
     AUTO(registry) registry = NULL;
     struct fault fault = {0};
     REQUIRE(make(NULL, 0, &registry, &fault) == OK);
-    CHECK(!registry_stt(registry, "far")->info.is_enabled);
-    CHECK(registry_stt(registry, "near")->info.is_enabled);
-    CHECK(!registry_stt(registry, "later")->info.is_enabled);
-    CHECK(!registry_stt(registry, "bench")->info.is_enabled);
-    CHECK(registry_stt(registry, "mouth") == NULL);
-    CHECK(registry_tts(registry, "mouth")->ops == &tts_ops);
+    CHECK(!registry_find(registry, ENGINE_STT, "far")->info.is_enabled);
+    CHECK(registry_find(registry, ENGINE_STT, "near")->info.is_enabled);
+    CHECK(!registry_find(registry, ENGINE_STT, "later")->info.is_enabled);
+    CHECK(!registry_find(registry, ENGINE_STT, "bench")->info.is_enabled);
+    CHECK(registry_find(registry, ENGINE_STT, "mouth") == NULL);
+    CHECK(registry_find(registry, ENGINE_TTS, "mouth")->ops.tts == &tts_ops);
     CHECK_TEXT(registry_at(registry, ENGINE_STT, 2)->id, "later");
     CHECK(registry_at(registry, ENGINE_STT, 3) == NULL);
     CHECK_TEXT(registry_default(registry, ENGINE_STT)->id, "near");
@@ -97,10 +97,10 @@ TEST(registry_reads_the_configuration)
     struct fault fault = {0};
     REQUIRE(make(settings, ARRAY_LEN(settings), &registry, &fault) == OK);
     CHECK_TEXT(registry_default(registry, ENGINE_STT)->id, "near");
-    CHECK_TEXT(registry_stt(registry, "near")->info.languages, "en de");
-    CHECK_TEXT(registry_tts(registry, "mouth")->info.voices[0].id, "bob");
-    CHECK_TEXT(registry_tts(registry, "mouth")->info.voices[1].id, "ann");
-    const struct engine_info *brain = &registry_llm(registry, "brain")->info;
+    CHECK_TEXT(registry_find(registry, ENGINE_STT, "near")->info.languages, "en de");
+    CHECK_TEXT(registry_find(registry, ENGINE_TTS, "mouth")->info.voices[0].id, "bob");
+    CHECK_TEXT(registry_find(registry, ENGINE_TTS, "mouth")->info.voices[1].id, "ann");
+    const struct engine_info *brain = &registry_find(registry, ENGINE_LLM, "brain")->info;
     CHECK_INT(brain->cost_usd4, 125);
     CHECK_INT(brain->model_count, 2);
     CHECK_TEXT(brain->models[0], "large");

@@ -82,9 +82,9 @@ static void open_engine(struct llm_rig *rig, const char *engine, const char *con
     rig->vendor = vendor_new(&(struct vendor_config){.voice_path = ""});
     vendor_add_loop(rig->vendor, rig->loop, rig->http);
     rig->registry = rig_registry(rig->vendor, settings, count);
-    rig->engine = registry_llm(rig->registry, engine);
+    rig->engine = registry_find(rig->registry, ENGINE_LLM, engine);
     struct llm_config config = {.model = rig->engine->info.models[0], .workspace = "usr_1"};
-    rig->llm = rig->engine->ops->open(rig->engine, &config, rig->loop, on_event, rig);
+    rig->llm = rig->engine->ops.llm->open(rig->engine, &config, rig->loop, on_event, rig);
     buf_init(&rig->text, 65536);
 }
 
@@ -92,7 +92,7 @@ void llm_rig_next_call(struct llm_rig *rig)
 {
     rig->llm->ops->close(rig->llm);
     struct llm_config config = {.model = rig->engine->info.models[0], .workspace = "usr_1"};
-    rig->llm = rig->engine->ops->open(rig->engine, &config, rig->loop, on_event, rig);
+    rig->llm = rig->engine->ops.llm->open(rig->engine, &config, rig->loop, on_event, rig);
 }
 
 struct llm_rig *llm_rig_new(const char *engine)

@@ -19,7 +19,7 @@ struct llm_rig {
     struct chat_server *server;
     struct vendor *vendor;
     struct registry *registry;
-    const struct llm_engine *engine;
+    const struct engine *engine;
     struct llm *llm;
     struct buf text;
     char tool[160], arguments[256], extra[128];

@@ -378,7 +378,8 @@ TEST(openai_requests_of_one_workspace_leave_room_for_others)
     for (int i = 0; i < ALL; i++) {
         struct llm_config config = {"m", i < FLOOD ? "usr_flood" : "usr_2"};
         asked[i].loop = rig->loop;
-        asked[i].llm = rig->engine->ops->open(rig->engine, &config, rig->loop, on_asked, &asked[i]);
+        asked[i].llm =
+            rig->engine->ops.llm->open(rig->engine, &config, rig->loop, on_asked, &asked[i]);
         asked[i].llm->ops->start(asked[i].llm, 1, &request);
     }
     loop_run_for(rig->loop, 100000);

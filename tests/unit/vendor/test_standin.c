@@ -71,9 +71,9 @@ static void stand_clear(struct stand *stand)
 TEST(standin_hears_its_text_in_any_voice)
 {
     struct stand stand = stand_new();
-    const struct stt_engine *engine = registry_stt(stand.registry, "standin-stt");
+    const struct engine *engine = registry_find(stand.registry, ENGINE_STT, "standin-stt");
     struct stt_config config = {.language = "en"};
-    struct stt *stt = engine->ops->open(engine, stand.loop, &config, on_stt, &stand.seen);
+    struct stt *stt = engine->ops.stt->open(engine, stand.loop, &config, on_stt, &stand.seen);
     static int16_t voice[8000];
     stt->ops->push(stt, voice, 8000);
     loop_run_for(stand.loop, 10000);
@@ -101,9 +101,9 @@ TEST(standin_hears_its_text_in_any_voice)
 TEST(standin_hums_for_each_character)
 {
     struct stand stand = stand_new();
-    const struct tts_engine *engine = registry_tts(stand.registry, "standin-tts");
+    const struct engine *engine = registry_find(stand.registry, ENGINE_TTS, "standin-tts");
     struct tts_config config = {.language = "en", .speaker = "", .speed = 1, .volume = 1};
-    struct tts *tts = engine->ops->open(engine, stand.loop, &config, on_tts, &stand.seen);
+    struct tts *tts = engine->ops.tts->open(engine, stand.loop, &config, on_tts, &stand.seen);
     int64_t asked_us = loop_now_us(stand.loop);
     tts->ops->speak(tts, 1, "sixteen letters.", false);
     tts->ops->speak(tts, 2, "नमस्ते", true);
@@ -138,11 +138,11 @@ TEST(adapters_without_their_program_or_key_are_off)
     struct stand stand = stand_new();
     static const char *const off[] = {"pocketsphinx", "soniox", "deepgram", "openai-stt"};
     for (size_t i = 0; i < ARRAY_LEN(off); i++)
-        CHECK(!registry_stt(stand.registry, off[i])->info.is_enabled);
-    CHECK(!registry_tts(stand.registry, "flite")->info.is_enabled);
-    CHECK(!registry_tts(stand.registry, "espeak")->info.is_enabled);
-    CHECK(!registry_llm(stand.registry, "openai")->info.is_enabled);
-    CHECK(registry_llm(stand.registry, "extractive")->info.is_enabled);
+        CHECK(!registry_find(stand.registry, ENGINE_STT, off[i])->info.is_enabled);
+    CHECK(!registry_find(stand.registry, ENGINE_TTS, "flite")->info.is_enabled);
+    CHECK(!registry_find(stand.registry, ENGINE_TTS, "espeak")->info.is_enabled);
+    CHECK(!registry_find(stand.registry, ENGINE_LLM, "openai")->info.is_enabled);
+    CHECK(registry_find(stand.registry, ENGINE_LLM, "extractive")->info.is_enabled);
     CHECK_TEXT(registry_default(stand.registry, ENGINE_LLM)->id, "extractive");
     stand_clear(&stand);
 }

@@ -160,7 +160,8 @@ static void run_giving_up(struct giving_up *test)
     for (int i = 0; i < SESSIONS; i++) {
         struct session *session = &test->sessions[i];
         session->test = test;
-        session->llm = rig->engine->ops->open(rig->engine, &config, rig->loop, on_event, session);
+        session->llm =
+            rig->engine->ops.llm->open(rig->engine, &config, rig->loop, on_event, session);
         session->llm->ops->start(session->llm, ++session->gen, &request);
     }
     timer_init(&test->tick, rig->loop, on_tick, test);

@@ -11,11 +11,6 @@
 #include "room/host.h"
 #include "rtc/port.h"
 
-static void on_slot(void *arg)
-{
-    (void)arg; /* each caller has a socket of its own, which the port flushes by itself */
-}
-
 enum err load_parts_open(struct load_parts *parts, struct loop *loop, struct fault *fault)
 {
     enum err err = guard_new("", &parts->guard, fault);
@@ -36,7 +31,7 @@ enum err load_parts_open(struct load_parts *parts, struct loop *loop, struct fau
     struct room_media_config rooms = {.loop = loop, .port = parts->port, .dialer = parts->dialer};
     parts->http = http_client_new(loop, &http);
     parts->rooms = room_media_new(&rooms);
-    parts->pacer = pacer_open(loop, on_slot, NULL);
+    parts->pacer = pacer_open(loop);
     return OK;
 }
 

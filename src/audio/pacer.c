@@ -10,8 +10,6 @@ enum { BEHIND_MOST_US = 200000 /* a loop that stood still for longer does not ca
 struct pacer {
     struct loop *loop;
     struct timer timer;
-    loop_fn *on_slot_done;
-    void *arg;
     int64_t origin_us;
     int64_t next; /* number of the next slot to run */
     struct list_node slots[PACER_SLOTS];
@@ -66,7 +64,6 @@ static void run_slot(struct pacer *pacer, int64_t number)
         list_push_back(slot, &seat->node);
         seat->fn(seat->arg, slot_due_us(pacer, number));
     }
-    pacer->on_slot_done(pacer->arg);
 }
 
 static void on_timer(void *arg)
@@ -81,12 +78,10 @@ static void on_timer(void *arg)
     set_timer(pacer);
 }
 
-struct pacer *pacer_open(struct loop *loop, loop_fn *on_slot_done, void *arg)
+struct pacer *pacer_open(struct loop *loop)
 {
     struct pacer *pacer = mem_new(struct pacer);
     pacer->loop = loop;
-    pacer->on_slot_done = on_slot_done;
-    pacer->arg = arg;
     pacer->origin_us = loop_now_us(loop);
     for (int i = 0; i < PACER_SLOTS; i++)
         list_init(&pacer->slots[i]);

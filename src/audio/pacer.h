@@ -2,8 +2,8 @@
  * one and is called once a frame, in media time, so that neither encodings nor packets come in
  * bursts.
  *
- *   |0|1|2|3|4|5|6|7|8|9|0|1|...     a slot: its seats one after another, then on_slot_done once
- *        ^ call A      ^ call B      (the packets of the slot leave in one batch)
+ *   |0|1|2|3|4|5|6|7|8|9|0|1|...     a slot: its seats one after another
+ *        ^ call A      ^ call B
  *
  * When an agent starts to speak, its call sends the first frame at once and moves its seat: the
  * next call comes within 20 ms, in the emptiest slot. A late timer is caught up, a frame for each
@@ -42,7 +42,7 @@ struct pacer_seat { /* a member of its call */
 
 void pacer_take_lateness(struct pacer *pacer, struct pacer_lateness *out);
 
-struct pacer *pacer_open(struct loop *loop, loop_fn *on_slot_done, void *arg);
+struct pacer *pacer_open(struct loop *loop);
 void pacer_close(struct pacer *pacer); /* no seat is taken any more */
 
 /* In the emptiest slot; the first call comes within 20 ms. */

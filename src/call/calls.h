@@ -24,7 +24,6 @@ struct http_client;
 struct js;
 struct know;
 struct loop;
-struct port;
 struct registry;
 struct room_directory;
 struct room_media;
@@ -35,7 +34,6 @@ struct store;
 struct calls_media {
     struct loop *loop;
     struct room_media *rooms;
-    struct port *port;        /* flushed after each slot of frames; NULL: no audio leaves */
     struct http_client *http; /* of that loop, for tools; NULL: tools fail */
 };
 

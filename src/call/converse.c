@@ -424,7 +424,6 @@ static void open_media(struct live_call *call)
         .call_id = call->id,
         .loop = call->home->media.loop,
         .pacer = call->home->pacer,
-        .port = call->home->media.port,
         .room = call->room,
         .talk = call->talk,
         .stt = call->engines.stt,

@@ -9,7 +9,6 @@
 #include "base/metrics.h"
 #include "base/place.h"
 #include "call/internal.h"
-#include "rtc/port.h"
 
 enum {
     PLACE_LEAVE_MILLI = 920, /* of a core */
@@ -17,13 +16,6 @@ enum {
 };
 
 static void look(void *arg);
-
-static void slot_done(void *arg)
-{
-    const struct call_loop *home = arg;
-    if (home->media.port)
-        port_flush(home->media.port);
-}
 
 static enum codec_profile profile_of(const struct config *config)
 {
@@ -43,7 +35,7 @@ struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *
     home->best = home->first = profile_of(config->config);
     list_init(&home->all);
     money_init(&home->money, config->store, media->loop);
-    home->pacer = pacer_open(media->loop, slot_done, home);
+    home->pacer = pacer_open(media->loop);
     timer_init(&home->look, media->loop, look, home);
     if (config->machine)
         load_init(&home->load, config->machine->cores_milli / (int64_t)config->media_count,

@@ -8,7 +8,6 @@
 #include "call/line_cache.h"
 #include "engine/stt.h"
 #include "room/link.h"
-#include "rtc/port.h"
 #include "talk/talk.h"
 
 /* Audio that waits: samples, or (is_replay) frames of a line. What is recorded stands alone in its
@@ -301,8 +300,6 @@ static void begin_spurt(struct media *media)
         return;
     pacer_rephase(&media->seat);
     send_speech(media, loop_now_us(media->loop));
-    if (media->port)
-        port_flush(media->port);
 }
 
 static void add_chunk(struct media *media, struct chunk *chunk, struct encoded_line *line)

@@ -21,7 +21,6 @@ struct encoded_line;
 struct inlet;
 struct jitter_stats;
 struct line_cache;
-struct port;
 struct room_link;
 struct stt;
 struct talk;
@@ -40,7 +39,6 @@ struct media {
     const char *call_id; /* for the log */
     struct loop *loop;
     struct pacer *pacer;
-    struct port *port; /* flushed for the first frame of a spurt; NULL in tests */
     struct room_link *room;
     struct talk *talk;
     struct stt *stt;            /* changes when it is opened again; NULL: none */

@@ -150,7 +150,6 @@ static void join(struct call_run *run, const char *url, const char *token)
     const struct wav_caller_config config = {
         .loop = run->loop,
         .rooms = run->rooms,
-        .port = run->port,
         .url = url,
         .token = token,
         .question = &run->question,

@@ -17,7 +17,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "room/participant.h"
-#include "rtc/port.h"
 
 enum {
     GREETING_PAUSE_US = 900 * 1000,     /* the agent has finished its greeting */
@@ -90,7 +89,6 @@ static void send_frame(struct wav_caller *caller, int64_t now_us)
                                  caller->timestamp == 0);
     caller->timestamp += AUDIO_OUT_SAMPLES;
     turn_clock_caller(&caller->turns, samples, AUDIO_OUT_SAMPLES, now_us);
-    port_flush(caller->config.port);
 }
 
 static void hear(struct wav_caller *caller, int64_t now_us)

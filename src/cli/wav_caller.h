@@ -13,7 +13,6 @@
 
 struct wav_caller;
 struct loop;
-struct port;
 struct room_media;
 struct room_transcript;
 
@@ -28,7 +27,6 @@ struct wav_caller_events {
 struct wav_caller_config {
     struct loop *loop;
     struct room_media *rooms;
-    struct port *port;
     const char *url, *token;
     const struct wav *question; /* borrowed; any rate */
     int64_t most_us;            /* the call's ceiling */

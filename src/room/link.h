@@ -49,7 +49,8 @@ struct room_stats { /* of the caller's media, for quality */
 
 struct room_link_ops {
     /* Our microphone track: one 20 ms Opus packet. `timestamp` in 48 kHz units; is_first: begins a
-     * talk spurt (RTP marker). Queued and sent with the slot's batch (port_flush). */
+     * talk spurt (RTP marker). It leaves at the end of the loop's turn, with all
+     * that the turn has to send. */
     void (*send_opus)(struct room_link *link, const uint8_t *payload, size_t len,
                       uint32_t timestamp, bool is_first);
     void (*send_transcript)(struct room_link *link, const struct room_transcript *transcript);

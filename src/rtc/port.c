@@ -94,19 +94,6 @@ static void flush_sockets(struct port *port)
         udp_flush(port->sockets[i]);
 }
 
-void port_flush(struct port *port)
-{
-    int64_t now_us = clock_now_us();
-    for (struct slot *slot = port->dirty; slot; slot = slot->next_dirty) {
-        if (slot->is_closed)
-            continue;
-        take_output(slot, now_us);
-        if (slot->own)
-            udp_flush(slot->own);
-    }
-    flush_sockets(port);
-}
-
 /* End of the turn: whatever the dirty ones have to tell and to send. What their events make dirty
  * again is served in the same round. */
 static void settle(void *arg)

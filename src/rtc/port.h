@@ -62,10 +62,9 @@ enum err port_peer_new(struct port *port, const struct port_peer_config *config,
 /* Says goodbye on the wire; no event comes after it; freed at the end of the turn. */
 void port_peer_free(struct port *port, struct peer *peer);
 
-/* After peer_ or data_ functions that made something to send: it leaves with port_flush(), or by
- * itself at the end of the turn; the timers follow. */
+/* After peer_ or data_ functions that made something to send: it leaves at the end of the loop's
+ * turn, all peers' in one batch; the timers follow. */
 void port_pump(struct port *port, struct peer *peer);
-void port_flush(struct port *port);
 
 struct port_stats {
     size_t peers;

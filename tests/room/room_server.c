@@ -158,7 +158,6 @@ static void on_frame(void *arg)
     size_t len = codec_encode(room->encoder, samples, packet);
     room->link->ops->send_opus(room->link, packet, len, room->timestamp, room->timestamp == 0);
     room->timestamp += FRAME_TICKS;
-    port_flush(server.port);
     room->due_us += FRAME_US;
     timer_set(&room->timer, room->due_us);
 }

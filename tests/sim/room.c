@@ -11,7 +11,6 @@
 #include "fake/loop.h"
 #include "room/directory.h"
 #include "room/host.h"
-#include "rtc/port.h"
 #include "sweep.h"
 
 enum {
@@ -447,11 +446,6 @@ bool sim_room_is_open(const char *room)
         if (directory[i] && strcmp(directory[i], room) == 0)
             return true;
     return false;
-}
-
-void port_flush(struct port *port)
-{
-    (void)port;
 }
 
 /* ---- what was heard ---- */

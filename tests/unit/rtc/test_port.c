@@ -166,7 +166,6 @@ static void on_frame(void *arg)
         send_frame(&fixture->hosts[i]);
         send_frame(&fixture->callers[i]);
     }
-    port_flush(fixture->server);
     timer_set_after(&fixture->frame, 2000);
 }
 

@@ -118,7 +118,7 @@ static void end(struct live_call *call, const struct ending *ending)
                                .at_wall_ms = live_call_wall_ms(call, ending->at_us),
                                .billed_ms = billed_ms(call, ending->billed_to_us),
                                .is_limit = ending->is_limit,
-                               .quality = call->talk ? converse_quality(call) : NULL,
+                               .quality = call->talk ? quality_of(call) : NULL,
                            });
     converse_close(call);
     room_directory_over(call->home->config->rooms, call->plan->row->room_name);
@@ -502,7 +502,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                             .told = money_told,
                             .arg = call};
     list_init(&call->asks);
-    list_init(&call->runs);
+    list_init(&call->tools.runs);
     timer_init(&call->clock, loop, clock_due, call);
     list_push_back(&home->all, &call->node);
     map_set_str(home->by_id, call->id, call);
@@ -511,10 +511,16 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
         dispatch_failed(call, refusal);
         return;
     }
+    call->tools = (struct call_tools){.http = home->media.http,
+                                      .call_id = call->id,
+                                      .agent_id = take_plan->row->agent_id,
+                                      .workspace_id = take_plan->row->user_id,
+                                      .list = &take_plan->agent->tools};
+    list_init(&call->tools.runs);
     struct setup_config setup = {
         .loop = loop,
         .store = home->config->store,
-        .http = home->media.http,
+        .tools = &call->tools,
         .config = home->config->config,
         .plan = call->plan,
         .on_ready = ready,

@@ -1,10 +1,8 @@
 /* Carries out what the conversation of a call decides: engines, room, documents, tools, journal;
  * and hands it what they answer. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "audio/jitter.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/js.h"
@@ -22,95 +20,9 @@ struct ask { /* a look-up under way; freed when it is answered */
     uint32_t gen;
 };
 
-struct run { /* a tool under way */
-    struct list_node node;
-    struct live_call *call;
-    uint32_t id;
-    struct tool_run *run;
-};
-
 static int64_t now_us(const struct live_call *call)
 {
     return loop_now_us(call->home->media.loop);
-}
-
-/* ---- fixed lines ---- */
-
-static struct encoded_line *recording_of(const struct live_call *call, uint32_t gen)
-{
-    for (size_t i = 0; i < CALL_RECORDINGS; i++)
-        if (gen && call->recordings[i].gen == gen)
-            return call->recordings[i].line;
-    return NULL;
-}
-
-/* gen 0: all of them. */
-static void forget_recording(struct live_call *call, uint32_t gen)
-{
-    for (size_t i = 0; i < CALL_RECORDINGS; i++) {
-        struct recording *recording = &call->recordings[i];
-        if (!recording->gen || (gen && recording->gen != gen))
-            continue;
-        encoded_line_unref(recording->line);
-        *recording = (struct recording){0};
-    }
-}
-
-static void record(struct live_call *call, uint32_t gen, const char *key)
-{
-    for (size_t i = 0; i < CALL_RECORDINGS; i++) {
-        if (call->recordings[i].gen)
-            continue;
-        call->recordings[i] =
-            (struct recording){gen, encoded_line_new(key, call->plan->row->user_id)};
-        return;
-    }
-}
-
-/* All that the sound of a line depends on. */
-static char *key_of(const struct live_call *call, const char *text)
-{
-    const struct tts_config *config = &call->engines.tts_config;
-    const struct engine_choice *choice = &call->engines.choice[ENGINE_TTS];
-    return mem_printf("%s|%d|%s|%s|%s|%g|%g|%d|%s", choice->info->id, (int)choice->tried_count,
-                      config->language, config->speaker, config->emotion, config->speed,
-                      config->volume, (int)call->media.profile, text);
-}
-
-static void replay(struct live_call *call, uint32_t gen, struct encoded_line *line)
-{
-    struct tts_event event = {
-        .kind = TTS_AUDIO, .gen = gen, .count = encoded_line_frames(line) * AUDIO_OUT_SAMPLES};
-    if (talk_voice(call->talk, &event, now_us(call)))
-        media_replay(&call->media, line);
-    event.kind = TTS_DONE;
-    if (talk_voice(call->talk, &event, now_us(call)))
-        return;
-    encoded_line_unref(line);
-}
-
-static void drop_speech(struct live_call *call)
-{
-    media_drop(&call->media);
-    forget_recording(call, 0);
-    call->voices_owed = 0;
-}
-
-static void speak(struct live_call *call, const struct talk_action *action)
-{
-    AUTO_MEM char *key = action->is_fixed ? key_of(call, action->text) : NULL;
-    /* Not ahead of what was asked for before. */
-    struct encoded_line *line =
-        key && !call->voices_owed ? line_cache_find(call->home->lines, key) : NULL;
-    if (line) {
-        replay(call, action->gen, line);
-        return;
-    }
-    if (key)
-        record(call, action->gen, key);
-    struct tts *tts = call->engines.tts;
-    call->voices_owed++;
-    tts->ops->speak(tts, action->gen, action->text, action->is_last);
 }
 
 /* ---- what comes back ---- */
@@ -137,13 +49,7 @@ static void on_tts(void *arg, const struct tts_event *event)
 {
     struct live_call *call = arg;
     log_scope(call->id, NULL);
-    if (talk_voice(call->talk, event, now_us(call)))
-        media_keep(&call->media, event->samples, event->count, recording_of(call, event->gen));
-    else if (event->kind == TTS_DONE) {
-        media_whole(&call->media);
-        forget_recording(call, event->gen);
-        call->voices_owed -= call->voices_owed > 0;
-    }
+    speak_heard(&call->speak, event, now_us(call));
     converse_act(call);
     log_scope(NULL, NULL);
 }
@@ -206,51 +112,25 @@ static void look_up(struct live_call *call, const struct talk_action *action)
 
 /* ---- tools ---- */
 
-static void tool_done(void *arg, const struct tool_result *result)
+static void tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
-    struct run *run = arg;
-    struct live_call *call = run->call;
-    uint32_t id = run->id;
-    list_remove(&run->node);
-    mem_free(run);
+    struct live_call *call = arg;
     talk_tool_done(call->talk, id, result->is_success,
                    result->is_success ? result->model_text : result->error, now_us(call));
     converse_act(call);
 }
 
-static const struct tool *tool_named(const struct live_call *call, const char *name)
-{
-    const struct tool_list *tools = &call->plan->agent->tools;
-    for (size_t i = 0; i < tools->count; i++)
-        if (tools->items[i].kind == TOOL_DURING_CALL && strcmp(tools->items[i].name, name) == 0)
-            return &tools->items[i];
-    return NULL;
-}
-
 static void run_tool(struct live_call *call, const struct talk_action *action)
 {
-    const struct tool *tool = tool_named(call, action->name);
-    if (!tool || !call->home->media.http) {
+    const struct tool *tool = call_tools_find(&call->tools, action->name);
+    if (!tool || !call->tools.http) {
         talk_tool_done(call->talk, action->gen, false, "there is no such tool", now_us(call));
         return;
     }
-    struct js *arguments = NULL;
+    AUTO(js) arguments = NULL;
     if (js_parse(action->text, strlen(action->text), 16, &arguments, NULL) != OK)
         arguments = js_object();
-    struct tool_run_input input = {
-        .tool = tool,
-        .arguments = arguments,
-        .call_id = call->id,
-        .agent_id = call->plan->row->agent_id,
-        .workspace_id = call->plan->row->user_id,
-    };
-    input.variables = setup_variables(call->setup, &input.variable_count);
-    struct run *run = mem_new(struct run);
-    run->call = call;
-    run->id = action->gen;
-    list_push_back(&call->runs, &run->node);
-    run->run = tool_run_start(call->home->media.http, &input, tool_done, run);
-    js_free(arguments);
+    call_tools_run(&call->tools, tool, arguments, action->gen, tool_done, call);
 }
 
 /* ---- what is told ---- */
@@ -318,9 +198,9 @@ static void change_language(struct live_call *call, const char *id)
     const struct language *language = language_by_id(id);
     engines_change_language(&call->engines, language ? language->iso : id);
     call->media.stt = call->engines.stt;
-    if (!call->voices_owed)
+    if (!call->speak.owed)
         return;
-    drop_speech(call); /* the old voice owes it no more: the new one says it */
+    speak_drop(&call->speak); /* the old voice owes it no more: the new one says it */
     talk_engine_opened(call->talk, TALK_TTS, engines_has_more(&call->engines, ENGINE_TTS),
                        now_us(call));
 }
@@ -344,11 +224,11 @@ static void act(struct live_call *call, const struct talk_action *action)
         engines->llm->ops->cancel(engines->llm);
         break;
     case TALK_DO_SPEAK:
-        speak(call, action);
+        speak_piece(&call->speak, action, now_us(call));
         break;
     case TALK_DO_UNSPEAK:
         engines->tts->ops->cancel(engines->tts);
-        drop_speech(call);
+        speak_drop(&call->speak);
         break;
     case TALK_DO_PAUSE:
     case TALK_DO_PLAY:
@@ -434,6 +314,13 @@ static void open_media(struct live_call *call)
     };
     media_open(&call->media, &vad);
     media_encode_as(&call->media, call->home->first);
+    call->speak = (struct speak){
+        .engines = &call->engines,
+        .media = &call->media,
+        .talk = call->talk,
+        .lines = call->home->lines,
+        .workspace_id = call->plan->row->user_id,
+    };
 }
 
 void converse_open(struct live_call *call)
@@ -492,71 +379,11 @@ void converse_close(struct live_call *call)
         list_remove(&ask->node);
         ask->call = NULL;
     }
-    struct run *run;
-    LIST_EACH (run, &call->runs, struct run, node) {
-        tool_run_cancel(run->run);
-        list_remove(&run->node);
-        mem_free(run);
-    }
+    call_tools_stop(&call->tools);
     if (!call->talk)
         return;
     timer_stop(&call->talk_timer);
     media_clear(&call->media);
-    forget_recording(call, 0);
+    speak_clear(&call->speak);
     engines_close(&call->engines);
-}
-
-/* ---- quality ---- */
-
-static double or_nan(int64_t ms)
-{
-    return ms < 0 ? NAN : (double)ms;
-}
-
-/* The mean opinion score of ITU-T G.107's short form, from loss and delay variation. */
-static double mos_of(double loss, double jitter_ms)
-{
-    double rating = 93.2 - 0.024 * (jitter_ms * 2 + 40) - 30 * log(1 + 15 * loss);
-    if (rating < 0)
-        return 1;
-    return 1 + 0.035 * rating + rating * (rating - 60) * (100 - rating) * 7e-6;
-}
-
-struct call_quality *converse_quality(struct live_call *call)
-{
-    struct talk_quality talk;
-    talk_quality(call->talk, &talk);
-    struct call_quality *quality = mem_new(struct call_quality);
-    *quality = (struct call_quality){
-        .turns = talk.turns,
-        .interruptions = talk.interruptions,
-        .false_interruptions = talk.false_interruptions,
-        .voice_to_voice_ms = {or_nan(talk.voice_to_voice_p50_ms),
-                              or_nan(talk.voice_to_voice_p95_ms)},
-        .endpointing_ms = or_nan(talk.endpointing_ms),
-        .llm_first_token_ms = or_nan(talk.llm_first_token_ms),
-        .tts_first_byte_ms = or_nan(talk.tts_first_byte_ms),
-        .packets_lost = NAN,
-        .jitter_ms = NAN,
-        .mos = NAN,
-    };
-    struct jitter_stats audio;
-    media_stats(&call->media, &audio);
-    if (audio.packets > 0) {
-        quality->packets_lost = (double)audio.lost;
-        quality->jitter_ms = round((double)audio.jitter_us / 100) / 10;
-        double loss = (double)audio.lost / (double)(audio.packets + audio.lost);
-        quality->mos = round(mos_of(loss, quality->jitter_ms) * 100) / 100;
-    }
-    if (talk.slowest_count == 0)
-        return quality;
-    struct quality_turn *slowest = mem_new_n(struct quality_turn, TALK_SLOWEST);
-    for (int i = 0; i < talk.slowest_count; i++)
-        slowest[i] = (struct quality_turn){
-            .at_wall_ms = live_call_wall_ms(call, talk.slowest[i].at_us),
-            .voice_to_voice_ms = (double)talk.slowest[i].voice_to_voice_ms,
-        };
-    quality->slowest_turns.items = slowest;
-    quality->slowest_turns.count = (size_t)talk.slowest_count;
-    return quality;
 }

@@ -16,6 +16,8 @@
 #include "call/money.h"
 #include "call/plan.h"
 #include "call/setup.h"
+#include "call/speak.h"
+#include "call/tools.h"
 #include "room/link.h"
 #include "talk/talk.h"
 
@@ -24,7 +26,6 @@ struct map;
 enum {
     CALL_LOST_US = 20 * 1000 * 1000,    /* contract, Caller leaves */
     CALL_JOIN_GRACE_MS = 3000,          /* a join that has begun when the token ends is let in */
-    CALL_RECORDINGS = 3,                /* pieces that the voice is asked for at once */
     CALL_MOST_MS = 24 * 3600 * 1000,    /* from its creation, whatever its settings say */
     CALL_CONFIRM_US = 10 * 1000 * 1000, /* for the database to say that the money is out */
 };
@@ -52,12 +53,6 @@ struct call_loop {
     unsigned lowered;               /* calls below the best, as the metric was told */
 };
 
-/* A fixed piece that the voice is making for the first time. */
-struct recording {
-    uint32_t gen; /* 0: none */
-    struct encoded_line *line;
-};
-
 struct live_call {
     struct list_node node;
     struct call_loop *home;
@@ -74,12 +69,12 @@ struct live_call {
     struct talk *talk;
     bool is_acting; /* actions are being carried out: what they cause is taken in the same go */
     struct media media;
-    struct recording recordings[CALL_RECORDINGS];
-    unsigned voices_owed; /* pieces that the voice was asked for and has not finished */
+    struct speak speak;
+    struct call_tools tools;
     struct room_link *room;
     struct journal *journal;
     struct money_seat money;
-    struct list_node asks, runs; /* look-ups and tools under way (converse.c) */
+    struct list_node asks; /* look-ups under way (converse.c) */
     struct timer talk_timer, clock;
     char *identity; /* of the caller who is or was in the room */
     bool is_here;   /* the caller is in the room */
@@ -111,7 +106,9 @@ void converse_act(struct live_call *call);
 /* The conversation is over: what it still has to tell is told and written, nothing else done. */
 void converse_finish(struct live_call *call);
 void converse_close(struct live_call *call);
-struct call_quality *converse_quality(struct live_call *call); /* mem_free() with its items */
+
+/* ---- quality.c ---- */
+struct call_quality *quality_of(const struct live_call *call); /* mem_free() with its items */
 
 /* ---- calls.c, on the control loop; any thread posts itself there ---- */
 void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *message);

@@ -10,7 +10,7 @@
 #include "room/link.h"
 #include "talk/talk.h"
 
-/* Audio that waits: samples, or (is_replay) frames of a line. What is recorded stands alone in its
+/* Audio that waits: samples, or (is_replay) frames of a line. A fixed line stands alone in its
  * frames, so a chunk of another line begins a new one. */
 struct chunk {
     struct list_node node;
@@ -147,21 +147,21 @@ static struct chunk *front(const struct media *media)
     return LIST_FIRST(&media->chunks, struct chunk, node);
 }
 
-static void stop_recording(struct media *media)
+static void stop_caching(struct media *media)
 {
-    encoded_line_unref(media->recording);
-    media->recording = NULL;
+    encoded_line_unref(media->cached);
+    media->cached = NULL;
 }
 
-/* The piece that is being recorded was said to its end. */
-static void keep_recording(struct media *media)
+/* The fixed line that is being said was said to its end. */
+static void keep_line(struct media *media)
 {
-    if (media->recording && media->lines)
-        line_cache_keep(media->lines, media->recording);
-    stop_recording(media);
+    if (media->cached && media->lines)
+        line_cache_keep(media->lines, media->cached);
+    stop_caching(media);
 }
 
-/* Fills a frame out of one piece (if it is recorded) or of all that is queued; returns how many
+/* Fills a frame out of one piece (if it is a fixed line) or of all that is queued; returns how many
  * samples are speech, the rest is silence. */
 static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES], bool *out_ends)
 {
@@ -200,15 +200,15 @@ static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLE
         codec_encoder_reset(media->encoder);
     uint8_t packet[CODEC_PACKET_MAX_BYTES];
     size_t len = codec_encode(media->encoder, frame, packet);
-    if (media->recording) {
-        encoded_line_add(media->recording, packet, len);
+    if (media->cached) {
+        encoded_line_add(media->cached, packet, len);
         if (codec_encoder_profile(media->encoder) != media->profile)
-            encoded_line_spoil(media->recording);
+            encoded_line_spoil(media->cached);
     }
     send_packet(media, packet, len);
 }
 
-/* A frame may be short only where nothing follows it: at the end of all, or of a recorded piece. */
+/* A frame may be short only where nothing follows it: at the end of all, or of a fixed line. */
 static bool has_frame(const struct media *media)
 {
     const struct chunk *first = front(media);
@@ -243,16 +243,16 @@ static size_t send_replayed(struct media *media, struct chunk *chunk)
 
 static size_t send_encoded(struct media *media, struct chunk *chunk)
 {
-    if (chunk->line != media->recording) {
-        stop_recording(media);
-        media->recording = chunk->line ? encoded_line_ref(chunk->line) : NULL;
+    if (chunk->line != media->cached) {
+        stop_caching(media);
+        media->cached = chunk->line ? encoded_line_ref(chunk->line) : NULL;
     }
     int16_t frame[AUDIO_OUT_SAMPLES];
     bool ends;
     size_t speech = take_frame(media, frame, &ends);
     send_frame(media, frame);
     if (ends)
-        keep_recording(media);
+        keep_line(media);
     return speech;
 }
 
@@ -268,10 +268,10 @@ static void send_speech(struct media *media, int64_t now_us)
 static void send_tail(struct media *media)
 {
     static const int16_t silence[AUDIO_OUT_SAMPLES];
-    struct encoded_line *recording = media->recording;
-    media->recording = NULL; /* silence between is no part of it */
+    struct encoded_line *cached = media->cached;
+    media->cached = NULL; /* silence between is no part of it */
     send_frame(media, silence);
-    media->recording = recording;
+    media->cached = cached;
     media->tail--;
 }
 
@@ -334,7 +334,7 @@ void media_whole(struct media *media)
 {
     media->is_whole = true;
     if (list_is_empty(&media->chunks))
-        keep_recording(media); /* it was said as fast as it came */
+        keep_line(media); /* it was said as fast as it came */
     else
         CONTAINER_OF(media->chunks.prev, struct chunk, node)->ends_piece = true;
     begin_spurt(media);
@@ -345,7 +345,7 @@ void media_drop(struct media *media)
     struct chunk *chunk;
     LIST_EACH (chunk, &media->chunks, struct chunk, node)
         chunk_free(chunk);
-    stop_recording(media);
+    stop_caching(media);
     media->queued_samples = 0;
     media->is_whole = true;
 }

@@ -45,7 +45,7 @@ struct media {
     void (*on_talk)(void *arg); /* the conversation has heard or played something */
     void *arg;
     enum codec_profile profile; /* as the settings have it */
-    struct line_cache *lines;   /* where whole recordings go */
+    struct line_cache *lines;   /* where fixed lines go that were said to their end */
 
     /* The caller. */
     struct inlet *inlet;
@@ -58,8 +58,8 @@ struct media {
     /* The agent. */
     struct list_node chunks;
     size_t queued_samples;
-    bool is_whole;                  /* no audio is owed: what is queued may be padded to a frame */
-    struct encoded_line *recording; /* the one that is being said; NULL: none */
+    bool is_whole;               /* no audio is owed: what is queued may be padded to a frame */
+    struct encoded_line *cached; /* the fixed line that is being said; NULL: none */
     bool may_play, is_in_spurt;
     int tail;
     uint32_t timestamp;
@@ -77,8 +77,8 @@ void media_stop(struct media *media); /* the caller has left; what is queued sta
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us);
 void media_mute(struct media *media, bool is_muted);
-/* Samples of a piece. line: the piece is recorded in it as it is said, and kept when it was said to
- * its end; NULL: it is not. */
+/* Samples of a piece. line: its packets are gathered in it as it is said, and it goes into the
+ * cache when it was said to its end; NULL: it is no fixed line. */
 void media_keep(struct media *media, const int16_t *samples, size_t count,
                 struct encoded_line *line);
 void media_replay(struct media *media, struct encoded_line *line); /* a piece out of the cache */

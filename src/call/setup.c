@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "call/plan.h"
 #include "call/snapshot.h"
+#include "call/tools.h"
 #include "model/agent.h"
 #include "model/call.h"
 #include "model/language.h"
@@ -23,17 +24,15 @@ struct vocabulary_job {   /* owned by the store while it runs */
 };
 
 struct before { /* one before_call tool */
-    struct setup *setup;
     const struct tool *tool;
-    struct tool_run *run; /* NULL: done */
-    char *answer;         /* NULL: failed */
+    char *answer; /* NULL: failed, or not yet */
 };
 
 struct setup {
     struct setup_config config;
     struct arena *arena;
     struct before before[SETUP_TOOLS_MOST];
-    size_t before_count, running;
+    size_t before_count;
     struct vocabulary_job *vocabulary_job;
     char *vocabulary;
     struct timer deadline;
@@ -77,7 +76,7 @@ static enum err read_passages(struct tx *tx, void *arg)
 
 static void become_ready(struct setup *setup)
 {
-    if (setup->is_ready || setup->running > 0 || setup->vocabulary_job)
+    if (setup->is_ready || call_tools_is_running(setup->config.tools) || setup->vocabulary_job)
         return;
     setup->is_ready = true;
     timer_stop(&setup->deadline);
@@ -121,17 +120,16 @@ static void gather_vocabulary(struct setup *setup)
 
 /* ---- before_call tools ---- */
 
-static void tool_done(void *arg, const struct tool_result *result)
+static void tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
-    struct before *before = arg;
-    before->run = NULL;
-    before->setup->running--;
+    struct setup *setup = arg;
+    struct before *before = &setup->before[id];
     if (result->is_success)
         before->answer = mem_strdup(result->model_text ? result->model_text : "");
     else
-        log_warn("call.before_tool_failed", LOG_S("call", before->setup->config.plan->row->id),
+        log_warn("call.before_tool_failed", LOG_S("call", setup->config.plan->row->id),
                  LOG_S("tool", before->tool->name), LOG_I("status", result->status));
-    become_ready(before->setup);
+    become_ready(setup);
 }
 
 static struct js *arguments_of(const struct setup *setup, const struct tool *tool)
@@ -146,33 +144,16 @@ static struct js *arguments_of(const struct setup *setup, const struct tool *too
 
 static void run_before(struct setup *setup, const struct tool *tool)
 {
-    struct before *before = &setup->before[setup->before_count++];
-    before->setup = setup;
-    before->tool = tool;
+    uint32_t id = (uint32_t)setup->before_count++;
+    setup->before[id].tool = tool;
     AUTO(js) arguments = arguments_of(setup, tool);
-    struct tool_run_input input = {
-        .tool = tool,
-        .arguments = arguments,
-        .call_id = setup->config.plan->row->id,
-        .agent_id = setup->config.plan->row->agent_id,
-        .workspace_id = setup->config.plan->row->user_id,
-        .variables = setup->variables,
-        .variable_count = setup->variable_count,
-    };
-    before->run = tool_run_start(setup->config.http, &input, tool_done, before);
-    setup->running++;
+    call_tools_run(setup->config.tools, tool, arguments, id, tool_done, setup);
 }
 
 static void deadline(void *arg)
 {
     struct setup *setup = arg;
-    for (size_t i = 0; i < setup->before_count; i++) {
-        if (!setup->before[i].run)
-            continue;
-        tool_run_cancel(setup->before[i].run);
-        setup->before[i].run = NULL;
-        setup->running--;
-    }
+    call_tools_stop(setup->config.tools);
     if (setup->vocabulary_job)
         setup->vocabulary_job->setup = NULL;
     setup->vocabulary_job = NULL;
@@ -195,12 +176,8 @@ static void set_variables(struct setup *setup)
         if (!text_pairs_get(sent, own->items[i].name))
             setup->variables[setup->variable_count++] =
                 (struct tool_name_value){own->items[i].name, own->items[i].default_value};
-}
-
-const struct tool_name_value *setup_variables(const struct setup *setup, size_t *out_count)
-{
-    *out_count = setup->variable_count;
-    return setup->variables;
+    setup->config.tools->variables = setup->variables;
+    setup->config.tools->variable_count = setup->variable_count;
 }
 
 static const char *value_of(void *arg, const char *name, size_t name_len)
@@ -352,11 +329,11 @@ struct setup *setup_start(const struct setup_config *config)
     set_variables(setup);
     gather_vocabulary(setup);
     const struct tool_list *tools = &config->plan->agent->tools;
-    bool runs_tools = !config->plan->start->config.prompt.system && config->http;
+    bool runs_tools = !config->plan->start->config.prompt.system && config->tools->http;
     for (size_t i = 0; runs_tools && i < tools->count && i < SETUP_TOOLS_MOST; i++)
         if (tools->items[i].kind == TOOL_BEFORE_CALL)
             run_before(setup, &tools->items[i]);
-    if (setup->running == 0 && !setup->vocabulary_job)
+    if (!call_tools_is_running(config->tools) && !setup->vocabulary_job)
         timer_set(&setup->deadline, 0); /* nothing to wait for: ready in the next turn */
     return setup;
 }
@@ -368,11 +345,8 @@ void setup_free(struct setup *setup)
     timer_stop(&setup->deadline);
     if (setup->vocabulary_job)
         setup->vocabulary_job->setup = NULL;
-    for (size_t i = 0; i < setup->before_count; i++) {
-        if (setup->before[i].run)
-            tool_run_cancel(setup->before[i].run);
+    for (size_t i = 0; i < setup->before_count; i++)
         mem_free(setup->before[i].answer);
-    }
     mem_free(setup->vocabulary);
     buf_clear(&setup->system);
     buf_clear(&setup->left_out);

@@ -15,11 +15,10 @@
 #include "engine/llm.h"
 #include "talk/prompt.h"
 #include "talk/talk.h"
-#include "tool/run.h"
 
 struct call_plan;
+struct call_tools;
 struct config;
-struct http_client;
 struct store;
 
 enum {
@@ -34,7 +33,8 @@ typedef void setup_fn(void *arg);
 struct setup_config {
     struct loop *loop;
     struct store *store;
-    struct http_client *http; /* NULL: tools fail */
+    struct call_tools
+        *tools; /* borrowed; it gets the call's variables, with the agent's defaults */
     const struct config *config;
     const struct call_plan *plan; /* borrowed for the setup's life */
     setup_fn *on_ready;           /* once, never from inside setup_start() */
@@ -50,5 +50,3 @@ enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *ou
 const char *setup_vocabulary(const struct setup *setup);
 /* After setup_talk(): a sentence that names tools for which there was no room; NULL: none. */
 const char *setup_left_out(const struct setup *setup);
-/* The call's variables with the agent's defaults, for tools. */
-const struct tool_name_value *setup_variables(const struct setup *setup, size_t *out_count);

@@ -1,0 +1,67 @@
+#include "call/tools.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct run {
+    struct list_node node;
+    struct tool_run *run;
+    uint32_t id;
+    call_tools_fn *done;
+    void *arg;
+};
+
+static void run_done(void *arg, const struct tool_result *result)
+{
+    struct run *run = arg;
+    struct run told = *run;
+    list_remove(&run->node);
+    mem_free(run);
+    told.done(told.arg, told.id, result);
+}
+
+void call_tools_run(struct call_tools *tools, const struct tool *tool, const struct js *arguments,
+                    uint32_t id, call_tools_fn *done, void *arg)
+{
+    const struct tool_run_input input = {
+        .tool = tool,
+        .arguments = arguments,
+        .call_id = tools->call_id,
+        .agent_id = tools->agent_id,
+        .workspace_id = tools->workspace_id,
+        .variables = tools->variables,
+        .variable_count = tools->variable_count,
+    };
+    struct run *run = mem_new(struct run);
+    run->id = id;
+    run->done = done;
+    run->arg = arg;
+    list_push_back(&tools->runs, &run->node);
+    run->run = tool_run_start(tools->http, &input, run_done, run);
+}
+
+void call_tools_stop(struct call_tools *tools)
+{
+    struct run *run;
+    LIST_EACH (run, &tools->runs, struct run, node) {
+        tool_run_cancel(run->run);
+        list_remove(&run->node);
+        mem_free(run);
+    }
+}
+
+bool call_tools_is_running(const struct call_tools *tools)
+{
+    return !list_is_empty(&tools->runs);
+}
+
+const struct tool *call_tools_find(const struct call_tools *tools, const char *name)
+{
+    for (size_t i = 0; i < tools->list->count; i++) {
+        const struct tool *tool = &tools->list->items[i];
+        if (tool->kind == TOOL_DURING_CALL && strcmp(tool->name, name) == 0)
+            return tool;
+    }
+    return NULL;
+}

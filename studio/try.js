@@ -1,7 +1,8 @@
 /* The page on which a person talks with an agent. The link carries the agent's publishable key behind the #, which
  * browsers do not send to servers: /try#key=pk_...&name=Front%20desk. It starts a call with that key (POST /v1/embed/calls)
  * and joins the room with livekit-client. */
-/* global LivekitClient */
+import LivekitClient from './livekit-client.js';
+
 const { Room, RoomEvent, Track, ConnectionState, DisconnectReason } = LivekitClient;
 
 const el = (id) => document.getElementById(id);

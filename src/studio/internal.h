@@ -4,11 +4,13 @@
 #include <stddef.h>
 
 struct page {
-    const char *file; /* "try.html" */
+    const char *file; /* "try.html", "embed/call.js" */
     const char *type;
     const char *tag; /* ETag, quoted */
-    const unsigned char *data;
-    size_t len;
+    struct page_bytes {
+        const unsigned char *data;
+        size_t len;
+    } plain, packed; /* as it is; compressed by gzip */
 };
 extern const struct page pages[];
 extern const size_t page_count;

@@ -2,50 +2,107 @@
  * A page may use only what comes from here, in files of its own. */
 #include "studio/pages.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "net/http_server.h"
 #include "studio/internal.h"
 
-static const char PREFIX[] = "/studio/";
+/* Where pages are found, and what of them others' pages may load (the call button). */
+static const struct {
+    const char *path, *file; /* what follows the path follows the file */
+    bool is_shared;
+} places[] = {
+    {"/studio/", "", false},
+    {"/embed/", "embed/", true},
+};
 
 /* Paths that are not a file's name. */
 static const struct {
     const char *path, *file;
 } aliases[] = {
-    {"/", "index.html"},
-    {"/try", "try.html"},
-    {"/docs", "docs.html"},
-    {"/favicon.ico", "icon.svg"},
+    {"/", "index.html"},          {"/try", "try.html"},
+    {"/docs", "docs.html"},       {"/docs/button", "button.html"},
+    {"/favicon.ico", "icon.svg"}, {"/embed/livekit-client.js", "livekit-client.js"},
 };
 
-/* What a page may do. The call page connects anywhere, since a room can be on another host. */
+/* What a page may do. The pages that call connect anywhere, since a room can be on another host. */
 #define OWN_FILES "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
 #define NO_MORE   "base-uri 'none'; form-action 'none'; "
 static const char any_policy[] = OWN_FILES NO_MORE "connect-src 'self'; frame-ancestors 'none'";
 static const char call_policy[] =
     OWN_FILES NO_MORE "connect-src *; media-src 'self' blob: mediastream:; frame-ancestors 'self'";
+static const char *const calling_pages[] = {"try.html", "button.html"};
 
 static const char *policy_of(const struct page *page)
 {
-    return strcmp(page->file, "try.html") == 0 ? call_policy : any_policy;
+    for (size_t i = 0; i < sizeof calling_pages / sizeof calling_pages[0]; i++)
+        if (strcmp(page->file, calling_pages[i]) == 0)
+            return call_policy;
+    return any_policy;
 }
 
-static const char *file_of(const char *path)
+enum { FILE_NAME_MAX = 100 };
+
+static bool file_of(const char *path, char out[FILE_NAME_MAX])
 {
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (strcmp(path, aliases[i].path) == 0)
-            return aliases[i].file;
-    return strncmp(path, PREFIX, strlen(PREFIX)) == 0 ? path + strlen(PREFIX) : NULL;
+            return snprintf(out, FILE_NAME_MAX, "%s", aliases[i].file) > 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        size_t len = strlen(places[i].path);
+        if (strncmp(path, places[i].path, len) == 0)
+            return snprintf(out, FILE_NAME_MAX, "%s%s", places[i].file, path + len) < FILE_NAME_MAX;
+    }
+    return false;
+}
+
+static bool is_shared(const char *path)
+{
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (strncmp(path, places[i].path, strlen(places[i].path)) == 0)
+            return places[i].is_shared;
+    return false;
 }
 
 static const struct page *page_of(const char *path)
 {
-    const char *file = file_of(path);
-    for (size_t i = 0; file && i < page_count; i++)
+    char file[FILE_NAME_MAX];
+    bool is_named = file_of(path, file);
+    for (size_t i = 0; is_named && i < page_count; i++)
         if (strcmp(pages[i].file, file) == 0)
             return &pages[i];
     return NULL;
+}
+
+/* Does the browser take gzip, and is there something to gain? */
+static bool is_packed(struct http_exchange *exchange, const struct page *page)
+{
+    const char *accepted = http_exchange_header(exchange, "Accept-Encoding");
+    const char *gzip = accepted ? strstr(accepted, "gzip") : NULL;
+    return gzip && strncmp(gzip, "gzip;q=0", 8) != 0 && page->packed.len < page->plain.len;
+}
+
+/* The headers of a page; answers how many. `out` holds HEADERS_MAX. */
+enum { HEADERS_MAX = 10 };
+static size_t page_headers(const struct page *page, bool may_share, bool must_unpack,
+                           struct http_header *out)
+{
+    const struct http_header always[] = {
+        {"Content-Type", page->type},       {"ETag", page->tag},
+        {"Cache-Control", "no-cache"},      {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"}, {"Content-Security-Policy", policy_of(page)},
+        {"Vary", "Accept-Encoding"},
+    };
+    size_t count = sizeof always / sizeof always[0];
+    memcpy(out, always, sizeof always);
+    if (must_unpack)
+        out[count++] = (struct http_header){"Content-Encoding", "gzip"};
+    if (may_share) {
+        out[count++] = (struct http_header){"Access-Control-Allow-Origin", "*"};
+        out[count++] = (struct http_header){"Cross-Origin-Resource-Policy", "cross-origin"};
+    }
+    return count;
 }
 
 bool pages_answer(struct http_exchange *exchange)
@@ -56,17 +113,16 @@ bool pages_answer(struct http_exchange *exchange)
     const struct page *page = page_of(request->path);
     if (!page)
         return false;
-    const struct http_header headers[] = {
-        {"Content-Type", page->type},       {"ETag", page->tag},
-        {"Cache-Control", "no-cache"},      {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"}, {"Content-Security-Policy", policy_of(page)},
-    };
+    bool packed = is_packed(exchange, page);
+    const struct page_bytes *bytes = packed ? &page->packed : &page->plain;
+    struct http_header headers[HEADERS_MAX];
+    size_t count = page_headers(page, is_shared(request->path), packed, headers);
     const char *known = http_exchange_header(exchange, "If-None-Match");
     struct http_answer answer = {.status = 200,
                                  .headers = headers,
-                                 .header_count = sizeof(headers) / sizeof(headers[0]),
-                                 .body = (const char *)page->data,
-                                 .body_len = page->len};
+                                 .header_count = count,
+                                 .body = (const char *)bytes->data,
+                                 .body_len = bytes->len};
     if (known && strcmp(known, page->tag) == 0) {
         answer.status = 304;
         answer.body_len = 0;

@@ -1,0 +1,41 @@
+/* The button's page: a live example by the reader's own key (/docs/button#key=pk_...), and the line to paste. */
+const el = (id) => document.getElementById(id);
+const EVENTS_SHOWN = 50;
+
+function snippet() {
+  const key = el('key').value.trim() || 'pk_...';
+  const attributes = { key, mode: el('mode').value, lang: el('lang').value, accent: el('accent').value };
+  const text = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`).join('');
+  const script = `<script src="${location.origin}/embed/earshot.js"`;
+  if (attributes.mode === 'inline') return `${script}></script>\n<earshot-call${text}></earshot-call>`;
+  return `${script}\n  data-key="${key}" data-lang="${attributes.lang}" data-accent="${attributes.accent}"></script>`;
+}
+
+function show() {
+  const key = el('key').value.trim();
+  el('snippet').textContent = snippet();
+  if (!key) return;
+  const example = document.createElement('earshot-call');
+  for (const [name, value] of Object.entries({ key, mode: el('mode').value, lang: el('lang').value, accent: el('accent').value })) example.setAttribute(name, value);
+  el('example').replaceChildren(example);
+}
+
+for (const name of ['earshot:started', 'earshot:transcript', 'earshot:ended', 'earshot:error'])
+  addEventListener(name, (event) => {
+    const line = document.createElement('li');
+    line.textContent = `${name} ${JSON.stringify(event.detail)}`;
+    el('events').append(line);
+    if (el('events').childElementCount > EVENTS_SHOWN) el('events').firstChild.remove();
+    el('events').scrollTop = el('events').scrollHeight;
+  });
+
+for (const element of document.querySelectorAll('.origin')) element.textContent = location.origin;
+for (const element of document.querySelectorAll('.socket')) element.textContent = location.origin.replace(/^http/, 'ws');
+el('copy').addEventListener('click', async () => {
+  await navigator.clipboard.writeText(snippet());
+  el('copied').textContent = 'Copied.';
+});
+el('form').addEventListener('submit', (event) => event.preventDefault());
+el('form').addEventListener('input', show);
+el('key').value = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';
+show();

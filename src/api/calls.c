@@ -1,5 +1,5 @@
-/* /v1/calls: the log of calls, end, say. What concerns a running call is carried out by the node
- * that owns it; another node asks by a command row and waits for its answer. */
+/* /v1/calls: the log of calls, end, say. A running call is reached through call/calls.h, on
+ * whichever node it runs. */
 #include "call/calls.h"
 
 #include <string.h>
@@ -7,11 +7,8 @@
 #include "api/calls_show.h"
 #include "api/request.h"
 #include "api/resources.h"
-#include "base/ids.h"
-#include "base/loop.h"
 #include "model/call.h"
 #include "store/call.h"
-#include "store/node.h"
 
 struct call_answer {
     struct call call;
@@ -106,100 +103,6 @@ void calls_get(struct request *request)
     calls_write_one(request);
 }
 
-/* ---- asking the owner ---- */
-
-enum { LOOK_AGAIN_US = 100000, WAIT_US = 10000000 /* the owner looks once a second */ };
-
-/* What end and say wait for; in the request's arena. */
-struct ask {
-    struct request *request;
-    enum command_kind kind;
-    char *text;
-    int64_t command_id; /* at another node */
-    enum err result;
-    bool is_answered;
-    handler_fn *then; /* on the control loop, with `result` */
-    struct timer timer;
-    int64_t until_us;
-};
-
-static void owner_answered(void *arg, enum err err, const char *message)
-{
-    (void)message;
-    struct ask *ask = arg;
-    ask->result = err;
-    ask->then(ask->request);
-}
-
-static void ask_here(struct request *request)
-{
-    struct ask *ask = request->state;
-    struct calls *calls = request->deps->calls;
-    if (ask->kind == COMMAND_END)
-        calls_end(calls, request->params[0], END_API, owner_answered, ask);
-    else
-        calls_say(calls, request->params[0], ask->text, owner_answered, ask);
-}
-
-static void after_look(struct request *request)
-{
-    struct ask *ask = request->state;
-    if (!ask->is_answered && loop_now_us(request->deps->control) < ask->until_us) {
-        timer_set_after(&ask->timer, LOOK_AGAIN_US);
-        return;
-    }
-    if (!ask->is_answered)
-        ask->result = ERR_TIMEOUT;
-    ask->then(request);
-}
-
-static void look(struct request *request)
-{
-    struct ask *ask = request->state;
-    enum err result;
-    ask->is_answered = store_command_result(request->tx, ask->command_id, &result) == OK;
-    if (ask->is_answered)
-        ask->result = result;
-    request->after = after_look;
-}
-
-static void look_again(void *arg)
-{
-    request_job(arg, STORE_WRITE, look);
-}
-
-static void ask_there(struct request *request)
-{
-    struct ask *ask = request->state;
-    timer_init(&ask->timer, request->deps->control, look_again, request);
-    ask->until_us = loop_now_us(request->deps->control) + WAIT_US;
-    timer_set_after(&ask->timer, LOOK_AGAIN_US);
-}
-
-/* Inside the job: who owns the call is asked after the commit, and then() told. */
-static void ask_owner(struct request *request, enum command_kind kind, const char *text,
-                      handler_fn *then)
-{
-    struct ask *ask = arena_new_of(request->arena, struct ask);
-    char node[ID_SIZE * 2];
-    bool is_here, is_alive;
-    *ask = (struct ask){
-        .request = request, .kind = kind, .text = arena_strdup(request->arena, text), .then = then};
-    request->state = ask;
-    if (!request_found(
-            request, store_node_owner(request->tx, request->params[0], node, &is_here, &is_alive)))
-        return;
-    if (is_here) {
-        request->after = ask_here;
-        return;
-    }
-    enum err err = store_command_ask(request->tx, kind, request->params[0], text, &ask->command_id);
-    if (err == OK)
-        request->after = ask_there;
-    else
-        request_error(request, API_UNAVAILABLE); /* recovery ends the call of a dead owner */
-}
-
 /* ---- end ---- */
 
 static void answer_ended(struct request *request)
@@ -214,10 +117,17 @@ static void answer_ended(struct request *request)
         request_error(request, API_UNAVAILABLE);
 }
 
-/* Whatever the owner said: what counts is how the call stands now. */
-static void ended(struct request *request)
+/* Whatever came of it: what counts is how the call stands now. */
+static void on_ended(void *arg, enum err err, const char *message)
 {
-    request_job(request, STORE_READ, answer_ended);
+    (void)err, (void)message;
+    request_job(arg, STORE_READ, answer_ended);
+}
+
+static void end_call(struct request *request)
+{
+    calls_end(request->deps->calls, request->principal.workspace_id, request->params[0], on_ended,
+              request);
 }
 
 void calls_end_one(struct request *request)
@@ -228,7 +138,7 @@ void calls_end_one(struct request *request)
     if (status == CALL_ENDED) /* its first reason stays */
         request_show(request, answer_ended);
     else
-        ask_owner(request, COMMAND_END, "", ended);
+        request->after = end_call;
 }
 
 /* ---- say ---- */
@@ -263,14 +173,21 @@ static enum api_error say_error(enum err err)
     }
 }
 
-static void said(struct request *request)
+static void on_said(void *arg, enum err err, const char *message)
 {
-    const struct ask *ask = request->state;
-    if (ask->result == OK)
+    struct request *request = arg;
+    (void)message;
+    if (err == OK)
         request_answer(request, &(struct said_answer){true}, 0);
     else
-        request_error(request, say_error(ask->result));
+        request_error(request, say_error(err));
     request_finish(request);
+}
+
+static void say_line(struct request *request)
+{
+    calls_say(request->deps->calls, request->principal.workspace_id, request->params[0],
+              request->state, on_said, request);
 }
 
 void calls_say_one(struct request *request)
@@ -282,8 +199,10 @@ void calls_say_one(struct request *request)
     field_create(&say_body_table, &body, request_body(request), &context, "");
     if (!request_is_valid(request, &context) || !get_status(request, &status))
         return;
-    if (status == CALL_ACTIVE)
-        ask_owner(request, COMMAND_SAY, body.text, said);
-    else
+    if (status != CALL_ACTIVE) {
         request_error(request, API_CALL_NOT_ACTIVE);
+        return;
+    }
+    request->state = arena_strdup(request->arena, body.text);
+    request->after = say_line;
 }

@@ -354,19 +354,31 @@ static void post_end(struct calls *calls, struct entry *entry, enum end_reason r
     post(entry->home->media.loop, end_there, message);
 }
 
-void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
-               calls_done_fn *done, void *arg)
+static struct entry *find_running(struct calls *calls, const char *call_id)
 {
     struct entry *entry = map_get_str(calls->by_id, call_id);
-    if (!entry || entry->is_ended) {
-        node_command(calls->node, COMMAND_END, call_id, NULL, done, arg);
-        return;
-    }
+    return entry && !entry->is_ended ? entry : NULL;
+}
+
+bool calls_end_here(struct calls *calls, const char *call_id, calls_done_fn *done, void *arg)
+{
+    struct entry *entry = find_running(calls, call_id);
+    if (!entry)
+        return false;
     struct waiter *waiter = mem_new(struct waiter);
     waiter->done = done;
     waiter->arg = arg;
     list_push_back(&entry->waiters, &waiter->node);
-    post_end(calls, entry, reason);
+    post_end(calls, entry, END_API);
+    return true;
+}
+
+void calls_end(struct calls *calls, const char *workspace_id, const char *call_id,
+               calls_done_fn *done, void *arg)
+{
+    const struct node_command command = {COMMAND_END, workspace_id, call_id, ""};
+    if (!calls_end_here(calls, call_id, done, arg))
+        node_command(calls->node, &command, done, arg);
 }
 
 static void said_here(struct message *message)
@@ -386,26 +398,27 @@ static void say_there(struct message *message)
     post(message->calls->config.control, said_here, answer);
 }
 
-void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
-               void *arg)
+bool calls_say_here(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
+                    void *arg)
 {
-    struct entry *entry = map_get_str(calls->by_id, call_id);
-    if (!entry || entry->is_ended) {
-        node_command(calls->node, COMMAND_SAY, call_id, text, done, arg);
-        return;
-    }
+    struct entry *entry = find_running(calls, call_id);
+    if (!entry)
+        return false;
     struct message *message = message_new(calls, call_id);
     message->home = entry->home;
     message->text = mem_strdup(text);
     message->done = done;
     message->arg = arg;
     post(entry->home->media.loop, say_there, message);
+    return true;
 }
 
-bool calls_has(const struct calls *calls, const char *call_id)
+void calls_say(struct calls *calls, const char *workspace_id, const char *call_id, const char *text,
+               calls_done_fn *done, void *arg)
 {
-    const struct entry *entry = map_get_str(calls->by_id, call_id);
-    return entry && !entry->is_ended;
+    const struct node_command command = {COMMAND_SAY, workspace_id, call_id, text};
+    if (!calls_say_here(calls, call_id, text, done, arg))
+        node_command(calls->node, &command, done, arg);
 }
 
 /* ---- money ---- */

@@ -71,14 +71,16 @@ typedef void calls_done_fn(void *arg, enum err err, const char *message);
  * created. OK: call.started is stored, the caller may join. ERR_UNSUPPORTED: the agent cannot be
  * dispatched; the call is stored as ended (dispatch-failed) and its call.ended with it. */
 void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn *done, void *arg);
-/* Closes the room and ends the call; OK once that is stored. ERR_NOT_FOUND: not on this node, or
- * over already. */
-void calls_end(struct calls *calls, const char *call_id, enum end_reason reason,
+/* Closes the room and ends the call (api), wherever it runs: what is not here is asked of its node.
+ * OK once that is stored. ERR_NOT_FOUND: nobody's, or over already; ERR_CLOSED: its node is dead
+ * and recovery will end it; ERR_TIMEOUT: its node did not answer within 10 s; ERR_BUSY: the store.
+ */
+void calls_end(struct calls *calls, const char *workspace_id, const char *call_id,
                calls_done_fn *done, void *arg);
-/* text: 1 to 2,000 code points, copied. ERR_NOT_FOUND as above; ERR_CONFLICT: not active yet;
- * ERR_LIMIT: too many lines are waiting. */
-void calls_say(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
-               void *arg);
+/* text: 1 to 2,000 code points, copied. Faults as above; ERR_CONFLICT: not active yet; ERR_LIMIT:
+ * too many lines are waiting. */
+void calls_say(struct calls *calls, const char *workspace_id, const char *call_id, const char *text,
+               calls_done_fn *done, void *arg);
 /* The workspace's balance has changed from outside: its calls learn when it will run out now. */
 void calls_credit(struct calls *calls, const char *workspace_id);
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -13,8 +14,7 @@ enum {
     START_AGAIN_US = 500 * 1000,
     STOP_MOST_US = 1000 * 1000,
     COMMANDS_AT_ONCE = 20,
-    ANSWER_LOOK_US = 100 * 1000, /* for the owner's answer to a command */
-    ANSWER_MOST_US = 10 * 1000 * 1000,
+    ANSWER_MOST_US = 10 * 1000 * 1000, /* that is waited for the owner's answer to a command */
 };
 
 struct node {
@@ -28,6 +28,8 @@ struct node {
     bool is_started, is_stopping;
     bool is_busy; /* a start, or a renewal, is under way */
     bool is_taking;
+    struct list_node asks; /* our commands whose answer is waited for */
+    bool is_looking, must_look_again;
     struct recovery *recovery;
     calls_done_fn *done; /* of the start, then of the stop; NULL: told */
     void *done_arg;
@@ -36,27 +38,19 @@ struct node {
     int64_t lease_until_us; /* half of it: without a renewal by then the calls are let go */
 };
 
-/* A job for a command, owned by the store while it runs. */
+/* A job for the commands of others, owned by the store while it runs. */
 struct work {
     struct node *node;
     struct command *commands; /* of COMMANDS_AT_ONCE; copies */
     size_t command_count;
-    enum command_kind kind;
-    char call_id[ID_SIZE];
-    char *text;
-    int64_t command_id, deadline_us;
+    int64_t command_id;
     enum err result;
-    struct timer timer;
-    calls_done_fn *done;
-    void *arg;
 };
 
-static struct work *work_new(struct node *node, calls_done_fn *done, void *arg)
+static struct work *work_new(struct node *node)
 {
     struct work *work = mem_new(struct work);
     work->node = node;
-    work->done = done;
-    work->arg = arg;
     return work;
 }
 
@@ -72,7 +66,6 @@ static void commands_free(struct work *work)
 static void work_free(struct work *work)
 {
     commands_free(work);
-    mem_free(work->text);
     mem_free(work);
 }
 
@@ -134,14 +127,14 @@ static void carried_out(void *arg, enum err err, const char *message)
 
 static void carry_out(struct node *node, const struct command *command)
 {
-    struct work *work = work_new(node, NULL, NULL);
+    struct work *work = work_new(node);
+    const char *id = command->call_id;
     work->command_id = command->id;
-    if (!calls_has(node->calls, command->call_id))
+    bool is_here = command->kind == COMMAND_END
+                       ? calls_end_here(node->calls, id, carried_out, work)
+                       : calls_say_here(node->calls, id, command->text, carried_out, work);
+    if (!is_here)
         carried_out(work, ERR_NOT_FOUND, NULL);
-    else if (command->kind == COMMAND_END)
-        calls_end(node->calls, command->call_id, END_API, carried_out, work);
-    else
-        calls_say(node->calls, command->call_id, command->text, carried_out, work);
 }
 
 static void on_change(void *arg, unsigned topics);
@@ -158,16 +151,20 @@ static void taken(void *arg, enum err err)
     work_free(work);
 }
 
+static void look_for_answers(struct node *node);
+
 static void on_change(void *arg, unsigned topics)
 {
     struct node *node = arg;
     if (topics & STORE_BALANCE)
         calls_credit(node->calls, NULL);
+    if (topics & STORE_COMMANDS)
+        look_for_answers(node);
     bool is_ready = node->is_shared && node->is_started && !node->is_stopping;
     if (!(topics & STORE_COMMANDS) || !is_ready || node->is_taking)
         return;
     node->is_taking = true;
-    run(work_new(node, NULL, NULL), take_job, taken);
+    run(work_new(node), take_job, taken);
 }
 
 /* ---- the lease ---- */
@@ -332,74 +329,148 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     run_for(node, STORE_OWN, stop_job, stopped);
 }
 
-/* ---- our commands for others ---- */
+/* ---- our commands for others ----
+ *
+ *   ask_job: the row --commit--> in node->asks --answered or too late--> told, freed
+ *
+ * Whatever changes the rows of commands rings STORE_COMMANDS; then one read finds the answers to
+ * all that wait. A lost notice costs a second (tick()). */
 
-static enum err ask_job(struct tx *tx, void *arg)
+struct ask {
+    struct node *node;
+    struct list_node waiting; /* in node->asks, from the commit on */
+    struct timer timer;
+    enum command_kind kind;
+    char call_id[ID_SIZE];
+    char *text;
+    int64_t command_id;
+    enum err refusal;
+    calls_done_fn *done;
+    void *arg;
+};
+
+static void ask_free(struct ask *ask)
 {
-    struct work *work = arg;
-    return store_command_ask(tx, work->kind, work->call_id, work->text ? work->text : "",
-                             &work->command_id);
+    timer_stop(&ask->timer);
+    list_remove(&ask->waiting);
+    mem_free(ask->text);
+    mem_free(ask);
 }
+
+static void finish(struct ask *ask, enum err err)
+{
+    calls_done_fn *done = ask->done;
+    void *arg = ask->arg;
+    ask_free(ask);
+    done(arg, err, NULL);
+}
+
+struct look {
+    struct node *node;
+    int64_t from_id;
+    struct command_answer_list answers; /* in the job's arena */
+};
 
 static enum err look_job(struct tx *tx, void *arg)
 {
-    struct work *work = arg;
-    return store_command_result(tx, work->command_id, &work->result);
+    struct look *look = arg;
+    return store_command_answers(tx, look->from_id, &look->answers);
 }
 
-static void finish(struct work *work, enum err err)
+/* Several may have asked for the same end. */
+static void tell_answer(struct node *node, const struct command_answer *answer)
 {
-    work->done(work->arg, err, NULL);
-    work_free(work);
+    struct ask *ask;
+    LIST_EACH (ask, &node->asks, struct ask, waiting)
+        if (ask->command_id == answer->id)
+            finish(ask, answer->result);
 }
 
 static void looked(void *arg, enum err err)
 {
-    struct work *work = arg;
-    if (err == OK)
-        finish(work, work->result);
-    else if (err != ERR_AGAIN && err != ERR_IO && err != ERR_BUSY)
-        finish(work, err);
-    else if (loop_now_us(work->node->control) >= work->deadline_us)
-        finish(work, ERR_TIMEOUT);
-    else
-        timer_set_after(&work->timer, ANSWER_LOOK_US);
+    struct look *look = arg;
+    struct node *node = look->node;
+    node->is_looking = false;
+    for (size_t i = 0; !err && i < look->answers.count; i++)
+        tell_answer(node, &look->answers.items[i]);
+    mem_free(look);
+    if (node->must_look_again)
+        look_for_answers(node);
 }
 
-static void look(void *arg)
+static void look_for_answers(struct node *node)
 {
-    run(arg, look_job, looked);
+    struct store_line line = {.mode = STORE_READ, .lane = STORE_OWN};
+    struct ask *ask;
+    node->must_look_again = node->is_looking;
+    if (node->is_looking || list_is_empty(&node->asks))
+        return;
+    struct look *look = mem_new(struct look);
+    *look = (struct look){.node = node, .from_id = INT64_MAX};
+    LIST_EACH (ask, &node->asks, struct ask, waiting)
+        look->from_id = MIN(look->from_id, ask->command_id);
+    node->is_looking = true;
+    if (store_job_for(node->store, line, look_job, look, node->control, looked) == OK)
+        return;
+    node->is_looking = false; /* tick() looks again */
+    mem_free(look);
 }
 
+static void on_too_late(void *arg)
+{
+    finish(arg, ERR_TIMEOUT);
+}
+
+static enum err ask_job(struct tx *tx, void *arg)
+{
+    struct ask *ask = arg;
+    return store_command_ask(tx, ask->kind, ask->call_id, ask->text, &ask->command_id);
+}
+
+/* The answer may have come before this: its notice found nobody waiting. */
 static void asked(void *arg, enum err err)
 {
-    struct work *work = arg;
+    struct ask *ask = arg;
+    struct node *node = ask->node;
     if (err) {
-        finish(work, err);
+        finish(ask, err);
         return;
     }
-    work->deadline_us = loop_now_us(work->node->control) + ANSWER_MOST_US;
-    timer_set_after(&work->timer, ANSWER_LOOK_US);
+    timer_set_after(&ask->timer, ANSWER_MOST_US);
+    list_push_back(&node->asks, &ask->waiting);
+    look_for_answers(node);
 }
 
 static void refuse(void *arg)
 {
-    finish(arg, ERR_NOT_FOUND);
+    struct ask *ask = arg;
+    finish(ask, ask->refusal);
 }
 
-void node_command(struct node *node, enum command_kind kind, const char *call_id, const char *text,
-                  calls_done_fn *done, void *arg)
+/* Never from inside node_command(). */
+static void refuse_later(struct ask *ask, enum err err)
 {
-    struct work *work = work_new(node, done, arg);
+    ask->refusal = err;
+    loop_defer(ask->node->control, refuse, ask);
+}
+
+void node_command(struct node *node, const struct node_command *command, calls_done_fn *done,
+                  void *arg)
+{
+    struct ask *ask = mem_new(struct ask);
+    *ask = (struct ask){.node = node, .kind = command->kind, .done = done, .arg = arg};
+    ask->text = mem_strdup(command->text);
+    snprintf(ask->call_id, sizeof ask->call_id, "%s", command->call_id);
+    timer_init(&ask->timer, node->control, on_too_late, ask);
     if (!node->is_shared) {
-        loop_defer(node->control, refuse, work);
+        refuse_later(ask, ERR_NOT_FOUND);
         return;
     }
-    work->kind = kind;
-    work->text = mem_strdup(text);
-    snprintf(work->call_id, sizeof(work->call_id), "%s", call_id);
-    timer_init(&work->timer, node->control, look, work);
-    run(work, ask_job, asked);
+    /* In the line of the workspace and with a request's patience: it is part of a request. */
+    struct store_line line = {
+        .key = command->workspace_id, .mode = STORE_WRITE, .lane = STORE_REQUESTS};
+    if (store_job_for(node->store, line, ask_job, ask, node->control, asked) != OK)
+        refuse_later(ask, ERR_BUSY);
 }
 
 struct node *node_new(struct calls *calls, const struct calls_config *config)
@@ -411,6 +482,7 @@ struct node *node_new(struct calls *calls, const struct calls_config *config)
     node->public_url = config->public_url;
     node->is_shared = store_is_postgres(config->store);
     node->recovery = recovery_new(config->store, config->control, node->is_shared);
+    list_init(&node->asks);
     timer_init(&node->timer, config->control, tick, node);
     return node;
 }
@@ -418,6 +490,8 @@ struct node *node_new(struct calls *calls, const struct calls_config *config)
 void node_free(struct node *node)
 {
     timer_stop(&node->timer);
+    for (struct ask *ask; (ask = LIST_FIRST(&node->asks, struct ask, waiting));)
+        ask_free(ask); /* who asked has gone before */
     recovery_free(node->recovery);
     if (node->watch)
         store_unwatch(node->watch);

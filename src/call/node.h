@@ -13,11 +13,20 @@ void node_free(struct node *node);
 
 void node_start(struct node *node, calls_done_fn *done, void *arg);
 void node_stop(struct node *node, calls_done_fn *done, void *arg);
-/* Asks the owner of a call that is not here. text: of say, or NULL. ERR_NOT_FOUND: nobody's, or
- * ended; ERR_TIMEOUT: the owner did not answer. */
-void node_command(struct node *node, enum command_kind kind, const char *call_id, const char *text,
-                  calls_done_fn *done, void *arg);
+struct node_command {
+    enum command_kind kind;
+    const char *workspace_id, *call_id;
+    const char *text; /* of say; else "" */
+};
+/* Asks the owner of a call that is not here; all is copied. done comes with what the owner said, or
+ * ERR_NOT_FOUND: nobody's, or ended; ERR_CLOSED: its owner is dead; ERR_LIMIT: too many lines wait;
+ * ERR_TIMEOUT: the owner did not answer within 10 s. */
+void node_command(struct node *node, const struct node_command *command, calls_done_fn *done,
+                  void *arg);
 
-/* calls.c: */
-bool calls_has(const struct calls *calls, const char *call_id);
+/* calls.c, for the commands of others. false: the call is not here; nothing comes of it. */
+bool calls_end_here(struct calls *calls, const char *call_id, calls_done_fn *done,
+                    void *arg) MUST_USE;
+bool calls_say_here(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
+                    void *arg) MUST_USE;
 void calls_end_all(struct calls *calls, enum end_reason reason);

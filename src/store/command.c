@@ -1,6 +1,6 @@
 /* Commands between nodes: asked by any, taken and answered by the call's owner.
  *
- *   asked --take--> taken --answer--> answered --result--> (gone)
+ *   asked --take--> taken --answer--> answered --20 s after it was asked--> (gone)
  *
  * Thread: inside a job. */
 #include <stdio.h>
@@ -11,18 +11,22 @@
 #include "store/internal.h"
 #include "store/node.h"
 
-enum { COMMAND_KEPT_MS = 60000 /* nobody waits longer for its result */ };
+enum { COMMAND_KEPT_MS = 20000 /* twice as long as anybody waits for the answer (call/node.c) */ };
 
 static const char *const kind_names[] = {[COMMAND_END] = "end", [COMMAND_SAY] = "say"};
 
 static enum err check_room(struct tx *tx, const char *call_id, const char *workspace_id)
 {
-    int64_t of_call = QUERY_NUMBER(
-        tx, 0, "SELECT COUNT(*) FROM commands WHERE call_id = ? AND state <> 'answered'",
-        TEXT(call_id));
-    int64_t of_workspace = QUERY_NUMBER(
-        tx, 0, "SELECT COUNT(*) FROM commands WHERE workspace_id = ? AND state <> 'answered'",
-        TEXT(workspace_id));
+    int64_t of_call =
+        QUERY_NUMBER(tx, 0,
+                     "SELECT COUNT(*) FROM commands WHERE call_id = ? AND kind = 'say' AND"
+                     " state <> 'answered'",
+                     TEXT(call_id));
+    int64_t of_workspace =
+        QUERY_NUMBER(tx, 0,
+                     "SELECT COUNT(*) FROM commands WHERE workspace_id = ? AND kind = 'say' AND"
+                     " state <> 'answered'",
+                     TEXT(workspace_id));
     bool is_full = of_call >= COMMANDS_OF_CALL || of_workspace >= COMMANDS_OF_WORKSPACE;
     return is_full ? ERR_LIMIT : OK;
 }
@@ -31,6 +35,15 @@ static const char *workspace_of(struct tx *tx, const char *call_id)
 {
     AUTO(cursor) row = QUERY(tx, "SELECT workspace_id FROM calls WHERE id = ?", TEXT(call_id));
     return cursor_next(row) ? cursor_text(row, 0) : "";
+}
+
+/* The question to end this call that waits already; 0: none does. */
+static int64_t find_end(struct tx *tx, const char *call_id)
+{
+    return QUERY_NUMBER(tx, 0,
+                        "SELECT id FROM commands WHERE call_id = ? AND kind = ? AND"
+                        " state <> 'answered'",
+                        TEXT(call_id), TEXT(kind_names[COMMAND_END]));
 }
 
 enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
@@ -46,15 +59,20 @@ enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *ca
     EXEC(tx, "DELETE FROM commands WHERE created_ms < ? OR created_ms > ?",
          NUMBER(tx->now_ms - COMMAND_KEPT_MS), NUMBER(tx->now_ms + COMMAND_KEPT_MS));
     const char *workspace_id = workspace_of(tx, call_id);
-    err = check_room(tx, call_id, workspace_id);
+    int64_t id = kind == COMMAND_END ? find_end(tx, call_id) : 0;
+    if (id) {
+        *out_id = id;
+        return OK;
+    }
+    err = kind == COMMAND_SAY ? check_room(tx, call_id, workspace_id) : OK;
     if (err)
         return err;
-    int64_t id = QUERY_NUMBER(tx, 0,
-                              "INSERT INTO commands (node, kind, call_id, text, state, result,"
-                              " created_ms, workspace_id) VALUES (?, ?, ?, ?, 'asked', 0, ?, ?)"
-                              " RETURNING id",
-                              TEXT(node), TEXT(kind_names[kind]), TEXT(call_id),
-                              TEXT(text ? text : ""), NUMBER(tx->now_ms), TEXT(workspace_id));
+    id = QUERY_NUMBER(tx, 0,
+                      "INSERT INTO commands (node, kind, call_id, text, state, result,"
+                      " created_ms, workspace_id) VALUES (?, ?, ?, ?, 'asked', 0, ?, ?)"
+                      " RETURNING id",
+                      TEXT(node), TEXT(kind_names[kind]), TEXT(call_id), TEXT(text ? text : ""),
+                      NUMBER(tx->now_ms), TEXT(workspace_id));
     if (!id)
         return tx_missing(tx);
     tx_touch(tx, STORE_COMMANDS);
@@ -103,13 +121,14 @@ enum err store_command_answer(struct tx *tx, int64_t id, enum err result)
     return tx_result(tx);
 }
 
-enum err store_command_result(struct tx *tx, int64_t id, enum err *out_result)
+enum err store_command_answers(struct tx *tx, int64_t from_id, struct command_answer_list *out)
 {
-    AUTO(cursor) row =
-        QUERY(tx, "DELETE FROM commands WHERE id = ? AND state = 'answered' RETURNING result",
-              NUMBER(id));
-    if (!cursor_next(row))
-        return tx_has_failed(tx) ? ERR_IO : ERR_AGAIN;
-    *out_result = (enum err)cursor_number(row, 0);
-    return OK;
+    *out = (struct command_answer_list){0};
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT id, result FROM commands WHERE id >= ? AND state = 'answered'",
+                NUMBER(from_id));
+    while (cursor_next(row))
+        *GROW(out, tx->arena) =
+            (struct command_answer){cursor_number(row, 0), (enum err)cursor_number(row, 1)};
+    return tx_result(tx);
 }

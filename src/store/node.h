@@ -57,8 +57,9 @@ enum {
     COMMANDS_OF_CALL = 16,      /* that wait; as many lines as a call lets wait */
     COMMANDS_OF_WORKSPACE = 64, /* so that one tenant's storm is short */
 };
-/* Asks the call's owner; *out_id is for the wait. ERR_NOT_FOUND: no such call, or ended;
- * ERR_CLOSED: its owner is dead (recovery will end the call); ERR_LIMIT: too many wait. */
+/* Asks the call's owner; *out_id is for the wait. To end a call is asked once, however many ask for
+ * it, and has no ceiling. ERR_NOT_FOUND: no such call, or ended; ERR_CLOSED: its owner is dead
+ * (recovery will end the call); ERR_LIMIT: too many lines wait to be said. */
 enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *call_id,
                            const char *text, int64_t *out_id) MUST_USE;
 /* Commands for this node's calls that nobody has taken; taken by this call: of each workspace the
@@ -66,5 +67,11 @@ enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *ca
 enum err store_command_take(struct tx *tx, unsigned limit, struct command **out,
                             size_t *out_n) MUST_USE;
 enum err store_command_answer(struct tx *tx, int64_t id, enum err result) MUST_USE;
-/* ERR_AGAIN: not answered yet. OK: *out_result is what the owner said; the row is gone. */
-enum err store_command_result(struct tx *tx, int64_t id, enum err *out_result) MUST_USE;
+struct command_answer {
+    int64_t id;
+    enum err result; /* what the owner said */
+};
+struct command_answer_list LIST_OF(struct command_answer);
+/* The answers to commands from from_id on, whoever asked. They stay for 20 s after the question. */
+enum err store_command_answers(struct tx *tx, int64_t from_id,
+                               struct command_answer_list *out) MUST_USE;

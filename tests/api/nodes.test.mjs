@@ -42,6 +42,28 @@ test('say and end reach the node that has the call', option, async () => {
   refused(await there(workspace)('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' }), 409, 'CALL_NOT_ACTIVE');
 });
 
+test('more lines than may wait are the same conflict on every node', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { callId } = await newCall(workspace);
+  await active(workspace.api, callId);
+  for (const api of [there(workspace), workspace.api]) {
+    const say = () => api('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' });
+    const answers = await Promise.all(Array.from({ length: 40 }, say));
+    const over = answers.filter((answer) => answer.status !== 200);
+    assert.ok(over.length > 0, 'nobody has joined: the lines wait');
+    for (const answer of over) refused(answer, 409, 'CONFLICT');
+  }
+});
+
+test('ends of one call from another node all tell how it ended', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { callId } = await newCall(workspace);
+  await active(workspace.api, callId);
+  const end = () => there(workspace)('POST', `/v1/calls/${callId}/end`);
+  const answers = await Promise.all(Array.from({ length: 30 }, end));
+  for (const { status, body } of answers) assert.deepEqual([status, body.call.endReason], [200, 'api']);
+});
+
 test('a rotated key stops on the other node', option, async () => {
   const workspace = await one.newWorkspace();
   const { agent } = await newCall(workspace);

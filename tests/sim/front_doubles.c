@@ -129,17 +129,17 @@ void calls_start(struct calls *calls, struct call_plan *plan, calls_done_fn *don
     tell_call(done, arg, sweep_fails("call start") ? ERR_UNSUPPORTED : OK);
 }
 
-void calls_end(struct calls *calls, const char *id, enum end_reason reason, calls_done_fn *done,
+void calls_end(struct calls *calls, const char *workspace_id, const char *id, calls_done_fn *done,
                void *arg)
 {
-    (void)calls, (void)id, (void)reason;
+    (void)calls, (void)workspace_id, (void)id;
     tell_call(done, arg, sweep_fails("call end") ? ERR_IO : OK);
 }
 
-void calls_say(struct calls *calls, const char *id, const char *text, calls_done_fn *done,
-               void *arg)
+void calls_say(struct calls *calls, const char *workspace_id, const char *id, const char *text,
+               calls_done_fn *done, void *arg)
 {
-    (void)calls, (void)id, (void)text;
+    (void)calls, (void)workspace_id, (void)id, (void)text;
     tell_call(done, arg, sweep_fails("call say") ? ERR_LIMIT : OK);
 }
 

@@ -240,12 +240,12 @@ struct sim_caller *world_talk(struct world *world, const struct world_call *call
 
 enum err world_end_call(struct world *world, const char *id)
 {
-    calls_end(world->calls, id, END_API, answered, NULL);
+    calls_end(world->calls, "", id, answered, NULL);
     return wait_for_answer();
 }
 
 enum err world_say(struct world *world, const char *id, const char *text)
 {
-    calls_say(world->calls, id, text, answered, NULL);
+    calls_say(world->calls, "", id, text, answered, NULL);
     return wait_for_answer();
 }

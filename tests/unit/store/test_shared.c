@@ -302,16 +302,20 @@ STORE_TEST(command_reaches_its_owner_and_its_answer_comes_back)
     CHECK_INT(commands[0].kind, COMMAND_SAY);
     CHECK_TEXT(commands[0].call_id, id);
     CHECK_TEXT(commands[0].text, "Hello there");
-    enum err result = OK;
-    CHECK_INT(store_command_result(tx, command, &result), ERR_AGAIN);
+    struct command_answer_list answers;
+    CHECK_INT(store_command_answers(tx, command, &answers), OK);
+    CHECK_INT(answers.count, 0);
     CHECK_INT(store_command_answer(tx, commands[0].id, ERR_CONFLICT), OK);
     CHECK_INT(store_command_take(tx, 10, &commands, &n), OK);
     CHECK_INT(n, 0);
     CHECK_INT(fix_commit(tx), OK);
     tx = write_on(fix, b);
-    CHECK_INT(store_command_result(tx, command, &result), OK);
-    CHECK_INT(result, ERR_CONFLICT);
-    CHECK_INT(store_command_result(tx, command, &result), ERR_AGAIN);
+    CHECK_INT(store_command_answers(tx, command, &answers), OK);
+    REQUIRE(answers.count == 1);
+    CHECK_INT(answers.items[0].id, command);
+    CHECK_INT(answers.items[0].result, ERR_CONFLICT);
+    CHECK_INT(store_command_answers(tx, command + 1, &answers), OK);
+    CHECK_INT(answers.count, 0);
     CHECK_INT(fix_commit(tx), OK);
     store_close(b);
 }
@@ -343,6 +347,25 @@ STORE_TEST(a_storm_of_commands_is_short_and_delays_no_other_tenant)
         CHECK_INT(store_command_ask(tx, COMMAND_SAY, other, "x", &id),
                   i < COMMANDS_OF_WORKSPACE - COMMANDS_OF_CALL - 1 ? OK : ERR_LIMIT);
     }
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(the_end_of_a_call_is_asked_once_and_has_no_ceiling)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 6000);
+    int64_t line = 0, first = 0, second = 0;
+    for (int i = 0; i < COMMANDS_OF_CALL; i++)
+        CHECK_INT(store_command_ask(tx, COMMAND_SAY, id, "x", &line), OK);
+    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &first), OK);
+    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &second), OK);
+    CHECK(first > line);
+    CHECK_INT(second, first);
+    CHECK_INT(store_command_answer(tx, first, ERR_NOT_FOUND), OK);
+    CHECK_INT(store_command_ask(tx, COMMAND_END, id, NULL, &second), OK);
+    CHECK(second > first); /* the answer told that it was not there: this is asked anew */
     CHECK_INT(fix_commit(tx), OK);
 }
 

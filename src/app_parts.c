@@ -291,8 +291,10 @@ static enum err open_calls(struct app *app, struct fault *fault)
     app->rooms = room_directory_new(app->control, &app->signer);
     app_machine_open(app);
     for (size_t i = 0; i < app->media_count; i++)
-        app->calls_media[i] = (struct calls_media){
-            .loop = app->media[i].loop, .rooms = app->media[i].rooms, .http = app->media[i].http};
+        app->calls_media[i] = (struct calls_media){.loop = app->media[i].loop,
+                                                   .joins = app->media[i].rooms,
+                                                   .rooms = room_host_provider(app->media[i].rooms),
+                                                   .http = app->media[i].http};
     const struct calls_config config = {
         .control = app->control,
         .media = app->calls_media,

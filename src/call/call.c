@@ -7,7 +7,6 @@
 #include "call/internal.h"
 #include "model/agent.h"
 #include "room/directory.h"
-#include "room/host.h"
 #include "store/money.h"
 
 static void clock_due(void *arg);
@@ -418,16 +417,16 @@ static void dispatch_failed(struct live_call *call, const char *why)
 static enum err open_room(struct live_call *call)
 {
     const struct call *row = call->plan->row;
-    struct room_host_config config = {
+    const struct room_provider *rooms = &call->home->media.rooms;
+    AUTO_MEM char *identity = mem_printf("agent-%s", row->agent_id);
+    const struct room_spec spec = {
         .room = row->room_name,
-        .metadata = NULL,
-        .agent_identity = mem_printf("agent-%s", row->agent_id),
+        .agent_identity = identity,
         .agent_name = call->plan->agent->name,
         .events = &room_events,
         .arg = call,
     };
-    enum err err = room_host_open(call->home->media.rooms, &config, &call->room);
-    mem_free((char *)config.agent_identity);
+    enum err err = rooms->open(rooms->arg, &spec, &call->room);
     call->is_room_open = err == OK;
     return err;
 }

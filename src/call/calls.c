@@ -254,7 +254,7 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     else if (!has_place)
         message->text =
             mem_strdup("this node holds as many calls as it can without harm to the others");
-    else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.rooms) !=
+    else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.joins) !=
              OK)
         message->text = mem_strdup("the room's name is in use");
     post(entry->home->media.loop, open_there, message);

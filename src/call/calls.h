@@ -16,6 +16,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "model/call.h"
+#include "room/link.h"
 
 struct call_plan;
 struct calls;
@@ -33,7 +34,8 @@ struct store;
 /* One media loop with what belongs to it. */
 struct calls_media {
     struct loop *loop;
-    struct room_media *rooms;
+    struct room_media *joins; /* whoever joins a room of this loop's calls is sent there */
+    struct room_provider rooms;
     struct http_client *http; /* of that loop, for tools; NULL: tools fail */
 };
 

@@ -14,11 +14,11 @@
 #include "room/join.h"
 #include "room/media.h"
 #include "room/packet.h"
+#include "room/transcript.h"
 
 enum {
     SILENCE_LIMIT_US = 10 * 1000 * 1000,
     JOIN_LIMIT_US = 60 * 1000 * 1000,
-    SEGMENT_MAX_BYTES = 65536,
     JOINS = 10, /* at once, then one each second: each makes a handshake */
     JOIN_EVERY_US = 1000 * 1000,
     STATE_SIZE = 32
@@ -35,9 +35,7 @@ struct room_host {
     struct caller *caller; /* NULL: waiting */
     struct bucket joins;
     bool is_closed;
-    struct text_out stream; /* of the agent's segment, to this caller */
-    char segment_id[PACKET_NAME_SIZE];
-    struct buf segment_text; /* all of it so far, for who comes in between */
+    struct transcript transcript;
 };
 
 static struct room_host *host_of(const struct room_link *link)
@@ -59,94 +57,18 @@ static void send_packet(void *arg, const uint8_t *packet, size_t len)
     caller_send_packet(host->caller, packet, len);
 }
 
-static void send_segment(struct room_host *host, const char *text, bool is_final)
-{
-    struct packet_sender sender = {host->agent_identity, host->agent_sid, send_packet, host};
-    struct packet_attribute attributes[] = {
-        {"lk.segment_id", host->segment_id},
-        {"lk.transcribed_track_id", host->agent_track_sid},
-        {"lk.transcription_final", "false"},
-    };
-    struct packet_attribute final = {"lk.transcription_final", "true"};
-    if (!host->stream.is_open) { /* all of it: this caller may have come in between */
-        text_out_open(&host->stream, &sender, TOPIC_TRANSCRIPTION, attributes,
-                      ARRAY_LEN(attributes));
-        text_out_write(&host->stream, &sender, host->segment_text.data, host->segment_text.len);
-    } else {
-        text_out_write(&host->stream, &sender, text, strlen(text));
-    }
-    if (is_final)
-        text_out_close(&host->stream, &sender, &final, 1);
-}
-
-static void send_old_form(struct room_host *host, const struct room_transcript *transcript,
-                          const char *text)
-{
-    struct packet_sender sender = {host->agent_identity, host->agent_sid, send_packet, host};
-    struct packet_segment segment = {
-        .speaker_identity =
-            transcript->is_agent ? host->agent_identity : caller_identity(host->caller),
-        .track_sid = transcript->is_agent ? host->agent_track_sid : caller_track_sid(host->caller),
-        .segment_id = transcript->segment_id,
-        .text = text,
-        .language = transcript->language,
-        .is_final = transcript->is_final,
-    };
-    packet_send_transcription(&sender, &segment);
-}
-
-static void begin_segment(struct room_host *host, const char *segment_id)
-{
-    if (host->stream.is_open && host->caller)
-        send_segment(host, "", true);
-    host->stream.is_open = false;
-    buf_reset(&host->segment_text);
-    size_t len = strnlen(segment_id, sizeof host->segment_id - 1);
-    memcpy(host->segment_id, segment_id, len);
-    host->segment_id[len] = 0;
-}
-
-static void agent_transcript(struct room_host *host, const struct room_transcript *transcript)
-{
-    if (strcmp(host->segment_id, transcript->segment_id) != 0)
-        begin_segment(host, transcript->segment_id);
-    buf_append_str(&host->segment_text, transcript->text);
-    if (!host->caller)
-        return;
-    bool has_text = host->segment_text.len > 0;
-    if (has_text)
-        send_segment(host, transcript->text, transcript->is_final);
-    if (has_text)
-        send_old_form(host, transcript, host->segment_text.data);
-}
-
-/* Each version is a stream of its own, said as the caller (LiveKit, Agent conventions). */
-static void caller_transcript(struct room_host *host, const struct room_transcript *transcript)
-{
-    if (!host->caller || !transcript->text[0])
-        return;
-    struct text_out stream;
-    struct packet_sender sender = {caller_identity(host->caller), "", send_packet, host};
-    struct packet_attribute attributes[] = {
-        {"lk.segment_id", transcript->segment_id},
-        {"lk.transcribed_track_id", caller_track_sid(host->caller)},
-        {"lk.transcription_final", transcript->is_final ? "true" : "false"},
-    };
-    text_out_open(&stream, &sender, TOPIC_TRANSCRIPTION, attributes, ARRAY_LEN(attributes));
-    text_out_write(&stream, &sender, transcript->text, strlen(transcript->text));
-    text_out_close(&stream, &sender, NULL, 0);
-    send_old_form(host, transcript, transcript->text);
-}
-
 static void send_transcript(struct room_link *link, const struct room_transcript *transcript)
 {
     struct room_host *host = host_of(link);
     if (host->is_closed)
         return;
-    if (transcript->is_agent)
-        agent_transcript(host, transcript);
-    else
-        caller_transcript(host, transcript);
+    const struct transcript_way way = {
+        .agent = {host->agent_identity, host->agent_sid, send_packet, host},
+        .agent_track_sid = host->agent_track_sid,
+        .caller_identity = host->caller ? caller_identity(host->caller) : NULL,
+        .caller_track_sid = host->caller ? caller_track_sid(host->caller) : NULL,
+    };
+    transcript_send(&host->transcript, &way, transcript);
 }
 
 static void set_agent_state(struct room_link *link, const char *state)
@@ -181,7 +103,7 @@ static void free_host(void *arg)
     struct room_host *host = arg;
     if (host->config.events->on_closed)
         host->config.events->on_closed(host->config.arg);
-    buf_clear(&host->segment_text);
+    transcript_clear(&host->transcript);
     mem_free(host->name);
     mem_free(host->metadata);
     mem_free(host->agent_identity);
@@ -221,7 +143,7 @@ static void leave_seat(struct room_host *host, enum room_left how, enum caller_l
     bool was_up = caller_is_up(caller);
     int64_t last_us = caller_last_packet_us(caller);
     AUTO_MEM char *identity = mem_strdup(caller_identity(caller));
-    host->stream.is_open = false;
+    transcript_restart(&host->transcript);
     caller_close(caller, reason, ACTION_DISCONNECT);
     log_info("room.left", LOG_S("room", host->name), LOG_I("how", how), LOG_I("was_up", was_up));
     if (was_up && host->config.events->on_left)
@@ -348,9 +270,26 @@ enum err room_host_open(struct room_media *media, const struct room_host_config 
     struct room_host *host = mem_new(struct room_host);
     host->link.ops = &ops;
     host->media = media;
-    buf_init(&host->segment_text, SEGMENT_MAX_BYTES);
+    transcript_init(&host->transcript);
     copy_config(host, config);
     map_set_str(media->rooms, host->name, host);
     *out = &host->link;
     return OK;
+}
+
+static enum err open_for_call(void *arg, const struct room_spec *spec, struct room_link **out)
+{
+    const struct room_host_config config = {
+        .room = spec->room,
+        .agent_identity = spec->agent_identity,
+        .agent_name = spec->agent_name,
+        .events = spec->events,
+        .arg = spec->arg,
+    };
+    return room_host_open(arg, &config, out);
+}
+
+struct room_provider room_host_provider(struct room_media *media)
+{
+    return (struct room_provider){open_for_call, media};
 }

@@ -50,3 +50,5 @@ struct room_host_config {
 /* Opens a room. The link lives until on_closed. ERR_CONFLICT: the name is in use on this loop. */
 enum err room_host_open(struct room_media *media, const struct room_host_config *config,
                         struct room_link **out) MUST_USE;
+/* The loop's calls are in rooms of this process. */
+struct room_provider room_host_provider(struct room_media *media);

@@ -65,3 +65,19 @@ struct room_link_ops {
 struct room_link {
     const struct room_link_ops *ops;
 };
+
+/* A room as a call wants it; texts are copied. */
+struct room_spec {
+    const char *room; /* its name */
+    const char *agent_identity, *agent_name;
+    const struct room_events *events; /* borrowed, lives as long as the link */
+    void *arg;
+};
+
+/* Where a loop's calls get their rooms: this process itself (room_host_provider()), or whatever
+ * else can be the agent's side of a room. */
+struct room_provider {
+    /* The link lives until on_closed. ERR_CONFLICT: the name is in use. */
+    enum err (*open)(void *arg, const struct room_spec *spec, struct room_link **out);
+    void *arg;
+};

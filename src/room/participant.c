@@ -122,19 +122,6 @@ static void send_opus(struct room_link *link, const uint8_t *payload, size_t len
     port_pump(participant->media->config.port, leg->peer);
 }
 
-/* Transcripts and the agent's state are the host's to tell. */
-static void send_transcript(struct room_link *link, const struct room_transcript *transcript)
-{
-    (void)link;
-    (void)transcript;
-}
-
-static void set_agent_state(struct room_link *link, const char *state)
-{
-    (void)link;
-    (void)state;
-}
-
 static void stats(struct room_link *link, struct room_stats *out)
 {
     struct participant *participant = participant_of(link);
@@ -162,6 +149,7 @@ static void free_participant(void *arg)
     const struct room_events *events = &participant->config.events->room;
     if (events->on_closed)
         events->on_closed(participant->config.arg);
+    transcript_clear(&participant->transcript);
     mem_free(participant);
 }
 
@@ -185,6 +173,29 @@ static void send_packet(void *arg, const uint8_t *packet, size_t len)
     struct participant *participant = arg;
     if (leg_send(&participant->up, packet, len) != OK)
         log_debug("room.packet_dropped", LOG_S("participant", participant->sid));
+}
+
+/* As the agent of somebody else's room: the other side is the caller. */
+static void send_transcript(struct room_link *link, const struct room_transcript *line)
+{
+    struct participant *participant = participant_of(link);
+    if (participant->state != PARTICIPANT_UP)
+        return;
+    const struct transcript_way way = {
+        .agent = {participant->identity, participant->sid, send_packet, participant},
+        .agent_track_sid = participant->track_sid,
+        .caller_identity = *participant->agent_identity ? participant->agent_identity : NULL,
+        .caller_track_sid = "TR_none",
+    };
+    transcript_send(&participant->transcript, &way, line);
+    port_pump(participant->media->config.port, participant->up.peer);
+}
+
+static void set_agent_state(struct room_link *link, const char *state)
+{
+    struct participant *participant = participant_of(link);
+    if (participant->state == PARTICIPANT_UP)
+        participant_send_attribute(participant, "lk.agent.state", state);
 }
 
 enum err room_participant_chat(struct room_link *link, const char *text)
@@ -231,6 +242,7 @@ static struct participant *new_participant(struct room_media *media,
     id_new("mic_", participant->cid);
     id_new("str_", participant->stream);
     packet_reader_init(&participant->reader, &packet_events, participant);
+    transcript_init(&participant->transcript);
     timer_init(&participant->ping_timer, media->config.loop, on_ping, participant);
     return participant;
 }

@@ -2,8 +2,9 @@
  * speaks v0 (two peer connections, the server offers the downlink) or v1 (one), is the controlling
  * ICE agent, publishes a microphone track, hears the other side's audio and reads its data.
  * Implements struct room_link: on_joined tells that the media path is up with the identity of the
- * agent, on_opus is the agent's audio, send_opus our microphone, send_transcript is ignored.
- * Used by `earshot call` and the load generator. Thread: its loop. */
+ * agent, on_opus is the agent's audio, send_opus our microphone. Transcripts and state are sent as
+ * a host sends them (room/transcript.h): as the agent of a room that somebody else hosts. Used by
+ * `earshot call` and the load generator. Thread: its loop. */
 #pragma once
 
 #include <stdbool.h>

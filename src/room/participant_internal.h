@@ -8,6 +8,7 @@
 #include "room/media.h"
 #include "room/packet.h"
 #include "room/participant.h"
+#include "room/transcript.h"
 
 struct Lk__SignalResponse;
 struct peer;
@@ -36,6 +37,7 @@ struct participant {
     bool up_is_connected, down_is_connected;
     struct packet_reader reader;
     struct text_out chat;
+    struct transcript transcript;
     struct timer ping_timer;
     int64_t ping_interval_us, ping_timeout_us, heard_us;
     bool is_ended; /* on_ended was told */
@@ -51,6 +53,9 @@ void participant_send_description(struct participant *participant, const char *t
                                   const char *sdp, uint32_t id);
 void participant_send_add_track(struct participant *participant);
 void participant_send_mute(struct participant *participant, bool is_muted);
+/* One attribute of ours, which everybody in the room sees. */
+void participant_send_attribute(struct participant *participant, const char *key,
+                                const char *value);
 void participant_send_ping(struct participant *participant);
 void participant_send_leave(struct participant *participant);
 /* Path and query to join by; v1 carries the first offer in it. */

@@ -88,6 +88,21 @@ void participant_send_mute(struct participant *participant, bool is_muted)
     send_request(participant, &request);
 }
 
+void participant_send_attribute(struct participant *participant, const char *key, const char *value)
+{
+    Lk__Pair pair = LK__PAIR__INIT;
+    Lk__Pair *pairs[] = {&pair};
+    Lk__UpdateParticipantMetadata update = LK__UPDATE_PARTICIPANT_METADATA__INIT;
+    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
+    pair.key = text_of(key);
+    pair.value = text_of(value);
+    update.attributes = pairs;
+    update.n_attributes = 1;
+    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_UPDATE_METADATA;
+    request.update_metadata = &update;
+    send_request(participant, &request);
+}
+
 void participant_send_ping(struct participant *participant)
 {
     Lk__Ping ping = LK__PING__INIT;

@@ -361,19 +361,19 @@ void room_media_free(struct room_media *media)
     mem_free(media);
 }
 
-enum err room_host_open(struct room_media *media, const struct room_host_config *config,
-                        struct room_link **out)
+static enum err open_room(void *arg, const struct room_spec *spec, struct room_link **out)
 {
     if (sim_rooms.open_refusals > 0 || sweep_fails("room open")) {
         sim_rooms.open_refusals -= sim_rooms.open_refusals > 0;
         return ERR_LIMIT;
     }
+    struct room_media *media = arg;
     struct sim_caller *caller = mem_new(struct sim_caller);
     caller->link.ops = &link_ops;
-    snprintf(caller->room, sizeof(caller->room), "%s", config->room);
+    snprintf(caller->room, sizeof(caller->room), "%s", spec->room);
     caller->media = media;
-    caller->events = config->events;
-    caller->arg = config->arg;
+    caller->events = spec->events;
+    caller->arg = spec->arg;
     caller->loop = media->loop;
     caller->network.delay_us = 20000;
     caller->random = 7;
@@ -394,6 +394,11 @@ enum err room_host_open(struct room_media *media, const struct room_host_config 
     }
     *out = &caller->link;
     return OK;
+}
+
+struct room_provider room_host_provider(struct room_media *media)
+{
+    return (struct room_provider){open_room, media};
 }
 
 struct sim_caller *sim_caller(const char *room)

@@ -140,7 +140,10 @@ void world_begin(struct world *world, int64_t balance_usd4)
         abort();
     struct room_media_config rooms = {.loop = world->media};
     world->rooms = room_media_new(&rooms);
-    struct calls_media media = {.loop = world->media, .rooms = world->rooms, .http = (void *)world};
+    struct calls_media media = {.loop = world->media,
+                                .joins = world->rooms,
+                                .rooms = room_host_provider(world->rooms),
+                                .http = (void *)world};
     struct calls_config config = {
         .control = world->control,
         .media = &media,

@@ -12,6 +12,11 @@
 struct engine; /* one configured engine (registry.h) */
 struct loop;
 
+/* An error's retry_us: after this pause (0: at once) the same engine may be asked again, if nothing
+ * of the answer was told yet. An adapter never asks again by itself: the conversation decides, for
+ * it alone knows how long the caller has waited and which other engine there is. */
+#define ENGINE_NO_RETRY INT64_MAX
+
 enum engine_error {
     ENGINE_OK,
     ENGINE_AUTH,        /* refused for its key: not tried again */

@@ -58,6 +58,7 @@ struct llm_event {
     struct llm_tool_call call;
     bool is_cut; /* LLM_DONE: the token limit ended it */
     enum engine_error error;
+    int64_t retry_us; /* LLM_ERROR: engine.h */
     const char *message;
 };
 typedef void llm_event_fn(void *arg, const struct llm_event *event);

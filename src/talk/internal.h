@@ -30,9 +30,10 @@ enum {
     TALK_FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
     TALK_RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
     TALK_RETRY_MOST_US = 10000 * 1000,
-    TALK_SHOW_AHEAD_SAMPLES = 24000, /* live words lead the voice by this */
-    TALK_SHOW_EVERY_SAMPLES = 19200, /* and come in bunches of it */
-    TALK_EARLY_MOST = 3,             /* early replies for one turn */
+    TALK_PAUSE_MOST_US = 1500 * 1000, /* a model that asks for a longer pause has failed */
+    TALK_SHOW_AHEAD_SAMPLES = 24000,  /* live words lead the voice by this */
+    TALK_SHOW_EVERY_SAMPLES = 19200,  /* and come in bunches of it */
+    TALK_EARLY_MOST = 3,              /* early replies for one turn */
     TALK_TRIES_MOST = 3, /* asks of a model for one answer, and of a voice for one line */
     TALK_STEPS_MOST = 5, /* answers with tools before one without */
     TALK_CALLS_MOST = 8, /* tools in one answer */
@@ -71,7 +72,7 @@ struct reply {
     int steps, tries;
     size_t chars;                      /* of this answer */
     size_t spoken_chars, silent_chars; /* silent: in a script that the call does not speak */
-    int64_t asked_us, due_us, until_us, hold_us;
+    int64_t asked_us, due_us, until_us, hold_us, again_us;
     bool has_token;
     struct speech_line *line; /* NULL: nothing was said yet */
 };

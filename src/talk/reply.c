@@ -17,7 +17,8 @@ enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MOST = 20, SLICE_BYTES = 16 * 1
 
 void reply_init(struct reply *reply)
 {
-    *reply = (struct reply){.due_us = INT64_MAX, .until_us = INT64_MAX, .hold_us = INT64_MAX};
+    *reply = (struct reply){
+        .due_us = INT64_MAX, .until_us = INT64_MAX, .hold_us = INT64_MAX, .again_us = INT64_MAX};
     splitter_init(&reply->splitter, true);
     think_filter_init(&reply->think);
 }
@@ -57,6 +58,7 @@ static void ask(struct talk *talk, int64_t now_us)
     reply->asked_us = now_us;
     reply->due_us = now_us + TALK_MODEL_US;
     reply->until_us = now_us + TALK_ANSWER_US;
+    reply->again_us = INT64_MAX;
     reply->has_token = reply->has_text = false;
     reply->chars = 0;
     splitter_reset(&reply->splitter);
@@ -241,25 +243,44 @@ static void give_up(struct talk *talk)
               talk->config->is_interruptible);
 }
 
-static void model_failed(struct talk *talk, enum engine_error error, const char *message,
-                         int64_t now_us)
+/* The same engine once more: what passes by itself, after the pause that it asks for. */
+static bool may_ask_again(enum engine_error error, int64_t retry_us)
+{
+    bool is_passing = error == ENGINE_TRANSIENT || error == ENGINE_PROTOCOL ||
+                      (error == ENGINE_QUOTA && retry_us > 0);
+    return is_passing && retry_us <= TALK_PAUSE_MOST_US;
+}
+
+static void ask_after(struct talk *talk, int64_t pause_us, int64_t now_us)
+{
+    struct reply *reply = &talk->reply;
+    if (pause_us == 0 || talk->engines[TALK_LLM].is_closed) {
+        ask(talk, now_us);
+        return;
+    }
+    reply->due_us = INT64_MAX;
+    reply->again_us = now_us + pause_us;
+}
+
+/* The one place that decides about another try of a model: adapters make none. */
+static void model_failed(struct talk *talk, const struct llm_event *event, int64_t now_us)
 {
     struct reply *reply = &talk->reply;
     enum talk_stage stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_LLM;
     talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
-    talk_failed(talk, &(struct talk_failure){TALK_LLM, stage, error, message, false}, now_us);
+    talk_failed(talk, &(struct talk_failure){TALK_LLM, stage, event->error, event->message, false},
+                now_us);
+    bool is_replaced = talk->engines[TALK_LLM].is_closed;
     reply->until_us = INT64_MAX;
-    if (!reply->is_committed && !talk->engines[TALK_LLM].is_closed) {
+    if (!reply->is_committed && !is_replaced) {
         reply_clear(talk);
         return;
     }
     if (reply->has_text || ++reply->tries >= TALK_TRIES_MOST ||
-        (!talk->engines[TALK_LLM].is_closed && error != ENGINE_TRANSIENT &&
-         error != ENGINE_PROTOCOL)) {
+        (!is_replaced && !may_ask_again(event->error, event->retry_us)))
         give_up(talk);
-        return;
-    }
-    ask(talk, now_us);
+    else
+        ask_after(talk, event->retry_us, now_us);
 }
 
 /* A model that calls tools which it was not offered: what it said counts, or else the apology. */
@@ -362,7 +383,7 @@ void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us
         model_done(talk, now_us);
         break;
     case LLM_ERROR:
-        model_failed(talk, event->error, event->message, now_us);
+        model_failed(talk, event, now_us);
         break;
     }
     talk_settle(talk, now_us);
@@ -402,6 +423,8 @@ void reply_settle(struct talk *talk, int64_t now_us)
                 speech_open(&talk->speech, SPEECH_REPLY, talk->config->is_interruptible, false);
         voice_add(talk, reply->line, phrase_line(PHRASE_HOLD, talk->iso), true);
     }
+    if (now_us >= reply->again_us)
+        ask(talk, now_us);
     if (now_us < MIN(reply->due_us, reply->until_us))
         return;
     bool is_endless = now_us < reply->due_us && (reply->chars > 0 || reply->call_count > 0);
@@ -411,7 +434,7 @@ void reply_settle(struct talk *talk, int64_t now_us)
     else if (reply->stage == REPLY_ASKED && is_endless)
         cut_short(talk, now_us);
     else if (reply->stage == REPLY_ASKED)
-        model_failed(talk, ENGINE_TIMEOUT, NULL, now_us);
+        model_failed(talk, &(struct llm_event){.error = ENGINE_TIMEOUT}, now_us);
     else if (reply->stage == REPLY_TOOLS)
         tools_overdue(talk, now_us);
 }
@@ -422,5 +445,5 @@ int64_t reply_deadline_us(const struct talk *talk)
     if (reply->stage == REPLY_NONE)
         return INT64_MAX;
     int64_t hold_us = talk->floor == TURN_THINKING ? reply->hold_us : INT64_MAX;
-    return MIN(MIN(reply->due_us, reply->until_us), hold_us);
+    return MIN(MIN(reply->due_us, reply->until_us), MIN(hold_us, reply->again_us));
 }

@@ -1,6 +1,7 @@
 /* The rows of the catalog. A new adapter is a row here and a file beside. The first enabled engine
  * of a kind is its default, so network engines stand before the embedded ones; rows without ops
  * are shown, and cannot be switched on. Facts on languages and ranges: docs/engines.md. */
+#include "vendor/chat.h"
 #include "vendor/internal.h"
 
 #define STT(id_, label_) .kind = ENGINE_STT, .id = (id_), .label = (label_)
@@ -73,9 +74,9 @@ const struct engine_adapter vendor_adapters[] = {
      .unconfigure = standin_unconfigure},
 
     {.info = {LLM("openai", "OpenAI-compatible"), MODELS(openai_models), .temperature = {0, 2}},
-     .ops.llm = &openai_ops,
+     .ops.llm = &chat_ops,
      .configure = openai_configure,
-     .unconfigure = openai_unconfigure},
+     .unconfigure = chat_engine_free},
     {.info = {LLM("anthropic", "Anthropic"), MODELS(anthropic_models), .temperature = {0, 1}}},
     {.info = {LLM("extractive", "Answers from documents (embedded)"), MODELS(extractive_models),
               .temperature = {0, 2}},

@@ -6,6 +6,7 @@
 #include "vendor/vendor.h"
 
 struct buf;
+struct dialer;
 struct lane;
 struct lane_limits;
 struct map;
@@ -14,6 +15,7 @@ struct voice_pool;
 struct vendor_loop {
     struct loop *loop;
     struct http_client *http;
+    struct dialer *dialer; /* NULL, as http: no network engines on this loop */
     struct voice_pool *voices;
     struct map *lanes; /* engine id -> struct lane */
 };
@@ -31,10 +33,10 @@ void vendor_mask(struct buf *text, const char *secret);
 
 extern const struct stt_ops pocketsphinx_ops, standin_stt_ops;
 extern const struct tts_ops flite_ops, espeak_ops, standin_tts_ops;
-extern const struct llm_ops extractive_ops, openai_ops, standin_llm_ops;
+extern const struct llm_ops chat_ops, extractive_ops, standin_llm_ops;
 
+/* One for each engine of the vendor (struct engine_adapter). */
 typedef bool configure_fn(void *env, const struct config *config, const struct engine_info *info,
                           void **out_state);
-configure_fn openai_configure, standin_configure, voice_configure;
-void openai_unconfigure(void *state);
+configure_fn anthropic_configure, openai_configure, standin_configure, voice_configure;
 void standin_unconfigure(void *state);

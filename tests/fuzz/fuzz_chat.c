@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "vendor/chat_stream.h"
+#include "vendor/chat.h"
 
 static void on_text(void *arg, const char *text)
 {
@@ -16,7 +16,7 @@ static void on_text(void *arg, const char *text)
 static void read_all(const char *data, size_t len, size_t step, struct buf *out)
 {
     struct chat_stream stream;
-    chat_stream_init(&stream, on_text, out);
+    chat_stream_init(&stream, openai_dialect.read, on_text, out);
     for (size_t at = 0; at < len; at += step)
         if (!chat_stream_input(&stream, data + at, MIN(step, len - at)))
             break;

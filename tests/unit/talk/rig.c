@@ -52,7 +52,8 @@ static void model_answers(void *arg, struct rig_event *event)
     if (rig->model_failures > 0) {
         rig->model_failures--;
         answer.kind = LLM_ERROR;
-        answer.error = ENGINE_TRANSIENT;
+        answer.error = rig->model_error ? rig->model_error : ENGINE_TRANSIENT;
+        answer.retry_us = rig->model_retry_us;
         answer.message = "scripted";
         talk_model(rig->talk, &answer, rig->now_us);
         return;

@@ -401,6 +401,39 @@ TEST(model_failure_is_told_once_and_tried_again)
     CHECK(rig_has(&rig, "agent turn This is the answer."));
 }
 
+TEST(model_is_asked_three_times_and_no_sooner_than_it_wishes)
+{
+    static const struct {
+        enum engine_error error;
+        int64_t retry_us;
+        int asks;
+    } rows[] = {
+        {ENGINE_TRANSIENT, 0, 3},
+        {ENGINE_TRANSIENT, 700000, 3},
+        {ENGINE_QUOTA, 700000, 3},
+        {ENGINE_QUOTA, 0, 1},
+        {ENGINE_TRANSIENT, 2000000, 1},
+        {ENGINE_TRANSIENT, ENGINE_NO_RETRY, 1},
+        {ENGINE_AUTH, 0, 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        RIG rig;
+        rig_init(&rig);
+        rig.model_failures = 10;
+        rig.model_error = rows[i].error;
+        rig.model_retry_us = rows[i].retry_us;
+        rig_begin(&rig);
+        rig_run(&rig, 2000);
+        talk_chat(rig.talk, "hello there", rig.now_us);
+        int64_t pauses_ms = (rows[i].asks - 1) * rows[i].retry_us / 1000;
+        rig_run(&rig, (int)pauses_ms); /* the model takes its time as well */
+        CHECK(10 - rig.model_failures < rows[i].asks);
+        rig_run(&rig, 9000);
+        CHECK_INT(10 - rig.model_failures, rows[i].asks);
+        CHECK_INT(rig_count(&rig, "error llm"), 1);
+    }
+}
+
 TEST(model_falls_back_after_two_failures)
 {
     RIG rig;

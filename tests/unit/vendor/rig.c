@@ -67,6 +67,7 @@ static void on_event(void *arg, const struct llm_event *event)
     }
     if (event->kind == LLM_ERROR) {
         rig->error = event->error;
+        rig->retry_us = event->retry_us;
         snprintf(rig->message, sizeof rig->message, "%s", event->message);
     }
     if (event->kind != LLM_DONE && event->kind != LLM_ERROR)
@@ -107,6 +108,11 @@ struct llm_rig *llm_rig_new(const char *engine)
 
 struct llm_rig *llm_rig_chat(const char *const *settings, size_t count)
 {
+    return llm_rig_chat_of("openai", settings, count);
+}
+
+struct llm_rig *llm_rig_chat_of(const char *engine, const char *const *settings, size_t count)
+{
     struct llm_rig *rig = mem_new(struct llm_rig);
     const char *all[16];
     rig->loop = loop_new("rig");
@@ -115,11 +121,11 @@ struct llm_rig *llm_rig_chat(const char *const *settings, size_t count)
         resolver_new(rig->loop, rig->guard, NULL, &rig->resolver, NULL) != OK)
         abort();
     rig->http = http_client_new(rig->loop, &(struct http_client_config){.resolver = rig->resolver});
-    AUTO_MEM char *url = mem_printf("engine.openai.url=%s/", chat_server_url(rig->server));
+    AUTO_MEM char *url = mem_printf("engine.%s.url=%s/", engine, chat_server_url(rig->server));
     all[0] = url;
     for (size_t i = 0; i < count; i++)
         all[i + 1] = settings[i];
-    open_engine(rig, "openai", all, count + 1);
+    open_engine(rig, engine, all, count + 1);
     return rig;
 }
 

@@ -26,12 +26,14 @@ struct llm_rig {
     unsigned events, tools;
     bool is_done, is_cut;
     enum engine_error error;
-    char message[256];
+    char message[512];
+    int64_t retry_us; /* of an error */
     uint32_t gen;
 };
 struct llm_rig *llm_rig_new(const char *engine);
-/* The engine openai against a stand-in; further settings may be given. */
+/* The engine openai (or another chat engine) against a stand-in; further settings may be given. */
 struct llm_rig *llm_rig_chat(const char *const *settings, size_t count);
+struct llm_rig *llm_rig_chat_of(const char *engine, const char *const *settings, size_t count);
 void llm_rig_free(struct llm_rig *rig);
 void llm_rig_next_call(struct llm_rig *rig); /* closes the session, opens another of the engine */
 /* Asks and waits for the end; the text. */

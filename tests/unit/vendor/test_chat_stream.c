@@ -1,4 +1,5 @@
-#include "vendor/chat_stream.h"
+#include "vendor/chat.h"
+#include "vendor/vendor_error.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static void read_all(const char *bytes, size_t step, struct buf *out)
 {
     struct chat_stream stream;
     buf_reset(out);
-    chat_stream_init(&stream, on_text, out);
+    chat_stream_init(&stream, openai_dialect.read, on_text, out);
     bool wants_more = true;
     for (size_t at = 0, len = strlen(bytes); at < len && wants_more; at += step)
         wants_more = chat_stream_input(&stream, bytes + at, MIN(step, len - at));
@@ -142,8 +143,8 @@ TEST(chat_error_bodies_in_all_their_forms)
     };
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         char message[128];
-        CHECK_INT(chat_error(errors[i].status, errors[i].body, strlen(errors[i].body), message,
-                             sizeof message),
+        CHECK_INT(vendor_error(errors[i].status, errors[i].body, strlen(errors[i].body), message,
+                               sizeof message),
                   errors[i].error);
         CHECK_TEXT(message, errors[i].message);
     }
@@ -154,7 +155,7 @@ TEST(chat_stream_bounds_what_a_server_asks_for)
 {
     struct chat_stream stream;
     AUTO_BUF text = BUF_INIT(1024), event = BUF_INIT(64 * 1024);
-    chat_stream_init(&stream, on_text, &text);
+    chat_stream_init(&stream, openai_dialect.read, on_text, &text);
     (void)buf_append_str(&event, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[");
     for (int i = 0; i < 1000; i++)
         (void)buf_printf(&event, "%s{\"index\":%d,\"function\":{\"name\":\"f\"}}", i ? "," : "", i);
@@ -182,7 +183,7 @@ TEST(chat_stream_ends_an_event_without_end)
     AUTO_BUF text = BUF_INIT(1024);
     char piece[4096];
     memset(piece, 'x', sizeof piece);
-    chat_stream_init(&stream, on_text, &text);
+    chat_stream_init(&stream, openai_dialect.read, on_text, &text);
     size_t fed = 0;
     CHECK(chat_stream_input(&stream, "data: ", 6));
     while (chat_stream_input(&stream, piece, sizeof piece) && fed < (64u << 20))

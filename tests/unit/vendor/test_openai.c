@@ -94,42 +94,55 @@ TEST(openai_survives_cuts_at_every_byte)
     llm_rig_free(rig);
 }
 
-TEST(openai_tries_again_until_something_was_said)
+/* It asks once: the conversation decides about another try, by what the error says of it. */
+TEST(openai_says_when_another_try_may_help)
 {
-    static const struct chat_script scripts[][3] = {
-        {REFUSE("503 Busy", "", "busy"), {.pieces = {EVENT("Good day."), STOP}}},
-        {REFUSE("429 Slow", "retry-after-ms: 300\r\n", "slow"),
-         {.pieces = {EVENT("Good day."), STOP}}},
-        {{.head = "", .closes = true}, {.pieces = {EVENT("Good day."), STOP}}},
-        {{.pieces = {"data: {\"choices\":[{\"del"}, .closes = true},
-         {.pieces = {EVENT("Good day."), STOP}}},
+    static const struct {
+        struct chat_script script;
+        enum engine_error error;
+        int64_t least_us, most_us; /* of the pause */
+    } rows[] = {
+        {REFUSE("503 Busy", "", "busy"), ENGINE_TRANSIENT, 250000, 300000},
+        {REFUSE("429 Slow", "retry-after-ms: 300\r\n", "slow"), ENGINE_QUOTA, 300000, 300000},
+        {REFUSE("429 Slow", "retry-after: 60\r\n", "slow"), ENGINE_QUOTA, 60000000, 60000000},
+        {REFUSE("429 Slow", "retry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "slow"), ENGINE_QUOTA,
+         0, 0},
+        {REFUSE("429 Slow", "retry-after: Fri, 06 Nov 2093 08:49:37 GMT\r\n", "slow"), ENGINE_QUOTA,
+         3600000000, INT64_MAX},
+        {REFUSE("500 No", "x-should-retry: false\r\n", "oops"), ENGINE_TRANSIENT, INT64_MAX,
+         INT64_MAX},
+        {REFUSE("402 Pay", "", "funds"), ENGINE_QUOTA, INT64_MAX, INT64_MAX},
+        {{.head = "", .closes = true}, ENGINE_TRANSIENT, 250000, 300000},
+        {{.pieces = {"data: {\"choices\":[{\"del"}, .closes = true}, ENGINE_TRANSIENT, 0, 300000},
         {{.pieces = {"data: {\"error\":{\"message\":\"overloaded\"}}\n\n"}},
-         {.pieces = {EVENT("Good day."), STOP}}},
+         ENGINE_TRANSIENT,
+         0,
+         0},
     };
     struct llm_rig *rig = llm_rig_chat(NULL, 0);
-    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
-        if (!CHECK_TEXT(ask(rig, scripts[i], 2), "Good day."))
-            fprintf(stderr, "      case %zu: %s\n", i, rig->message);
-        CHECK_INT(chat_server_requests(rig->server), 2);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        ask(rig, &rows[i].script, 1);
+        CHECK_INT(rig->error, rows[i].error);
+        if (!CHECK(rig->retry_us >= rows[i].least_us && rig->retry_us <= rows[i].most_us))
+            fprintf(stderr, "      case %zu: %s, %lld\n", i, rig->message,
+                    (long long)rig->retry_us);
+        CHECK_INT(chat_server_requests(rig->server), 1);
     }
     llm_rig_free(rig);
 }
 
-TEST(openai_gives_up_with_the_reason)
+TEST(openai_fails_with_the_reason)
 {
     static const struct {
         struct chat_script script;
         enum engine_error error;
         const char *message;
-        unsigned requests;
     } rows[] = {
-        {REFUSE("401 No", "", "bad key"), ENGINE_AUTH, "HTTP 401: bad key", 1},
-        {REFUSE("404 No", "", "no model"), ENGINE_BAD_REQUEST, "HTTP 404: no model", 1},
-        {REFUSE("429 No", "retry-after: 60\r\n", "slow"), ENGINE_QUOTA, "HTTP 429: slow", 1},
-        {REFUSE("500 No", "x-should-retry: false\r\n", "oops"), ENGINE_TRANSIENT, "HTTP 500: oops",
-         1},
-        {REFUSE("500 No", "", "oops"), ENGINE_TRANSIENT, "HTTP 500: oops", 3},
-        {{.pieces = {EVENT("Half")}, .closes = true}, ENGINE_TRANSIENT, NULL, 1},
+        {REFUSE("401 No", "", "bad key"), ENGINE_AUTH, "HTTP 401: bad key"},
+        {REFUSE("404 No", "", "no model"), ENGINE_BAD_REQUEST, "HTTP 404: no model"},
+        {REFUSE("429 No", "retry-after: 60\r\n", "slow"), ENGINE_QUOTA, "HTTP 429: slow"},
+        {REFUSE("500 No", "", "oops"), ENGINE_TRANSIENT, "HTTP 500: oops"},
+        {{.pieces = {EVENT("Half")}, .closes = true}, ENGINE_TRANSIENT, NULL},
     };
     struct llm_rig *rig = llm_rig_chat(NULL, 0);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -137,7 +150,7 @@ TEST(openai_gives_up_with_the_reason)
         CHECK_INT(rig->error, rows[i].error);
         if (rows[i].message)
             CHECK_TEXT(rig->message, rows[i].message);
-        CHECK_INT(chat_server_requests(rig->server), rows[i].requests);
+        CHECK_INT(chat_server_requests(rig->server), 1);
     }
     CHECK_TEXT(rig->text.data, "Half");
     llm_rig_free(rig);

@@ -1,0 +1,323 @@
+/* The dialect of Anthropic's Messages: how a request is written and what its events mean.
+ *
+ * The agent's instructions and tools are the same in every request of an agent, so they are marked
+ * to be cached by the vendor; what changes between requests (passages, notes) stands after the
+ * mark. All results of tools that were called together go into one message of the user, as the
+ * vendor insists; so does a first message of the user. Wire facts: docs/engines.md, Anthropic. */
+#include <string.h>
+
+#include "base/js.h"
+#include "base/mem.h"
+#include "vendor/chat.h"
+#include "vendor/chat_lesson.h"
+#include "vendor/chat_name.h"
+#include "vendor/internal.h"
+#include "vendor/vendor_error.h"
+
+enum { DEPTH_MOST = 64, TOKENS_STANDARD = 1024 /* max_tokens is required */ };
+
+/* ---- the request ---- */
+
+static void mark_cached(struct json_out *out)
+{
+    out_key(out, "cache_control");
+    out_object(out);
+    out_key(out, "type");
+    out_text(out, "ephemeral");
+    out_object_end(out);
+}
+
+static void write_text_block(struct json_out *out, const char *text, bool is_cached)
+{
+    out_object(out);
+    out_key(out, "type");
+    out_text(out, "text");
+    out_key(out, "text");
+    out_text(out, text);
+    if (is_cached)
+        mark_cached(out);
+    out_object_end(out);
+}
+
+/* System messages are a list of their own; the first is the agent's instructions. */
+static void write_system(struct json_out *out, const struct llm_request *request)
+{
+    bool is_first = true;
+    out_key(out, "system");
+    out_array(out);
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct llm_message *message = &request->messages[i];
+        if (message->role != LLM_SYSTEM || !message->text || !*message->text)
+            continue;
+        write_text_block(out, message->text, is_first);
+        is_first = false;
+    }
+    out_array_end(out);
+}
+
+/* An empty object where the text is no JSON object. */
+static void write_json(struct json_out *out, const char *text)
+{
+    AUTO(js) tree = NULL;
+    if (text && js_parse(text, strlen(text), DEPTH_MOST, &tree, NULL) == OK &&
+        js_type(tree) == JS_OBJECT) {
+        out_js(out, tree);
+        return;
+    }
+    out_object(out);
+    out_object_end(out);
+}
+
+static void write_call(struct json_out *out, const struct llm_tool_call *call)
+{
+    char name[CHAT_NAME_SIZE];
+    out_object(out);
+    out_key(out, "type");
+    out_text(out, "tool_use");
+    out_key(out, "id");
+    out_text(out, call->id);
+    out_key(out, "name");
+    out_text(out, chat_name(call->name, name));
+    out_key(out, "input");
+    write_json(out, call->arguments);
+    out_object_end(out);
+}
+
+static void write_result(struct json_out *out, const struct llm_message *message)
+{
+    out_object(out);
+    out_key(out, "type");
+    out_text(out, "tool_result");
+    out_key(out, "tool_use_id");
+    out_text(out, message->tool_call_id);
+    out_key(out, "content");
+    out_text(out, message->text ? message->text : "");
+    out_object_end(out);
+}
+
+/* Text blocks must not be empty. */
+static void write_blocks(struct json_out *out, const struct llm_message *message)
+{
+    if (message->role == LLM_TOOL)
+        write_result(out, message);
+    else if (message->text && *message->text)
+        write_text_block(out, message->text, false);
+    for (size_t i = 0; i < message->call_count; i++)
+        write_call(out, &message->calls[i]);
+}
+
+static const char *role_of(const struct llm_message *message)
+{
+    return message->role == LLM_ASSISTANT ? "assistant" : "user";
+}
+
+static bool is_empty(const struct llm_message *message)
+{
+    return message->role == LLM_SYSTEM || (message->role != LLM_TOOL && message->call_count == 0 &&
+                                           (!message->text || !*message->text));
+}
+
+static void open_message(struct json_out *out, const char *role)
+{
+    out_object(out);
+    out_key(out, "role");
+    out_text(out, role);
+    out_key(out, "content");
+    out_array(out);
+}
+
+static void close_message(struct json_out *out)
+{
+    out_array_end(out);
+    out_object_end(out);
+}
+
+/* Neighbours of one role are one message; the first and the last are the user's. */
+static void write_messages(struct json_out *out, const struct llm_request *request)
+{
+    static const char begin[] = "(The caller has joined the call.)", on[] = "(Go on.)";
+    const char *role = "user";
+    bool has_any = false;
+    out_key(out, "messages");
+    out_array(out);
+    open_message(out, role);
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct llm_message *message = &request->messages[i];
+        if (is_empty(message))
+            continue;
+        if (!has_any && message->role == LLM_ASSISTANT)
+            write_text_block(out, begin, false);
+        if (strcmp(role, role_of(message)) != 0) {
+            role = role_of(message);
+            close_message(out);
+            open_message(out, role);
+        }
+        write_blocks(out, message);
+        has_any = true;
+    }
+    if (!has_any)
+        write_text_block(out, begin, false);
+    close_message(out);
+    if (strcmp(role, "assistant") == 0) {
+        open_message(out, "user");
+        write_text_block(out, on, false);
+        close_message(out);
+    }
+    out_array_end(out);
+}
+
+static void write_tools(struct json_out *out, const struct llm_request *request)
+{
+    char name[CHAT_NAME_SIZE];
+    out_key(out, "tools");
+    out_array(out);
+    for (size_t i = 0; i < request->tool_count; i++) {
+        const struct llm_tool *tool = &request->tools[i];
+        out_object(out);
+        out_key(out, "name");
+        out_text(out, chat_name(tool->name, name));
+        out_key(out, "description");
+        out_text(out, tool->description ? tool->description : "");
+        out_key(out, "input_schema");
+        write_json(out, tool->parameters && *tool->parameters ? tool->parameters : NULL);
+        if (i + 1 == request->tool_count)
+            mark_cached(out);
+        out_object_end(out);
+    }
+    out_array_end(out);
+}
+
+static enum err write_request(const struct llm_request *request,
+                              const struct chat_settings *settings, struct buf *out)
+{
+    struct json_out writer;
+    out_init(&writer, out);
+    out_object(&writer);
+    out_key(&writer, "model");
+    out_text(&writer, settings->model);
+    out_key(&writer, "max_tokens");
+    out_int(&writer, request->max_tokens > 0 ? request->max_tokens : TOKENS_STANDARD);
+    out_key(&writer, "stream");
+    out_bool(&writer, true);
+    if (!(settings->quirks & CHAT_NO_TEMPERATURE)) {
+        out_key(&writer, "temperature");
+        out_real(&writer, MIN(request->temperature, 1.0));
+    }
+    write_system(&writer, request);
+    if (request->tool_count > 0 && !(settings->quirks & CHAT_NO_TOOLS))
+        write_tools(&writer, request);
+    write_messages(&writer, request);
+    out_object_end(&writer);
+    return out->is_full ? ERR_LIMIT : OK;
+}
+
+/* ---- the stream ---- */
+
+/* A block begins: text, or a tool with its name; thoughts are not spoken. */
+static void take_block(struct chat_stream *stream, const struct js *block, int64_t index)
+{
+    const char *type = js_text_or(js_get(block, "type"), "");
+    if (strcmp(type, "text") == 0)
+        chat_stream_text(stream, js_text(js_get(block, "text")));
+    if (strcmp(type, "tool_use") != 0)
+        return;
+    struct chat_call *call = index >= 0 ? chat_stream_call(stream, (size_t)index) : NULL;
+    if (!call)
+        return;
+    const struct js *input = js_get(block, "input");
+    chat_call_set(&call->id, js_text(js_get(block, "id")));
+    chat_call_set(&call->name, js_text(js_get(block, "name")));
+    if (js_count(input) > 0) /* whole; it is empty where its pieces follow */
+        (void)js_write(input, &call->arguments);
+}
+
+static void take_delta(struct chat_stream *stream, const struct js *delta, int64_t index)
+{
+    chat_stream_text(stream, js_text(js_get(delta, "text")));
+    const char *part = js_text(js_get(delta, "partial_json"));
+    struct chat_call *call = part && index >= 0 ? chat_stream_call(stream, (size_t)index) : NULL;
+    if (call)
+        (void)buf_append_str(&call->arguments, part);
+}
+
+static void take_stop(struct chat_stream *stream, const char *reason)
+{
+    if (!reason)
+        return;
+    stream->has_finish = true;
+    stream->is_cut = strcmp(reason, "max_tokens") == 0;
+}
+
+/* An answer that is no stream. */
+static void take_whole(struct chat_stream *stream, const struct js *message)
+{
+    const struct js *content = js_get(message, "content");
+    for (size_t i = 0; i < js_count(content); i++)
+        take_block(stream, js_at(content, i), (int64_t)i);
+    take_stop(stream, js_text(js_get(message, "stop_reason")));
+}
+
+static void take_error(struct chat_stream *stream, const struct js *tree)
+{
+    AUTO_MEM char *text = js_print(tree);
+    char message[sizeof(stream->message)];
+    enum engine_error error = vendor_error(0, text, strlen(text), message, sizeof(message));
+    chat_stream_fail(stream, error, message);
+}
+
+static void on_start(struct chat_stream *stream, const struct js *event)
+{
+    take_block(stream, js_get(event, "content_block"), js_int(js_get(event, "index"), -1));
+}
+
+static void on_delta(struct chat_stream *stream, const struct js *event)
+{
+    take_delta(stream, js_get(event, "delta"), js_int(js_get(event, "index"), -1));
+}
+
+static void on_message_delta(struct chat_stream *stream, const struct js *event)
+{
+    take_stop(stream, js_text(js_get(js_get(event, "delta"), "stop_reason")));
+}
+
+static void on_message_stop(struct chat_stream *stream, const struct js *event)
+{
+    (void)event;
+    chat_stream_end(stream);
+}
+
+static void read_event(struct chat_stream *stream, const struct js *event)
+{
+    static const struct {
+        const char *type;
+        chat_read_fn *read;
+    } kinds[] = {{"content_block_start", on_start},
+                 {"content_block_delta", on_delta},
+                 {"message_delta", on_message_delta},
+                 {"message_stop", on_message_stop},
+                 {"message", take_whole},
+                 {"error", take_error}};
+    const char *type = js_text_or(js_get(event, "type"), "");
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (strcmp(kinds[i].type, type) == 0)
+            kinds[i].read(stream, event);
+}
+
+/* ---- the account ---- */
+
+const struct chat_dialect anthropic_dialect = {
+    .path = "/messages",
+    .key_header = "x-api-key",
+    .key_prefix = "",
+    .fixed = {"anthropic-version", "2023-06-01"},
+    .write = write_request,
+    .read = read_event,
+};
+
+bool anthropic_configure(void *env, const struct config *config, const struct engine_info *info,
+                         void **out_state)
+{
+    static const struct account_plan plan = {"https://api.anthropic.com/v1", ACCOUNT_NEEDS_KEY};
+    *out_state = chat_engine_new(env, config, info, &plan, &anthropic_dialect);
+    return *out_state != NULL;
+}

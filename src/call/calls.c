@@ -22,7 +22,7 @@ enum {
     WRITE_MOST_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
 };
 
-enum { LAST_PLACES_PART = 16 /* of what the node holds */ };
+enum { LAST_PLACES_PART = 32 /* of what the node holds: one workspace leaves them to others */ };
 
 struct waiter { /* somebody who waits for the call's end to be stored */
     struct list_node node;

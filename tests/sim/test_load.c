@@ -17,10 +17,10 @@ static int64_t busy_milli(void *arg)
     return others_milli;
 }
 
-/* One core. A call costs 180 ms a second, its encoding 180 at best and 25 at least. */
+/* One core. A call costs 180 ms a second, its encoding 270 at best and 25 at least. */
 static const struct calls_machine machine = {
     .cores_milli = 1000,
-    .frame_ns = {7200000, 3000000, 2000000, 1000000},
+    .frame_ns = {10800000, 3000000, 2000000, 1000000},
     .busy_milli = busy_milli,
 };
 
@@ -84,7 +84,7 @@ TEST(one_workspace_does_not_take_the_last_place)
 {
     static const struct calls_machine large = {
         .cores_milli = 1000,
-        .frame_ns = {720000, 300000, 200000, 100000},
+        .frame_ns = {1080000, 300000, 200000, 100000},
         .busy_milli = busy_milli,
     };
     WORLD world;

@@ -122,3 +122,22 @@ TEST(load_raises_only_after_a_calm_time_and_with_space)
     sight.now_us += 5000000;
     CHECK_INT(load_look(&celt, &sight), LOAD_STAY); /* the settings ask for no better */
 }
+
+/* 400 callers come within seconds, and whoever calls them takes as much of the machine as we do: a
+ * loop of one core takes over 130 of them, though nothing could be learned yet. */
+TEST(load_of_a_ramp_is_not_overrated)
+{
+    struct load load;
+    load_init(&load, 1000, costs_ns, CODEC_VOIP);
+    unsigned calls = 0;
+    for (int look = 1; look < 40; look++) {
+        struct load_sight sight = sight_of(0, calls, 3 * (int64_t)calls, 1);
+        sight.now_us += look * LOAD_LOOK_US;
+        sight.young = calls;
+        sight.others_pm = 331 * (int64_t)calls / 100;
+        (void)load_look(&load, &sight);
+        for (int i = 0; i < 5 && load_take(&load); i++)
+            calls++;
+    }
+    CHECK(calls > 130 && calls < 160);
+}

@@ -45,7 +45,7 @@ static void free_later(void *arg)
     setup_free(call->setup);
     journal_free(call->journal);
     call_plan_free(call->plan);
-    mem_free(call->identity);
+    presence_clear(&call->presence);
     mem_free(call->refusal);
     mem_free(call);
 }
@@ -75,11 +75,11 @@ void live_call_record(struct live_call *call, const struct journal_record *recor
 {
     enum err err = journal_add(call->journal, record);
     struct live_call *over = err == ERR_BUSY ? fullest(call->home) : err ? call : NULL;
-    if (!over || over->is_over_full)
+    if (!over || over->limits.is_journal_full)
         return;
     log_error("call.journal_full", LOG_S("call", over->id),
               LOG_I("bytes", (int64_t)journal_waiting_bytes(over->journal)));
-    over->is_over_full = true;
+    over->limits.is_journal_full = true;
     timer_set_after(&over->clock, 0);
 }
 
@@ -88,11 +88,6 @@ struct ending {
     int64_t at_us, billed_to_us;
     bool is_limit, has_left;
 };
-
-static int64_t billed_ms(const struct live_call *call, int64_t to_us)
-{
-    return call->user_joined_us ? MAX(to_us - call->user_joined_us, (int64_t)0) / 1000 : 0;
-}
 
 static void end(struct live_call *call, const struct ending *ending)
 {
@@ -110,15 +105,16 @@ static void end(struct live_call *call, const struct ending *ending)
     call->end_reason = ending->reason;
     timer_stop(&call->clock);
     money_leave(&call->money);
-    live_call_record(call, &(struct journal_record){
-                               .kind = JOURNAL_END,
-                               .a = ending->has_left ? call->identity : NULL,
-                               .reason = ending->reason,
-                               .at_wall_ms = live_call_wall_ms(call, ending->at_us),
-                               .billed_ms = billed_ms(call, ending->billed_to_us),
-                               .is_limit = ending->is_limit,
-                               .quality = call->talk ? quality_of(call) : NULL,
-                           });
+    live_call_record(call,
+                     &(struct journal_record){
+                         .kind = JOURNAL_END,
+                         .a = ending->has_left ? call->presence.identity : NULL,
+                         .reason = ending->reason,
+                         .at_wall_ms = live_call_wall_ms(call, ending->at_us),
+                         .billed_ms = presence_billed_ms(&call->presence, ending->billed_to_us),
+                         .is_limit = ending->is_limit,
+                         .quality = call->talk ? quality_of(call) : NULL,
+                     });
     converse_close(call);
     room_directory_over(call->home->config->rooms, call->plan->row->room_name);
     if (call->is_room_open)
@@ -126,10 +122,9 @@ static void end(struct live_call *call, const struct ending *ending)
     free_if_over(call);
 }
 
-/* Up to when the caller is to be billed if the call ended now. */
 static int64_t used_to_us(const struct live_call *call)
 {
-    return call->lost_us ? call->last_packet_us : now_us(call);
+    return presence_used_to_us(&call->presence, now_us(call));
 }
 
 void live_call_end(struct live_call *call, enum end_reason reason)
@@ -140,36 +135,10 @@ void live_call_end(struct live_call *call, enum end_reason reason)
 
 /* ---- time and money ---- */
 
-/* When the call's own limits end it (max-duration), money aside. */
-static int64_t limit_us(const struct live_call *call)
-{
-    int64_t us = call->begun_us + CALL_MOST_MS * INT64_C(1000);
-    int64_t own_s = call->plan->start->config.call.max_duration_s;
-    if (own_s > 0 && call->user_joined_us)
-        us = MIN(us, call->user_joined_us + own_s * 1000000);
-    return us;
-}
-
-/* When it is over for want of a caller. */
-static int64_t join_until_us(const struct live_call *call)
-{
-    int64_t token_ms = call->plan->join_until_wall_ms - call->plan->row->created_wall_ms;
-    return call->begun_us + (token_ms + CALL_JOIN_GRACE_MS) * 1000;
-}
-
 static void arm(struct live_call *call)
 {
-    if (call->status == CALL_ENDED || call->is_over_full)
-        return;
-    int64_t due_us = limit_us(call);
-    if (!call->user_joined_us)
-        due_us = MIN(due_us, join_until_us(call));
-    else
-        due_us = MIN(due_us, call->confirming_us ? call->confirming_us + CALL_CONFIRM_US
-                                                 : call->exhausted_us);
-    if (call->lost_us)
-        due_us = MIN(due_us, call->lost_us + CALL_LOST_US);
-    timer_set(&call->clock, due_us);
+    if (call->status != CALL_ENDED)
+        timer_set(&call->clock, limits_due_us(&call->limits, &call->presence));
 }
 
 static void end_at_limit(struct live_call *call, int64_t at_us)
@@ -180,16 +149,12 @@ static void end_at_limit(struct live_call *call, int64_t at_us)
                                .is_limit = true});
 }
 
-/* The money seems to be out: a checkpoint tells, since a credit may have come. Where it does not,
- * what was known holds. */
-static void exhausted(struct live_call *call)
+static void end_lost(struct live_call *call)
 {
-    if (!call->confirming_us) {
-        call->confirming_us = now_us(call);
-        money_ask(&call->home->money);
-    } else if (now_us(call) >= call->confirming_us + CALL_CONFIRM_US) {
-        end_at_limit(call, call->exhausted_us);
-    }
+    end(call, &(struct ending){.reason = END_SOCKET_LOST,
+                               .at_us = now_us(call),
+                               .billed_to_us = call->presence.last_packet_us,
+                               .has_left = true});
 }
 
 static void clock_due(void *arg)
@@ -197,19 +162,26 @@ static void clock_due(void *arg)
     struct live_call *call = arg;
     int64_t at_us = now_us(call);
     log_scope(call->id, NULL);
-    if (call->is_over_full)
+    switch (limits_look(&call->limits, &call->presence, now_us(call), &at_us)) {
+    case LIMIT_NONE:
+        break;
+    case LIMIT_JOURNAL:
         live_call_end(call, END_AGENT_SHUTDOWN);
-    else if (!call->user_joined_us && at_us >= join_until_us(call))
+        break;
+    case LIMIT_NO_CALLER:
         live_call_end(call, END_NO_USER);
-    else if (at_us >= limit_us(call))
-        end_at_limit(call, limit_us(call));
-    else if (call->lost_us && at_us >= call->lost_us + CALL_LOST_US)
-        end(call, &(struct ending){.reason = END_SOCKET_LOST,
-                                   .at_us = at_us,
-                                   .billed_to_us = call->last_packet_us,
-                                   .has_left = true});
-    else if (call->user_joined_us && at_us >= call->exhausted_us)
-        exhausted(call);
+        break;
+    case LIMIT_DURATION:
+    case LIMIT_MONEY:
+        end_at_limit(call, at_us);
+        break;
+    case LIMIT_LOST:
+        end_lost(call);
+        break;
+    case LIMIT_CONFIRM:
+        money_ask(&call->home->money);
+        break;
+    }
     arm(call);
     log_scope(NULL, NULL);
 }
@@ -217,8 +189,7 @@ static void clock_due(void *arg)
 static int64_t billed_to(void *arg)
 {
     const struct live_call *call = arg;
-    int64_t us = used_to_us(call);
-    return call->confirming_us ? MIN(us, call->exhausted_us) : us;
+    return limits_billed_to_us(&call->limits, &call->presence, now_us(call));
 }
 
 static void let_go(struct live_call *call)
@@ -237,8 +208,7 @@ static void money_told(void *arg, int64_t exhausted_us, bool is_fenced)
         let_go(call);
         return;
     }
-    call->confirming_us = 0;
-    call->exhausted_us = exhausted_us;
+    limits_told(&call->limits, exhausted_us);
     if (now_us(call) >= exhausted_us)
         end_at_limit(call, exhausted_us);
     else
@@ -264,7 +234,7 @@ static void is_written(struct live_call *call, const struct journal_record *reco
         tell_up(call, OK, NULL);
         break;
     case JOURNAL_USER_JOINED:
-        call->exhausted_us = record->exhausted_us;
+        call->limits.exhausted_us = record->exhausted_us;
         calls_funds_moved(call->home->calls, call->plan->row->user_id);
         arm(call);
         break;
@@ -315,18 +285,13 @@ static void on_joined(void *arg, const char *identity, const char *name)
     (void)name;
     if (call->status == CALL_ENDED)
         return;
-    bool is_first = !call->user_joined_us;
-    mem_free(call->identity);
-    call->identity = mem_strdup(identity);
-    call->is_here = true;
-    call->lost_us = 0;
-    if (is_first) {
-        call->user_joined_us = call->money.begun_us = now_us(call);
+    if (presence_join(&call->presence, identity, now_us(call))) {
+        int64_t joined_us = call->money.begun_us = call->presence.joined_us;
         live_call_record(call, &(struct journal_record){
                                    .kind = JOURNAL_USER_JOINED,
-                                   .a = call->identity,
-                                   .at_us = call->user_joined_us,
-                                   .at_wall_ms = live_call_wall_ms(call, call->user_joined_us),
+                                   .a = call->presence.identity,
+                                   .at_us = joined_us,
+                                   .at_wall_ms = live_call_wall_ms(call, joined_us),
                                    .embed_limit_usd4 = call->money.embed_limit_usd4,
                                    .exhausted_us = MONEY_NEVER_US, /* unless it is told */
                                });
@@ -344,9 +309,8 @@ static void on_left(void *arg, const char *identity, enum room_left how, int64_t
 {
     struct live_call *call = arg;
     (void)identity;
-    if (call->status == CALL_ENDED || !call->is_here)
-        return; /* whoever was refused before he was here */
-    call->is_here = false;
+    if (call->status == CALL_ENDED || !presence_leave(&call->presence))
+        return; /* whoever was refused before they were here */
     if (how == ROOM_LEFT_CLEAN) {
         end(call, &(struct ending){.reason = END_USER_LEFT,
                                    .at_us = now_us(call),
@@ -354,8 +318,7 @@ static void on_left(void *arg, const char *identity, enum room_left how, int64_t
                                    .has_left = true});
         return;
     }
-    call->lost_us = now_us(call);
-    call->last_packet_us = last_packet_us;
+    presence_lose(&call->presence, last_packet_us, now_us(call));
     if (call->status == CALL_ACTIVE) {
         media_stop(&call->media);
         talk_left(call->talk, now_us(call));
@@ -368,7 +331,7 @@ static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequ
                     uint32_t timestamp, int64_t at_us)
 {
     struct live_call *call = arg;
-    if (call->status == CALL_ACTIVE && call->is_here)
+    if (call->status == CALL_ACTIVE && call->presence.is_here)
         media_opus(&call->media, payload, len, sequence, timestamp, at_us);
 }
 
@@ -444,7 +407,7 @@ static void agent_joins(struct live_call *call)
                            });
     metric_observe_us(METRIC_CALL_READY, now_us(call) - call->begun_us);
     converse_begin(call);
-    if (call->is_here) {
+    if (call->presence.is_here) {
         media_start(&call->media);
         talk_joined(call->talk, now_us(call));
     }
@@ -483,7 +446,13 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->id = take_plan->row->id;
     call->begun_us = loop_now_us(loop);
     call->media.encoding = home->first;
-    call->exhausted_us = MONEY_NEVER_US;
+    call->limits = (struct limits){
+        .begun_us = call->begun_us,
+        .join_until_us = call->begun_us +
+                         (take_plan->join_until_wall_ms - take_plan->row->created_wall_ms) * 1000,
+        .most_us = take_plan->start->config.call.max_duration_s * INT64_C(1000000),
+        .exhausted_us = MONEY_NEVER_US,
+    };
     call->journal = journal_new(&(struct journal_config){.store = home->config->store,
                                                          .loop = loop,
                                                          .call_id = call->id,

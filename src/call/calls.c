@@ -503,7 +503,7 @@ static void end_unjoined_there(struct message *message)
 {
     struct live_call *call;
     LIST_EACH (call, &message->home->all, struct live_call, node)
-        if (!call->user_joined_us)
+        if (!call->presence.joined_us)
             live_call_end(call, END_AGENT_SHUTDOWN);
 }
 

@@ -10,11 +10,13 @@
 #include "call/engines.h"
 #include "call/journal.h"
 #include "call/life.h"
+#include "call/limits.h"
 #include "call/line_cache.h"
 #include "call/load.h"
 #include "call/media.h"
 #include "call/money.h"
 #include "call/plan.h"
+#include "call/presence.h"
 #include "call/setup.h"
 #include "call/speak.h"
 #include "call/tools.h"
@@ -22,13 +24,6 @@
 #include "talk/talk.h"
 
 struct map;
-
-enum {
-    CALL_LOST_US = 20 * 1000 * 1000,    /* contract, Caller leaves */
-    CALL_JOIN_GRACE_MS = 3000,          /* a join that has begun when the token ends is let in */
-    CALL_MOST_MS = 24 * 3600 * 1000,    /* from its creation, whatever its settings say */
-    CALL_CONFIRM_US = 10 * 1000 * 1000, /* for the database to say that the money is out */
-};
 
 /* One media loop, with the calls on it. Thread: that loop. */
 struct call_loop {
@@ -76,15 +71,9 @@ struct live_call {
     struct money_seat money;
     struct list_node asks; /* look-ups under way (converse.c) */
     struct timer talk_timer, clock;
-    char *identity; /* of the caller who is or was in the room */
-    bool is_here;   /* the caller is in the room */
     int64_t begun_us;
-    int64_t user_joined_us; /* 0: not yet */
-    int64_t last_packet_us; /* of a caller who is lost */
-    int64_t lost_us;        /* since when the caller is lost; 0: is not */
-    int64_t exhausted_us;   /* when its money is out; MONEY_NEVER_US */
-    bool is_over_full;      /* more waits in its journal than may: it ends */
-    int64_t confirming_us;  /* since when a checkpoint is to tell that it is; 0: not */
+    struct presence presence;
+    struct limits limits;
 };
 
 /* ---- call.c ---- */

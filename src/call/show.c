@@ -36,11 +36,11 @@ static struct js *describe(const struct live_call *call)
     set_text(tree, "floor", call->talk ? talk_state_name(call->talk) : "setting up");
     set_text(tree, "language", call->plan->language);
     set_text(tree, "loop", loop_name(call->home->media.loop));
-    set_text(tree, "caller", call->identity);
-    js_set(tree, "isHere", js_boolean(call->is_here));
+    set_text(tree, "caller", call->presence.identity);
+    js_set(tree, "isHere", js_boolean(call->presence.is_here));
     set_time(tree, "createdAt", call->plan->row->created_wall_ms);
     set_time(tree, "userJoinedAt",
-             call->user_joined_us ? live_call_wall_ms(call, call->user_joined_us) : 0);
+             call->presence.joined_us ? live_call_wall_ms(call, call->presence.joined_us) : 0);
     js_set(tree, "recordsWaiting", js_integer((int64_t)journal_waiting(call->journal)));
     if (!call->talk || call->status == CALL_ENDED)
         return tree;

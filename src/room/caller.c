@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/js.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "net/ws.h"
 #include "room/caller_internal.h"
+#include "room/join.h"
 #include "room/livekit.pb-c.h"
 #include "room/unpack.h"
 #include "rtc/peer.h"
@@ -15,8 +15,7 @@
 enum {
     SIGNAL_MAX_BYTES = 262144, /* one message; offers have 20 KB, the server in use 2 MiB */
     SIGNAL_UNSENT_BYTES = 1048576,
-    SIGNAL_PING_MS = 10000, /* finds half-open connections */
-    TICK_US = 400000        /* speakers' period (LiveKit, Keep-alive) */
+    SIGNAL_PING_MS = 10000 /* finds half-open connections */
 };
 
 static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
@@ -29,9 +28,9 @@ static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
         is_text ? NULL : unpack_message(&lk__signal_request__descriptor, data, len);
     if (!request) {
         log_info("room.bad_signal", LOG_S("room", caller->config.room->name),
-                 LOG_S("caller", caller->sid));
-        ws_close(caller->ws, is_text ? WS_NOT_ACCEPTABLE : WS_BAD_DATA, "no SignalRequest");
-        caller->ws = NULL;
+                 LOG_S("caller", caller->member.sid));
+        ws_close(TAKE(caller->signal.ws), is_text ? WS_NOT_ACCEPTABLE : WS_BAD_DATA,
+                 "no SignalRequest");
         if (caller->state == CALLER_JOINING)
             caller_gone(caller, ROOM_LEFT_REFUSED);
         return;
@@ -45,10 +44,9 @@ static void on_closed(void *arg, unsigned code, const struct fault *fault)
 {
     struct caller *caller = arg;
     (void)fault;
-    log_debug("room.signal_closed", LOG_S("caller", caller->sid), LOG_I("code", code));
-    ws_close(caller->ws, WS_NORMAL, NULL);
-    caller->ws = NULL;
-    const struct peer *peer = caller_out(caller)->peer;
+    log_debug("room.signal_closed", LOG_S("caller", caller->member.sid), LOG_I("code", code));
+    ws_close(TAKE(caller->signal.ws), WS_NORMAL, NULL);
+    const struct peer *peer = legs_out(&caller->legs)->peer;
     if (caller->state == CALLER_JOINING || caller->is_media_closed || peer_is_silent(peer))
         caller_gone(caller, ROOM_LEFT_LOST);
 }
@@ -65,9 +63,9 @@ static void on_silence(void *arg)
     int64_t limit_us = caller->config.silence_limit_us;
     int64_t alone_until_us = caller->last_signal_us + limit_us;
     if (caller->state != CALLER_UP ||
-        !(caller->is_media_closed || peer_is_silent(caller_out(caller)->peer)))
+        !(caller->is_media_closed || peer_is_silent(legs_out(&caller->legs)->peer)))
         return;
-    if (caller->ws && !caller->is_media_closed &&
+    if (caller->signal.ws && !caller->is_media_closed &&
         alone_until_us > loop_now_us(caller->config.loop)) {
         timer_set(&caller->silence_timer, alone_until_us);
         return;
@@ -78,8 +76,18 @@ static void on_silence(void *arg)
 static void on_tick(void *arg)
 {
     struct caller *caller = arg;
-    timer_set_after(&caller->tick_timer, TICK_US);
-    caller_tick(caller);
+    const struct room_view *room = caller->config.room;
+    bool is_agent_speaking = room->has_agent && strcmp(room->agent_state, "speaking") == 0;
+    struct peer_stats stats;
+    timer_set_after(&caller->tick_timer, METER_TICK_US);
+    peer_stats(caller->legs.up.peer, &stats);
+    unsigned found = meter_tick(&caller->meter, &stats, is_agent_speaking);
+    if (found & (METER_CALLER | METER_AGENT))
+        signal_send_speakers(&caller->signal, found, &caller->meter, room);
+    if (found & METER_QUALITY)
+        signal_send_quality(&caller->signal, caller->meter.quality);
+    if (found & METER_TOKEN)
+        signal_send_refresh_token(&caller->signal, &caller->member, caller->config.signer);
 }
 
 static void run_gone(void *arg)
@@ -102,9 +110,8 @@ void caller_gone(struct caller *caller, enum room_left how)
 void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const char *why)
 {
     log_info("room.caller_refused", LOG_S("room", caller->config.room->name), LOG_S("reason", why));
-    caller_send_leave(caller, reason, ACTION_DISCONNECT);
-    ws_close(caller->ws, WS_NORMAL, why);
-    caller->ws = NULL;
+    signal_send_leave(&caller->signal, reason, ACTION_DISCONNECT);
+    ws_close(TAKE(caller->signal.ws), WS_NORMAL, why);
     bool was_here = caller->state == CALLER_UP; /* an offer later on: his client may come again */
     caller_gone(caller, was_here ? ROOM_LEFT_LOST : ROOM_LEFT_REFUSED);
 }
@@ -116,15 +123,37 @@ void caller_put_out(struct caller *caller, const char *why)
     caller_gone(caller, caller->state == CALLER_UP ? ROOM_LEFT_CLEAN : ROOM_LEFT_REFUSED);
 }
 
+static struct signal_self self_of(struct caller *caller)
+{
+    return (struct signal_self){&caller->member, &caller->tracks};
+}
+
+void caller_tell_self(struct caller *caller)
+{
+    struct signal_self self = self_of(caller);
+    signal_send_self(&caller->signal, &self);
+}
+
+/* Who has not published yet is not muted: told_muted begins as false, and the first track tells. */
+void caller_tell_muted(struct caller *caller)
+{
+    bool is_muted = tracks_are_muted(&caller->tracks);
+    if (is_muted == caller->told_muted)
+        return;
+    caller->told_muted = is_muted;
+    caller->config.fns->on_muted(caller->config.arg, is_muted);
+}
+
 void caller_up(struct caller *caller)
 {
     if (caller->state != CALLER_JOINING)
         return;
     caller->state = CALLER_UP;
     timer_stop(&caller->join_timer);
-    timer_set_after(&caller->tick_timer, TICK_US);
-    caller_send_self(caller);
-    caller_send_refresh_token(caller);
+    timer_set_after(&caller->tick_timer, METER_TICK_US);
+    caller->member.is_active = true;
+    caller_tell_self(caller);
+    signal_send_refresh_token(&caller->signal, &caller->member, caller->config.signer);
     caller->config.fns->on_up(caller->config.arg);
 }
 
@@ -144,27 +173,11 @@ static void on_chat(void *arg, const char *text)
     caller->config.fns->on_chat(caller->config.arg, text);
 }
 
-/* The token's; a join request may set its own with the grant. */
-static void take_profile(struct caller *caller, const Lk__JoinRequest *request)
-{
-    const struct token_claims *claims = &caller->token.claims;
-    caller->name = mem_strdup(claims->name);
-    caller->metadata = mem_strdup(claims->metadata);
-    caller->attributes = claims->attributes ? js_copy(claims->attributes) : js_object();
-    if (!request || !claims->can_update_own_metadata)
-        return;
-    if (request->metadata[0] && strlen(request->metadata) <= CALLER_METADATA_MAX_BYTES) {
-        mem_free(caller->metadata);
-        caller->metadata = mem_strdup(request->metadata);
-    }
-    caller_set_attributes(caller, request->participant_attributes,
-                          request->n_participant_attributes);
-}
-
 static void begin(struct caller *caller, const Lk__JoinRequest *request)
 {
-    caller_send_join(caller);
-    if (!caller->is_single_pc)
+    struct signal_self self = self_of(caller);
+    signal_send_join(&caller->signal, &self, caller->config.room, caller->legs.is_single);
+    if (!caller->legs.is_single)
         caller_offer_downlink(caller);
     for (size_t i = 0; request && i < request->n_add_track_requests; i++)
         caller_add_track(caller, request->add_track_requests[i]);
@@ -177,23 +190,19 @@ static struct caller *new_caller(const struct caller_config *config, struct room
     static const struct packet_events packet_events = {.on_text = on_text, .on_chat = on_chat};
     struct caller *caller = mem_new(struct caller);
     caller->config = *config;
-    caller->token = join->token;
-    join->token = (struct token){0};
-    caller->is_single_pc = join->request.is_single_pc;
-    caller->wants_audio = join->request.wants_audio;
-    caller->joined_wall_ms = clock_wall_ms();
-    caller->quality = -1;
-    caller->level_dbov = -127;
+    member_init(&caller->member, &join->token, join->request.message);
+    caller->signal.sid = caller->member.sid;
+    caller->legs.is_single = join->request.is_single_pc;
+    caller->legs.wants_audio = join->request.wants_audio;
+    meter_init(&caller->meter);
     caller->last_signal_us = loop_now_us(config->loop);
-    id_new("PA_", caller->sid);
-    list_init(&caller->backlog);
+    backlog_init(&caller->backlog);
     packet_reader_init(&caller->reader, &packet_events, caller);
     caller->reader.is_one_sender = true;
     timer_init(&caller->join_timer, config->loop, on_join_limit, caller);
     timer_init(&caller->silence_timer, config->loop, on_silence, caller);
     timer_init(&caller->tick_timer, config->loop, on_tick, caller);
     timer_set_after(&caller->join_timer, config->join_limit_us);
-    take_profile(caller, join->request.message);
     return caller;
 }
 
@@ -205,7 +214,7 @@ static void accept_signal(struct caller *caller, struct room_join *join)
         .max_unsent_bytes = SIGNAL_UNSENT_BYTES,
         .ping_ms = SIGNAL_PING_MS,
     };
-    caller->ws =
+    caller->signal.ws =
         ws_accept(caller->config.loop, &join->connection, &join->offer, &ws_config, &fns, caller);
     join->connection.fd = -1;
     caller->last_signal_us = loop_now_us(caller->config.loop);
@@ -226,21 +235,22 @@ struct caller *caller_open(const struct caller_config *config, struct room_join 
 bool caller_can_resume(const struct caller *caller, const struct room_join *join)
 {
     return caller_is_up(caller) && !caller->is_gone &&
-           caller->is_single_pc == join->request.is_single_pc &&
-           strcmp(caller->sid, join->request.participant_sid) == 0;
+           caller->legs.is_single == join->request.is_single_pc &&
+           strcmp(caller->member.sid, join->request.participant_sid) == 0;
 }
 
 void caller_resume(struct caller *caller, struct room_join *take_join)
 {
     AUTO(room_join) join = take_join;
-    ws_close(caller->ws, WS_NORMAL, "resumed elsewhere");
+    ws_close(caller->signal.ws, WS_NORMAL, "resumed elsewhere");
     accept_signal(caller, join);
     log_info("room.resumed", LOG_S("room", caller->config.room->name));
-    caller_send_reconnect(caller);
-    caller_send_everyone(caller);
-    caller_send_room(caller);
-    caller->offer_waits = false;
-    if (!caller->is_single_pc)
+    struct signal_self self = self_of(caller);
+    signal_send_reconnect(&caller->signal, caller->reader.last_sequence);
+    signal_send_everyone(&caller->signal, &self, caller->config.room);
+    signal_send_room(&caller->signal, caller->config.room);
+    caller->legs.offer_waits = false;
+    if (!caller->legs.is_single)
         caller_offer_downlink(caller);
 }
 
@@ -249,20 +259,17 @@ void caller_turn_away(const struct caller_config *config, struct room_join *take
     static const struct ws_fns fns = {0};
     static const struct ws_config ws_config = {0};
     AUTO(room_join) join = take_join;
-    struct caller nobody = {.config = *config};
-    nobody.ws = ws_accept(config->loop, &join->connection, &join->offer, &ws_config, &fns, NULL);
+    struct signal signal = {.sid = join->request.participant_sid};
+    signal.ws = ws_accept(config->loop, &join->connection, &join->offer, &ws_config, &fns, NULL);
     join->connection.fd = -1;
-    caller_send_leave(&nobody, LEAVE_STATE_MISMATCH, ACTION_RECONNECT);
-    ws_close(nobody.ws, WS_NORMAL, NULL);
+    signal_send_leave(&signal, LEAVE_STATE_MISMATCH, ACTION_RECONNECT);
+    ws_close(signal.ws, WS_NORMAL, NULL);
 }
 
 static void free_caller(void *arg)
 {
     struct caller *caller = arg;
-    token_clear(&caller->token);
-    js_free(caller->attributes);
-    mem_free(caller->name);
-    mem_free(caller->metadata);
+    member_clear(&caller->member);
     mem_free(caller);
 }
 
@@ -272,27 +279,27 @@ void caller_close(struct caller *caller, enum caller_leave_reason reason,
     if (!caller || caller->state == CALLER_CLOSED)
         return;
     caller->state = CALLER_CLOSED;
-    if (caller->ws) {
-        caller_send_leave(caller, reason, action);
-        ws_close(caller->ws, WS_NORMAL, NULL);
-        caller->ws = NULL;
+    if (caller->signal.ws) {
+        signal_send_leave(&caller->signal, reason, action);
+        ws_close(TAKE(caller->signal.ws), WS_NORMAL, NULL);
     }
     timer_stop(&caller->join_timer);
     timer_stop(&caller->silence_timer);
     timer_stop(&caller->tick_timer);
-    caller_media_close(caller);
+    legs_close(&caller->legs);
+    backlog_clear(&caller->backlog);
     packet_reader_clear(&caller->reader);
     loop_defer(caller->config.loop, free_caller, caller);
 }
 
 const char *caller_identity(const struct caller *caller)
 {
-    return caller->token.claims.identity;
+    return caller->member.token.claims.identity;
 }
 
 const char *caller_name(const struct caller *caller)
 {
-    return caller->name;
+    return caller->member.name;
 }
 
 bool caller_is_up(const struct caller *caller)
@@ -300,14 +307,20 @@ bool caller_is_up(const struct caller *caller)
     return caller && caller->state == CALLER_UP;
 }
 
+const char *caller_track_sid(const struct caller *caller)
+{
+    const struct track *track = tracks_microphone(&caller->tracks);
+    return track ? track->sid : "TR_none";
+}
+
 void caller_agent_changed(struct caller *caller)
 {
-    bool is_new = caller->up.result.track_mid[0] == 0 && caller->down.result.track_mid[0] == 0;
-    caller_send_agent(caller);
+    bool is_new = !legs_has_track(&caller->legs);
+    signal_send_agent(&caller->signal, caller->config.room);
     if (!is_new || caller->state == CALLER_CLOSED)
         return;
-    if (!caller->is_single_pc)
+    if (!caller->legs.is_single)
         caller_offer_downlink(caller);
-    else if (caller->up.has_remote)
-        caller_send_sections_requirement(caller);
+    else if (caller->legs.up.has_remote)
+        signal_send_sections_requirement(&caller->signal);
 }

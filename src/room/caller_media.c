@@ -3,69 +3,24 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/metrics.h"
 #include "room/caller_internal.h"
 #include "rtc/peer.h"
 #include "rtc/port.h"
 
-enum {
-    SDP_OUT_MAX_BYTES = 65536,
-    LEAVE_WAIT_US = 1000 * 1000, /* signalling may be a round trip behind the media */
-};
-
-struct waiting_packet {
-    struct list_node node;
-    size_t len;
-    uint8_t bytes[];
-};
-
-struct leg *caller_out(struct caller *caller)
-{
-    return caller->is_single_pc ? &caller->up : &caller->down;
-}
-
-static struct negotiate_track agent_track(const struct caller *caller, char *stream, size_t size)
-{
-    const struct room_view *room = caller->config.room;
-    struct negotiate_track track = {.stream = stream};
-    struct buf text = BUF_INIT(size - 1);
-    if (!room->has_agent)
-        return track;
-    buf_printf(&text, "%s|%s", room->agent_sid, room->agent_track_sid);
-    memcpy(stream, text.data, text.len + 1);
-    buf_clear(&text);
-    track.sid = room->agent_track_sid;
-    return track;
-}
+enum { LEAVE_WAIT_US = 1000 * 1000 }; /* signalling may come a round trip after the media */
 
 static void flush_backlog(struct caller *caller)
 {
-    struct leg *out = caller_out(caller);
-    struct waiting_packet *packet;
-    LIST_EACH (packet, &caller->backlog, struct waiting_packet, node) {
-        enum err err = leg_send(out, packet->bytes, packet->len);
-        if (err == ERR_CONFLICT)
-            return;
-        if (err != OK)
-            log_debug("room.packet_dropped", LOG_S("caller", caller->sid));
-        list_remove(&packet->node);
-        caller->backlog_bytes -= packet->len;
-        mem_free(packet);
-    }
-    if (out->peer)
-        port_pump(caller->config.port, out->peer);
+    struct leg *out = legs_out(&caller->legs);
+    if (backlog_flush(&caller->backlog, out))
+        legs_pump(&caller->legs, out);
 }
 
 void caller_send_packet(struct caller *caller, const uint8_t *packet, size_t len)
 {
-    if (caller->state == CALLER_CLOSED || caller->backlog_bytes + len > CALLER_BACKLOG_MAX_BYTES)
+    if (caller->state == CALLER_CLOSED || backlog_add(&caller->backlog, packet, len))
         return;
-    struct waiting_packet *waiting = mem_zalloc(sizeof *waiting + len);
-    waiting->len = len;
-    memcpy(waiting->bytes, packet, len);
-    list_push_back(&caller->backlog, &waiting->node);
-    caller->backlog_bytes += len;
     flush_backlog(caller);
 }
 
@@ -80,9 +35,10 @@ static void on_data(struct caller *caller, struct peer *peer, const struct data_
     struct packet_sender sender = {room->agent_identity, room->agent_sid, answer_packet, caller};
     bool is_packet = strcmp(event->channel.label, CHANNEL_RELIABLE) == 0 ||
                      strcmp(event->channel.label, CHANNEL_LOSSY) == 0;
-    if (event->type == DATA_EVENT_CHANNEL_OPEN && peer == caller_out(caller)->peer)
+    if (event->type == DATA_EVENT_CHANNEL_OPEN && peer == legs_out(&caller->legs)->peer)
         flush_backlog(caller);
-    if (event->type != DATA_EVENT_MESSAGE || !is_packet || !caller->token.claims.can_publish_data)
+    if (event->type != DATA_EVENT_MESSAGE || !is_packet ||
+        !caller->member.token.claims.can_publish_data)
         return;
     if (!bucket_take(&caller->packets, CALLER_PACKET_EVERY_US, CALLER_PACKETS, 1,
                      loop_now_us(caller->config.loop))) {
@@ -90,17 +46,17 @@ static void on_data(struct caller *caller, struct peer *peer, const struct data_
         return;
     }
     if (packet_read(&caller->reader, event->bytes, event->len, &sender) != OK)
-        log_debug("room.bad_packet", LOG_S("caller", caller->sid));
+        log_debug("room.bad_packet", LOG_S("caller", caller->member.sid));
 }
 
 static void on_audio(struct caller *caller, const struct peer_audio *audio, int64_t now_us)
 {
-    const struct caller_track *track = caller_microphone(caller);
+    const struct track *track = tracks_microphone(&caller->tracks);
     bool is_microphone = track && track->mid[0] && (!track->ssrc || track->ssrc == audio->ssrc);
-    if (!is_microphone || audio->payload_type != caller->up.result.payload_type || audio->len == 0)
+    if (!is_microphone || audio->payload_type != caller->legs.up.result.payload_type ||
+        audio->len == 0)
         return;
-    if (audio->level_dbov <= 0)
-        caller->level_dbov = MAX(caller->level_dbov, audio->level_dbov);
+    meter_hear(&caller->meter, audio->level_dbov);
     caller->config.fns->on_opus(caller->config.arg, audio->payload, audio->len, audio->sequence,
                                 audio->timestamp, now_us);
 }
@@ -109,7 +65,7 @@ static void on_audio(struct caller *caller, const struct peer_audio *audio, int6
 static void media_closed(struct caller *caller, int64_t now_us)
 {
     caller->is_media_closed = true;
-    if (caller->ws)
+    if (caller->signal.ws)
         timer_set(&caller->silence_timer, now_us + LEAVE_WAIT_US);
     else
         caller_gone(caller, ROOM_LEFT_LOST);
@@ -118,7 +74,7 @@ static void media_closed(struct caller *caller, int64_t now_us)
 static void on_port(void *arg, struct peer *peer, const struct peer_event *event, int64_t now_us)
 {
     struct caller *caller = arg;
-    bool is_primary = peer == caller_out(caller)->peer;
+    bool is_primary = peer == legs_out(&caller->legs)->peer;
     switch (event->type) {
     case PEER_EVENT_CONNECTED:
         if (is_primary)
@@ -133,7 +89,7 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
             timer_stop(&caller->silence_timer);
         break;
     case PEER_EVENT_AUDIO:
-        if (peer == caller->up.peer && caller->state == CALLER_UP)
+        if (peer == caller->legs.up.peer && caller->state == CALLER_UP)
             on_audio(caller, &event->audio, now_us);
         break;
     case PEER_EVENT_DATA:
@@ -161,156 +117,82 @@ bool caller_media_open(struct caller *caller)
         .fn = on_port,
         .arg = caller,
     };
-    return leg_open(&caller->up, caller->config.port, &config) == OK &&
-           (caller->is_single_pc || leg_open(&caller->down, caller->config.port, &config) == OK);
-}
-
-void caller_media_close(struct caller *caller)
-{
-    leg_close(&caller->up, caller->config.port);
-    leg_close(&caller->down, caller->config.port);
-    struct waiting_packet *packet;
-    LIST_EACH (packet, &caller->backlog, struct waiting_packet, node) {
-        list_remove(&packet->node);
-        mem_free(packet);
-    }
+    return legs_open(&caller->legs, caller->config.port, &config) == OK;
 }
 
 static enum err answer_offer(struct caller *caller, const char *text, uint32_t id,
                              struct fault *fault)
 {
-    char stream[2 * ID_SIZE], mid[SDP_MID_SIZE];
-    struct leg *leg = &caller->up;
+    struct legs *legs = &caller->legs;
     AUTO(sdp) offer = sdp_new();
-    AUTO(sdp) answer = sdp_new();
-    AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
+    AUTO_BUF out = BUF_INIT(LEGS_SDP_MAX_BYTES);
     enum err err = sdp_parse(text, strlen(text), offer, fault);
-    if (err != OK)
+    if (!err)
+        err = legs_answer(legs, caller->config.room, offer, loop_now_us(caller->config.loop), &out,
+                          fault);
+    if (err)
         return err;
-    struct negotiate_track track = {0};
-    if (caller->is_single_pc) {
-        track = agent_track(caller, stream, sizeof stream);
-        track.ssrc = peer_ssrc(leg->peer);
+    struct signal_description answer = {false, out.data, id, legs_out(legs)->result.track_mid};
+    signal_send_description(&caller->signal, &answer, caller->config.room);
+    struct tracks_bound bound = tracks_bind(&caller->tracks, offer);
+    for (unsigned i = 0; i < bound.added_count; i++)
+        signal_send_subscribed(&caller->signal, bound.added[i]);
+    if (bound.has_changed) {
+        caller_tell_muted(caller);
+        caller_tell_self(caller);
     }
-    memcpy(mid, leg->result.track_mid, sizeof mid);
-    leg->own.session_version++;
-    negotiate_answer(offer, &leg->own, &track, mid, answer, &leg->result);
-    err = leg_set_remote(leg, offer, loop_now_us(caller->config.loop), fault);
-    if (err != OK)
-        return err;
-    if (sdp_write(answer, &out) != OK)
-        return fault_set(fault, ERR_LIMIT, "answer is too long");
-    caller_send_description(caller, "answer", out.data, id);
-    caller_bind_tracks(caller, offer);
-    port_pump(caller->config.port, leg->peer);
+    legs_pump(legs, &legs->up);
     return OK;
 }
 
 void caller_offered(struct caller *caller, const char *text, uint32_t id)
 {
     struct fault fault = {0};
-    if (answer_offer(caller, text, id, &fault) != OK)
+    if (answer_offer(caller, text, id, &fault))
         caller_refuse(caller, LEAVE_JOIN_FAILURE, fault.text);
 }
 
 /* At most one offer waits for its answer; another wish is remembered. */
 void caller_offer_downlink(struct caller *caller)
 {
-    char stream[2 * ID_SIZE];
-    struct leg *leg = &caller->down;
-    if (caller->offer_waits) {
-        caller->offer_wanted = true;
+    struct legs *legs = &caller->legs;
+    AUTO_BUF out = BUF_INIT(LEGS_SDP_MAX_BYTES);
+    if (legs_offer(legs, caller->config.room, &out))
         return;
-    }
-    AUTO(sdp) offer = sdp_new();
-    AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
-    struct negotiate_track track = agent_track(caller, stream, sizeof stream);
-    track.ssrc = peer_ssrc(leg->peer);
-    leg->own.session_version++;
-    negotiate_downlink(&leg->own, &track, offer);
-    if (sdp_write(offer, &out) != OK)
-        return;
-    leg->result.track_mid[0] = 0;
-    if (track.sid)
-        memcpy(leg->result.track_mid, offer->sections[0].mid, sizeof leg->result.track_mid);
-    caller->offer_waits = true;
-    caller->offer_wanted = false;
-    caller_send_description(caller, "offer", out.data, ++caller->offer_id);
-}
-
-static enum err take_answer(struct caller *caller, const char *text, struct fault *fault)
-{
-    struct leg *leg = &caller->down;
-    bool is_first = !leg->has_remote;
-    AUTO(sdp) answer = sdp_new();
-    enum err err = sdp_parse(text, strlen(text), answer, fault);
-    if (err != OK)
-        return err;
-    char mid[SDP_MID_SIZE];
-    memcpy(mid, leg->result.track_mid, sizeof mid);
-    negotiate_read_answer(answer, &leg->result);
-    memcpy(leg->result.track_mid, mid, sizeof mid);
-    err = leg_set_remote(leg, answer, loop_now_us(caller->config.loop), fault);
-    if (err == OK && is_first)
-        leg_open_channels(leg);
-    port_pump(caller->config.port, leg->peer);
-    return err;
+    struct signal_description offer = {true, out.data, legs->offer_id,
+                                       legs_out(legs)->result.track_mid};
+    signal_send_description(&caller->signal, &offer, caller->config.room);
 }
 
 void caller_answered(struct caller *caller, const char *text)
 {
     struct fault fault = {0};
-    if (caller->is_single_pc || !caller->offer_waits)
+    struct legs *legs = &caller->legs;
+    if (!legs_expects_answer(legs))
         return;
-    caller->offer_waits = false;
-    if (take_answer(caller, text, &fault) != OK) {
+    if (legs_take_answer(legs, text, loop_now_us(caller->config.loop), &fault)) {
         caller_refuse(caller, LEAVE_JOIN_FAILURE, fault.text);
         return;
     }
     flush_backlog(caller);
-    if (caller->offer_wanted)
+    if (legs->offer_wanted)
         caller_offer_downlink(caller);
 }
 
 void caller_send_opus(struct caller *caller, const uint8_t *payload, size_t len, uint32_t timestamp,
                       bool is_first)
 {
-    struct leg *out = caller_out(caller);
-    bool is_heard = caller->wants_audio && !caller->is_paused && out->result.payload_type >= 0 &&
-                    out->result.track_mid[0];
-    if (caller->state != CALLER_UP || !is_heard)
-        return;
-    struct peer_opus opus = {payload, len, timestamp, (uint8_t)out->result.payload_type, is_first};
-    peer_send_audio(out->peer, &opus, loop_now_us(caller->config.loop));
-    port_pump(caller->config.port, out->peer);
+    struct peer_opus opus = {payload, len, timestamp, 0, is_first};
+    if (caller->state == CALLER_UP)
+        legs_send_opus(&caller->legs, &opus, loop_now_us(caller->config.loop));
 }
 
 int64_t caller_last_packet_us(const struct caller *caller)
 {
-    const struct leg *legs[] = {&caller->up, &caller->down};
-    int64_t last_us = 0;
-    for (size_t i = 0; i < ARRAY_LEN(legs); i++) {
-        struct peer_stats stats;
-        if (!legs[i]->peer)
-            continue;
-        peer_stats(legs[i]->peer, &stats);
-        last_us = MAX(last_us, stats.last_packet_us);
-    }
-    return last_us;
+    return legs_last_packet_us(&caller->legs);
 }
 
 void caller_stats(const struct caller *caller, struct room_stats *out)
 {
-    struct peer_stats up, down;
-    const struct leg *leg = caller->is_single_pc ? &caller->up : &caller->down;
-    *out = (struct room_stats){.jitter_ms = -1, .rtt_ms = -1};
-    if (!caller->up.peer || !leg->peer)
-        return;
-    peer_stats(caller->up.peer, &up);
-    peer_stats(leg->peer, &down);
-    out->packets_received = up.packets_received;
-    out->packets_lost = up.packets_lost;
-    out->packets_sent = down.packets_sent;
-    out->jitter_ms = up.jitter_ms;
-    out->rtt_ms = down.rtt_ms >= 0 ? down.rtt_ms : up.rtt_ms;
+    legs_stats(&caller->legs, out);
 }

@@ -2,9 +2,7 @@
  * as LiveKit's server does. */
 #include <string.h>
 
-#include "base/js.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/metrics.h"
 #include "net/ws.h"
 #include "room/caller_internal.h"
@@ -31,6 +29,16 @@ static void on_answer(struct caller *caller, const Lk__SignalRequest *request)
     caller_answered(caller, request->answer->sdp);
 }
 
+void caller_add_track(struct caller *caller, const Lk__AddTrackRequest *request)
+{
+    const struct track *track =
+        caller->member.token.claims.can_publish ? tracks_add(&caller->tracks, request) : NULL;
+    if (track)
+        signal_send_published(&caller->signal, track);
+    else
+        log_info("room.track_refused", LOG_S("caller", caller->member.sid));
+}
+
 static void on_add_track(struct caller *caller, const Lk__SignalRequest *request)
 {
     caller_add_track(caller, request->add_track);
@@ -38,7 +46,10 @@ static void on_add_track(struct caller *caller, const Lk__SignalRequest *request
 
 static void on_mute(struct caller *caller, const Lk__SignalRequest *request)
 {
-    caller_mute_track(caller, request->mute->sid, request->mute->muted);
+    if (!tracks_mute(&caller->tracks, request->mute->sid, request->mute->muted))
+        return;
+    caller_tell_self(caller);
+    caller_tell_muted(caller);
 }
 
 static bool names_agent(const struct caller *caller, char *const *sids, size_t count)
@@ -54,86 +65,45 @@ static void on_subscription(struct caller *caller, const Lk__SignalRequest *requ
 {
     const Lk__UpdateSubscription *update = request->subscription;
     if (names_agent(caller, update->track_sids, update->n_track_sids))
-        caller->wants_audio = update->subscribe;
+        caller->legs.wants_audio = update->subscribe;
 }
 
 static void on_track_setting(struct caller *caller, const Lk__SignalRequest *request)
 {
     const Lk__UpdateTrackSettings *update = request->track_setting;
     if (names_agent(caller, update->track_sids, update->n_track_sids))
-        caller->is_paused = update->disabled;
+        caller->legs.is_paused = update->disabled;
 }
 
 static void on_leave(struct caller *caller, const Lk__SignalRequest *request)
 {
     (void)request;
-    ws_close(caller->ws, WS_NORMAL, NULL);
-    caller->ws = NULL;
+    ws_close(TAKE(caller->signal.ws), WS_NORMAL, NULL);
     caller_gone(caller, ROOM_LEFT_CLEAN);
 }
 
 static void on_ping(struct caller *caller, const Lk__SignalRequest *request)
 {
-    caller_send_pong(caller, request->ping, true);
+    signal_send_pong(&caller->signal, request->ping, true);
 }
 
 static void on_ping_req(struct caller *caller, const Lk__SignalRequest *request)
 {
-    caller_send_pong(caller, request->ping_req->timestamp, false);
+    signal_send_pong(&caller->signal, request->ping_req->timestamp, false);
 }
 
-static size_t attributes_bytes(const struct js *attributes)
-{
-    size_t bytes = 0;
-    for (void *it = js_first(attributes); it; it = js_next(attributes, it))
-        bytes += strlen(js_key(it)) + js_text_len(js_value(it));
-    return bytes;
-}
-
-/* False: there would be too many, or too much of them; those before it are set. */
-bool caller_set_attributes(struct caller *caller, Lk__Pair *const *pairs, size_t count)
-{
-    size_t bytes = attributes_bytes(caller->attributes);
-    for (size_t i = 0; i < count; i++) {
-        const struct js *old = js_get(caller->attributes, pairs[i]->key);
-        size_t key = strlen(pairs[i]->key);
-        bytes -= old ? key + js_text_len(old) : 0;
-        js_remove(caller->attributes, pairs[i]->key);
-        if (pairs[i]->value[0] == 0)
-            continue;
-        bytes += key + strlen(pairs[i]->value);
-        if (js_count(caller->attributes) >= CALLER_ATTRIBUTES ||
-            bytes > CALLER_ATTRIBUTES_MAX_BYTES)
-            return false;
-        js_set(caller->attributes, pairs[i]->key, js_string(pairs[i]->value));
-    }
-    return true;
-}
-
-/* Clients always send metadata and name along (LiveKit, Keep-alive). */
 static void on_update_metadata(struct caller *caller, const Lk__SignalRequest *request)
 {
     const Lk__UpdateParticipantMetadata *update = request->update_metadata;
-    if (!caller->token.claims.can_update_own_metadata) {
-        caller_send_metadata_result(caller, update->request_id, REQUEST_NOT_ALLOWED);
-        return;
-    }
-    if (strlen(update->metadata) + strlen(update->name) > CALLER_METADATA_MAX_BYTES ||
-        !caller_set_attributes(caller, update->attributes, update->n_attributes)) {
-        caller_send_metadata_result(caller, update->request_id, REQUEST_LIMIT_EXCEEDED);
-        return;
-    }
-    mem_free(caller->name);
-    mem_free(caller->metadata);
-    caller->name = mem_strdup(update->name);
-    caller->metadata = mem_strdup(update->metadata);
-    caller_send_self(caller);
-    caller_send_metadata_result(caller, update->request_id, REQUEST_OK);
+    enum request_reason reason = member_update(&caller->member, update);
+    if (reason == REQUEST_OK)
+        caller_tell_self(caller);
+    signal_send_metadata_result(&caller->signal, update->request_id, reason);
 }
 
 static void on_publish_data_track(struct caller *caller, const Lk__SignalRequest *request)
 {
-    caller_send_data_track_refusal(caller, request->publish_data_track->pub_handle);
+    signal_send_data_track_refusal(&caller->signal, request->publish_data_track->pub_handle);
 }
 
 /* Lets a client's tests provoke what a server may do. */
@@ -141,7 +111,7 @@ static void on_simulate(struct caller *caller, const Lk__SignalRequest *request)
 {
     if (request->simulate->scenario_case ==
         LK__SIMULATE_SCENARIO__SCENARIO_LEAVE_REQUEST_FULL_RECONNECT)
-        caller_send_leave(caller, LEAVE_STATE_MISMATCH, ACTION_RECONNECT);
+        signal_send_leave(&caller->signal, LEAVE_STATE_MISMATCH, ACTION_RECONNECT);
 }
 
 static const struct {

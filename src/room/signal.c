@@ -1,20 +1,19 @@
-/* SignalResponses: each function fills one message and sends it. protobuf-c's texts are not const,
- * so text_of() lends ours; nothing here keeps or changes them. */
-#include <string.h>
+/* protobuf-c's texts are not const, so text_of() lends ours; nothing here keeps or changes them. */
+#include "room/signal.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/js.h"
 #include "base/log.h"
 #include "net/ws.h"
-#include "room/caller_internal.h"
 #include "room/livekit.pb-c.h"
+#include "room/tracks.h"
 
 enum {
     RESPONSE_MAX_BYTES = 131072,
     STATE_JOINED = 1,
     STATE_ACTIVE = 2,
     KIND_AGENT = 4,
-    TRACK_AUDIO = 0,
     SERVER_PROTOCOL = 16,
     REFRESH_TTL_S = 600
 };
@@ -27,27 +26,27 @@ static char *text_of(const char *text)
     return (char *)(uintptr_t)(text ? text : "");
 }
 
-static void send_response(struct caller *caller, const Lk__SignalResponse *response)
+static void send_response(struct signal *signal, const Lk__SignalResponse *response)
 {
     size_t len = lk__signal_response__get_packed_size(response);
     AUTO_BUF bytes = BUF_INIT(RESPONSE_MAX_BYTES);
-    if (!caller->ws)
+    if (!signal->ws)
         return;
     if (buf_reserve(&bytes, len) != OK) {
-        log_warn("room.response_too_long", LOG_S("caller", caller->sid));
+        log_warn("room.response_too_long", LOG_S("caller", signal->sid));
         return;
     }
     lk__signal_response__pack(response, (uint8_t *)bytes.data);
-    if (ws_send_binary(caller->ws, bytes.data, len) != OK)
-        log_debug("room.response_not_sent", LOG_S("caller", caller->sid));
+    if (ws_send_binary(signal->ws, bytes.data, len) != OK)
+        log_debug("room.response_not_sent", LOG_S("caller", signal->sid));
 }
 
 /* Messages with what they point to. */
 struct self_info {
     Lk__ParticipantInfo info;
     Lk__ParticipantPermission permission;
-    Lk__TrackInfo tracks[CALLER_TRACKS], *track_pointers[CALLER_TRACKS];
-    Lk__Pair pairs[CALLER_ATTRIBUTES], *pair_pointers[CALLER_ATTRIBUTES];
+    Lk__TrackInfo tracks[TRACKS], *track_pointers[TRACKS];
+    Lk__Pair pairs[MEMBER_ATTRIBUTES], *pair_pointers[MEMBER_ATTRIBUTES];
 };
 
 struct agent_info {
@@ -57,7 +56,7 @@ struct agent_info {
     Lk__Pair state, *pair_pointer;
 };
 
-static void fill_track(const struct caller_track *track, Lk__TrackInfo *out)
+static void fill_track(const struct track *track, Lk__TrackInfo *out)
 {
     lk__track_info__init(out);
     out->sid = text_of(track->sid);
@@ -78,7 +77,7 @@ static void fill_track(const struct caller_track *track, Lk__TrackInfo *out)
 static void fill_attributes(const struct js *attributes, struct self_info *out)
 {
     size_t count = 0;
-    for (void *it = js_first(attributes); it && count < CALLER_ATTRIBUTES;
+    for (void *it = js_first(attributes); it && count < MEMBER_ATTRIBUTES;
          it = js_next(attributes, it)) {
         if (js_type(js_value(it)) != JS_STRING)
             continue;
@@ -92,16 +91,18 @@ static void fill_attributes(const struct js *attributes, struct self_info *out)
     out->info.attributes = out->pair_pointers;
 }
 
-static void fill_self(struct caller *caller, struct self_info *out)
+static void fill_self(const struct signal_self *self, struct self_info *out)
 {
-    const struct token_claims *claims = &caller->token.claims;
+    struct member *member = self->member;
+    const struct token_claims *claims = &member->token.claims;
     size_t tracks = 0;
     lk__participant_info__init(&out->info);
     lk__participant_permission__init(&out->permission);
-    for (unsigned i = 0; i < CALLER_TRACKS; i++) {
-        if (!caller->tracks[i].is_used || !caller->tracks[i].mid[0])
+    for (unsigned i = 0; i < TRACKS; i++) {
+        const struct track *track = &self->tracks->all[i];
+        if (!track->is_used || !track->mid[0])
             continue;
-        fill_track(&caller->tracks[i], &out->tracks[tracks]);
+        fill_track(track, &out->tracks[tracks]);
         out->track_pointers[tracks] = &out->tracks[tracks];
         tracks++;
     }
@@ -110,19 +111,19 @@ static void fill_self(struct caller *caller, struct self_info *out)
     out->permission.can_publish_data = claims->can_publish_data;
     out->permission.can_update_metadata = claims->can_update_own_metadata;
     out->permission.hidden = claims->is_hidden;
-    out->info.sid = text_of(caller->sid);
+    out->info.sid = text_of(member->sid);
     out->info.identity = text_of(claims->identity);
-    out->info.name = text_of(caller->name);
-    out->info.metadata = text_of(caller->metadata);
-    out->info.state = caller->state == CALLER_UP ? STATE_ACTIVE : STATE_JOINED;
-    out->info.joined_at = caller->joined_wall_ms / 1000;
-    out->info.joined_at_ms = caller->joined_wall_ms;
-    out->info.version = ++caller->version; /* must rise strictly, or the update is ignored */
+    out->info.name = text_of(member->name);
+    out->info.metadata = text_of(member->metadata);
+    out->info.state = member->is_active ? STATE_ACTIVE : STATE_JOINED;
+    out->info.joined_at = member->joined_wall_ms / 1000;
+    out->info.joined_at_ms = member->joined_wall_ms;
+    out->info.version = ++member->version; /* must rise strictly, or the update is ignored */
     out->info.permission = &out->permission;
     out->info.is_publisher = tracks > 0;
     out->info.n_tracks = tracks;
     out->info.tracks = out->track_pointers;
-    fill_attributes(caller->attributes, out);
+    fill_attributes(member->attributes, out);
 }
 
 static void fill_agent(const struct room_view *room, struct agent_info *out)
@@ -182,90 +183,89 @@ static Lk__ServerInfo server_info(void)
     return server;
 }
 
-void caller_send_join(struct caller *caller)
+void signal_send_join(struct signal *signal, const struct signal_self *self,
+                      const struct room_view *room, bool is_single_pc)
 {
-    const struct room_view *view = caller->config.room;
-    struct self_info self;
+    struct self_info self_info;
     struct agent_info agent;
-    Lk__Room room;
+    Lk__Room room_info;
     Lk__ServerInfo server = server_info();
     Lk__Codec opus = LK__CODEC__INIT, *codecs = &opus;
     Lk__JoinResponse join = LK__JOIN_RESPONSE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    fill_self(caller, &self);
-    fill_room(view, &room);
-    if (view->has_agent) {
-        fill_agent(view, &agent);
+    fill_self(self, &self_info);
+    fill_room(room, &room_info);
+    if (room->has_agent) {
+        fill_agent(room, &agent);
         join.n_other_participants = 1;
         join.other_participants = &agent.pointer;
     }
     opus.mime = text_of("audio/opus");
-    join.room = &room;
-    join.participant = &self.info;
+    join.room = &room_info;
+    join.participant = &self_info.info;
     join.server_version = text_of(SERVER_VERSION);
     join.server_info = &server;
-    join.subscriber_primary = !caller->is_single_pc;
+    join.subscriber_primary = !is_single_pc;
     join.ping_interval = PING_INTERVAL_S;
     join.ping_timeout = PING_TIMEOUT_S;
     join.n_enabled_publish_codecs = 1;
     join.enabled_publish_codecs = &codecs;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_JOIN;
     response.join = &join;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-/* The client sends again what it numbered above last_message_seq. */
-void caller_send_reconnect(struct caller *caller)
+void signal_send_reconnect(struct signal *signal, uint32_t last_sequence)
 {
     Lk__ServerInfo server = server_info();
     Lk__ReconnectResponse reconnect = LK__RECONNECT_RESPONSE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     reconnect.server_info = &server;
-    reconnect.last_message_seq = caller->reader.last_sequence;
+    reconnect.last_message_seq = last_sequence;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_RECONNECT;
     response.reconnect = &reconnect;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_room(struct caller *caller)
+void signal_send_room(struct signal *signal, const struct room_view *room)
 {
-    Lk__Room room;
+    Lk__Room info;
     Lk__RoomUpdate update = LK__ROOM_UPDATE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    fill_room(caller->config.room, &room);
-    update.room = &room;
+    fill_room(room, &info);
+    update.room = &info;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_ROOM_UPDATE;
     response.room_update = &update;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
 /* With the map from section to track that single-PC clients need to name what they hear. */
-void caller_send_description(struct caller *caller, const char *type, const char *sdp, uint32_t id)
+void signal_send_description(struct signal *signal, const struct signal_description *description,
+                             const struct room_view *room)
 {
-    const struct negotiate_result *result = &caller_out(caller)->result;
     Lk__Pair pair = LK__PAIR__INIT, *pairs = &pair;
-    Lk__SessionDescription description = LK__SESSION_DESCRIPTION__INIT;
+    Lk__SessionDescription message = LK__SESSION_DESCRIPTION__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    description.type = text_of(type);
-    description.sdp = text_of(sdp);
-    description.id = id;
-    if (result->track_mid[0] && caller->config.room->has_agent) {
-        pair.key = text_of(result->track_mid);
-        pair.value = text_of(caller->config.room->agent_track_sid);
-        description.n_mid_to_track_id = 1;
-        description.mid_to_track_id = &pairs;
+    message.type = text_of(description->is_offer ? "offer" : "answer");
+    message.sdp = text_of(description->sdp);
+    message.id = description->id;
+    if (description->track_mid[0] && room->has_agent) {
+        pair.key = text_of(description->track_mid);
+        pair.value = text_of(room->agent_track_sid);
+        message.n_mid_to_track_id = 1;
+        message.mid_to_track_id = &pairs;
     }
-    if (strcmp(type, "offer") == 0) {
+    if (description->is_offer) {
         response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_OFFER;
-        response.offer = &description;
+        response.offer = &message;
     } else {
         response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_ANSWER;
-        response.answer = &description;
+        response.answer = &message;
     }
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-static void send_update(struct caller *caller, Lk__ParticipantInfo **infos, size_t count)
+static void send_update(struct signal *signal, Lk__ParticipantInfo **infos, size_t count)
 {
     Lk__ParticipantUpdate update = LK__PARTICIPANT_UPDATE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
@@ -273,49 +273,47 @@ static void send_update(struct caller *caller, Lk__ParticipantInfo **infos, size
     update.participants = infos;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_UPDATE;
     response.update = &update;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_self(struct caller *caller)
+void signal_send_self(struct signal *signal, const struct signal_self *self)
 {
-    struct self_info self;
-    Lk__ParticipantInfo *infos[] = {&self.info};
-    fill_self(caller, &self);
-    send_update(caller, infos, 1);
+    struct self_info info;
+    Lk__ParticipantInfo *infos[] = {&info.info};
+    fill_self(self, &info);
+    send_update(signal, infos, 1);
 }
 
-void caller_send_agent(struct caller *caller)
+void signal_send_agent(struct signal *signal, const struct room_view *room)
 {
     struct agent_info agent;
     Lk__ParticipantInfo *infos[] = {&agent.info};
-    fill_agent(caller->config.room, &agent);
-    send_update(caller, infos, 1);
+    fill_agent(room, &agent);
+    send_update(signal, infos, 1);
 }
 
-/* In one message: rust clients count those who are missing in it as gone. */
-void caller_send_everyone(struct caller *caller)
+void signal_send_everyone(struct signal *signal, const struct signal_self *self,
+                          const struct room_view *room)
 {
-    struct self_info self;
+    struct self_info info;
     struct agent_info agent;
-    Lk__ParticipantInfo *infos[] = {&self.info, &agent.info};
-    fill_self(caller, &self);
-    if (caller->config.room->has_agent)
-        fill_agent(caller->config.room, &agent);
-    send_update(caller, infos, caller->config.room->has_agent ? 2 : 1);
+    Lk__ParticipantInfo *infos[] = {&info.info, &agent.info};
+    fill_self(self, &info);
+    if (room->has_agent)
+        fill_agent(room, &agent);
+    send_update(signal, infos, room->has_agent ? 2 : 1);
 }
 
-/* Asks a single-PC client for a new offer; its spare sections do (LiveKit, Agent appears after
- * the caller). */
-void caller_send_sections_requirement(struct caller *caller)
+void signal_send_sections_requirement(struct signal *signal)
 {
     Lk__MediaSectionsRequirement requirement = LK__MEDIA_SECTIONS_REQUIREMENT__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_MEDIA_SECTIONS_REQUIREMENT;
     response.media_sections_requirement = &requirement;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_published(struct caller *caller, const struct caller_track *track)
+void signal_send_published(struct signal *signal, const struct track *track)
 {
     Lk__TrackInfo info;
     Lk__TrackPublishedResponse published = LK__TRACK_PUBLISHED_RESPONSE__INIT;
@@ -325,20 +323,20 @@ void caller_send_published(struct caller *caller, const struct caller_track *tra
     published.track = &info;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_PUBLISHED;
     response.track_published = &published;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_subscribed(struct caller *caller, const struct caller_track *track)
+void signal_send_subscribed(struct signal *signal, const struct track *track)
 {
     Lk__TrackSubscribed subscribed = LK__TRACK_SUBSCRIBED__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     subscribed.track_sid = text_of(track->sid);
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_SUBSCRIBED;
     response.track_subscribed = &subscribed;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_leave(struct caller *caller, enum caller_leave_reason reason,
+void signal_send_leave(struct signal *signal, enum caller_leave_reason reason,
                        enum caller_leave_action action)
 {
     Lk__LeaveRequest leave = LK__LEAVE_REQUEST__INIT;
@@ -348,28 +346,28 @@ void caller_send_leave(struct caller *caller, enum caller_leave_reason reason,
     leave.can_reconnect = action != ACTION_DISCONNECT;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_LEAVE;
     response.leave = &leave;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-/* The token that the caller came with, good for ten more minutes. */
-void caller_send_refresh_token(struct caller *caller)
+void signal_send_refresh_token(struct signal *signal, const struct member *member,
+                               const struct token_signer *signer)
 {
     AUTO_BUF text = BUF_INIT(TOKEN_MAX_BYTES);
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    struct token_claims claims = caller->token.claims;
-    claims.name = caller->name;
-    claims.metadata = caller->metadata;
-    claims.attributes = caller->attributes;
+    struct token_claims claims = member->token.claims;
+    claims.name = member->name;
+    claims.metadata = member->metadata;
+    claims.attributes = member->attributes;
     claims.not_before_s = 0;
     claims.expires_s = MAX(claims.expires_s, clock_wall_ms() / 1000 + REFRESH_TTL_S);
-    if (token_mint(caller->config.signer, &claims, &text) != OK)
+    if (token_mint(signer, &claims, &text) != OK)
         return;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REFRESH_TOKEN;
     response.refresh_token = text.data;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_pong(struct caller *caller, int64_t timestamp, bool is_old_form)
+void signal_send_pong(struct signal *signal, int64_t timestamp, bool is_old_form)
 {
     Lk__Pong pong = LK__PONG__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
@@ -382,10 +380,10 @@ void caller_send_pong(struct caller *caller, int64_t timestamp, bool is_old_form
         response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_PONG_RESP;
         response.pong_resp = &pong;
     }
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_metadata_result(struct caller *caller, uint32_t request_id,
+void signal_send_metadata_result(struct signal *signal, uint32_t request_id,
                                  enum request_reason reason)
 {
     Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
@@ -398,10 +396,10 @@ void caller_send_metadata_result(struct caller *caller, uint32_t request_id,
         result.message = text_of("metadata is too large");
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
     response.request_response = &result;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_data_track_refusal(struct caller *caller, uint32_t handle)
+void signal_send_data_track_refusal(struct signal *signal, uint32_t handle)
 {
     Lk__PublishDataTrackRequest request = LK__PUBLISH_DATA_TRACK_REQUEST__INIT;
     Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
@@ -413,7 +411,7 @@ void caller_send_data_track_refusal(struct caller *caller, uint32_t handle)
     result.publish_data_track = &request;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
     response.request_response = &result;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
 static void fill_speaker(const char *sid, bool is_active, Lk__SpeakerInfo *out)
@@ -424,34 +422,34 @@ static void fill_speaker(const char *sid, bool is_active, Lk__SpeakerInfo *out)
     out->level = is_active ? 0.5F : 0;
 }
 
-void caller_send_speakers(struct caller *caller, bool has_caller, bool has_agent)
+void signal_send_speakers(struct signal *signal, unsigned found, const struct meter *meter,
+                          const struct room_view *room)
 {
     Lk__SpeakerInfo infos[2], *pointers[2] = {&infos[0], &infos[1]};
     Lk__SpeakersChanged changed = LK__SPEAKERS_CHANGED__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     changed.speakers = pointers;
-    if (has_caller)
-        fill_speaker(caller->sid, caller->is_speaking, &infos[changed.n_speakers++]);
-    if (has_agent)
-        fill_speaker(caller->config.room->agent_sid, caller->agent_was_speaking,
-                     &infos[changed.n_speakers++]);
+    if (found & METER_CALLER)
+        fill_speaker(signal->sid, meter->is_caller_speaking, &infos[changed.n_speakers++]);
+    if (found & METER_AGENT)
+        fill_speaker(room->agent_sid, meter->is_agent_speaking, &infos[changed.n_speakers++]);
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_SPEAKERS_CHANGED;
     response.speakers_changed = &changed;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }
 
-void caller_send_quality(struct caller *caller, enum connection_quality quality)
+void signal_send_quality(struct signal *signal, enum connection_quality quality)
 {
     static const float scores[] = {2.0F, 3.5F, 4.5F};
     Lk__ConnectionQualityInfo info = LK__CONNECTION_QUALITY_INFO__INIT, *infos = &info;
     Lk__ConnectionQualityUpdate update = LK__CONNECTION_QUALITY_UPDATE__INIT;
     Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    info.participant_sid = text_of(caller->sid);
+    info.participant_sid = text_of(signal->sid);
     info.quality = (int32_t)quality;
     info.score = scores[quality];
     update.n_updates = 1;
     update.updates = &infos;
     response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_CONNECTION_QUALITY;
     response.connection_quality = &update;
-    send_response(caller, &response);
+    send_response(signal, &response);
 }

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/states.h"
 #include "net/http_chunk.h"
 #include "net/http_head.h"
 #include "net/http_peers.h"
@@ -24,6 +25,16 @@ struct http_conn;
 struct quota;
 
 enum conn_state { CONN_HEAD, CONN_ASKED, CONN_BODY, CONN_HANDLER, CONN_ANSWER, CONN_CLOSED };
+enum conn_event {
+    CONN_ASK,   /* a head is whole: its handler decides on the body */
+    CONN_WANT,  /* the body is wanted */
+    CONN_HAND,  /* the request is whole, or as whole as it will be */
+    CONN_REPLY, /* an answer begins, the handler's or a refusal */
+    CONN_SENT,  /* all of it has left */
+    CONN_END
+};
+enum { CONN_STATES = CONN_CLOSED + 1, CONN_EVENTS = CONN_END + 1 };
+extern const struct states conn_states;
 
 enum {
     PACE_LEAST_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
@@ -100,7 +111,8 @@ void conn_process(struct http_conn *conn); /* goes on with whatever bytes are th
 void conn_close(struct http_conn *conn);   /* after what is unsent */
 void conn_abort(struct http_conn *conn);
 void conn_set_timer(struct http_conn *conn);
-void conn_set_state(struct http_conn *conn, enum conn_state state);
+/* False: it cannot be, and the connection was cut. */
+bool conn_move(struct http_conn *conn, enum conn_event event) MUST_USE;
 void conn_drop_body(struct http_conn *conn); /* of a body under way: the handler is told */
 void pace_begin(struct http_conn *conn);
 void pace_moved(struct http_conn *conn, size_t bytes);

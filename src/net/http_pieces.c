@@ -73,7 +73,8 @@ static bool write_head(struct http_conn *conn, const struct http_answer *answer)
     if (conn->exchange->is_http10 || answer->is_last || conn->leaves_unread ||
         conn->server->is_draining)
         conn->keeps_alive = false;
-    conn_set_state(conn, CONN_ANSWER);
+    if (!conn_move(conn, CONN_REPLY))
+        return false;
     pace_begin(conn);
     conn_append_head(conn, answer, -1, &head);
     return !head.is_full && stream_write(conn->stream, head.data, head.len) == OK;

@@ -74,7 +74,8 @@ static struct http_exchange *make_exchange(struct http_conn *conn, struct arena 
 static bool hand_over(struct http_conn *conn)
 {
     struct http_exchange *exchange = conn->exchange;
-    conn_set_state(conn, CONN_HANDLER);
+    if (!conn_move(conn, CONN_HAND))
+        return false;
     timer_stop(&conn->timer);
     conn->server->handler.on_request(conn->server->arg, exchange);
     return true; /* an answer given at once has changed the state */
@@ -148,7 +149,8 @@ static bool begin_body(struct http_conn *conn)
     if ((!conn->is_chunked && !may_keep(conn, (size_t)conn->body_left)) ||
         (conn->choice.form == HTTP_BODY_FILE && !open_spool(conn)))
         return body_is_refused(conn, HTTP_BODY_NO_ROOM);
-    conn_set_state(conn, CONN_BODY);
+    if (!conn_move(conn, CONN_WANT))
+        return false;
     if (conn->expects_continue)
         stream_write(conn->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     pace_begin(conn);
@@ -183,7 +185,8 @@ static bool begin_exchange(struct http_conn *conn, struct http_exchange *exchang
     conn->expects_continue = head->expects_continue;
     conn->has_body = head->is_chunked || head->content_length > 0;
     conn->leaves_unread = conn->has_body;
-    conn_set_state(conn, CONN_ASKED);
+    if (!conn_move(conn, CONN_ASK))
+        return false;
     timer_stop(&conn->timer);
     stream_pause(conn->stream, conn->has_body);
     if (handler->on_head)

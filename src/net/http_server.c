@@ -16,6 +16,35 @@ enum {
     WRITE_MAX_BYTES = HTTP_ANSWER_MAX_BYTES + 128 * 1024, /* and its head */
 };
 
+static const struct states_row rows[] = {
+    {CONN_HEAD, CONN_ASK, CONN_ASKED},       {CONN_HEAD, CONN_REPLY, CONN_ANSWER},
+    {CONN_HEAD, CONN_END, CONN_CLOSED},      {CONN_ASKED, CONN_WANT, CONN_BODY},
+    {CONN_ASKED, CONN_HAND, CONN_HANDLER},   {CONN_ASKED, CONN_REPLY, CONN_ANSWER},
+    {CONN_ASKED, CONN_END, CONN_CLOSED},     {CONN_BODY, CONN_HAND, CONN_HANDLER},
+    {CONN_BODY, CONN_REPLY, CONN_ANSWER},    {CONN_BODY, CONN_END, CONN_CLOSED},
+    {CONN_HANDLER, CONN_REPLY, CONN_ANSWER}, {CONN_HANDLER, CONN_END, CONN_CLOSED},
+    {CONN_ANSWER, CONN_SENT, CONN_HEAD},     {CONN_ANSWER, CONN_END, CONN_CLOSED},
+};
+static const char *const state_names[] = {"head", "asked", "body", "handler", "answer", "closed"};
+static const char *const event_names[] = {"ask", "want", "hand", "reply", "sent", "end"};
+_Static_assert(ARRAY_LEN(state_names) == CONN_STATES, "each state has a name");
+_Static_assert(ARRAY_LEN(event_names) == CONN_EVENTS, "each event has a name");
+
+const struct states conn_states = {"http_conn", state_names, event_names,    CONN_STATES,
+                                   CONN_EVENTS, rows,        ARRAY_LEN(rows)};
+
+bool conn_move(struct http_conn *conn, enum conn_event event)
+{
+    int to = states_next(&conn_states, (int)conn->state, (int)event, conn->request_id);
+    if (to == STATES_REFUSED) {
+        conn_abort(conn);
+        return false;
+    }
+    conn->state = (enum conn_state)to;
+    http_peers_set_idle(conn->server->peers, &conn->place, conn->state == CONN_HEAD);
+    return true;
+}
+
 static void free_conn(void *arg)
 {
     mem_free(arg);
@@ -44,7 +73,8 @@ static void forget_conn(struct http_conn *conn)
 {
     struct http_exchange *exchange = conn->exchange;
     struct http_server *server = conn->server;
-    conn_set_state(conn, CONN_CLOSED);
+    if (!conn_move(conn, CONN_END))
+        return;
     conn->exchange = NULL;
     timer_stop(&conn->timer);
     if (conn->file_fd >= 0)
@@ -98,12 +128,6 @@ void conn_abort(struct http_conn *conn)
     conn_drop_body(conn);
     stream_abort(conn->stream);
     forget_conn(conn);
-}
-
-void conn_set_state(struct http_conn *conn, enum conn_state state)
-{
-    conn->state = state;
-    http_peers_set_idle(conn->server->peers, &conn->place, state == CONN_HEAD);
 }
 
 /* A body, or a reader, has its grace at first, and never more than it. */
@@ -256,7 +280,7 @@ static void on_accept(void *arg, int take_fd, const struct net_addr *peer)
     list_push_back(&server->conns, &conn->node);
     server->conn_count++;
     timer_init(&conn->timer, server->loop, on_timer, conn);
-    conn_set_state(conn, CONN_HEAD);
+    http_peers_set_idle(server->peers, &conn->place, true);
     conn_set_timer(conn);
     /* One byte more than a head may have, or a head that is too long would never be seen to be. */
     stream_set_ceilings(conn->stream, MAX(server->config.max_head_bytes + 1, STREAM_READ_MAX),

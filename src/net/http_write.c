@@ -137,7 +137,8 @@ void conn_answer_done(struct http_conn *conn)
         conn_close(conn);
         return;
     }
-    conn_set_state(conn, CONN_HEAD);
+    if (!conn_move(conn, CONN_SENT))
+        return;
     conn->scanned = 0;
     conn_set_timer(conn);
     conn_process(conn);
@@ -203,7 +204,8 @@ static void write_answer(struct http_conn *conn, const struct http_answer *given
     size_t body_len =
         has_file || drops_body || http_has_no_body(answer->status) ? 0 : answer->body_len;
     AUTO_BUF head = BUF_INIT(HEAD_MAX_BYTES + SMALL_BODY_BYTES);
-    conn_set_state(conn, CONN_ANSWER);
+    if (!conn_move(conn, CONN_REPLY))
+        return;
     pace_begin(conn);
     conn_append_head(conn, answer, length, &head);
     bool is_small = body_len <= SMALL_BODY_BYTES;

@@ -14,13 +14,41 @@ enum {
     FRAME_HEADER_MAX_BYTES = 14, /* RFC 6455 section 5.2 */
 };
 
+static const struct states_row rows[] = {
+    {WS_OPENING, WS_BEGIN, WS_OPEN},
+    {WS_OPENING, WS_END, WS_ENDED},
+    {WS_OPENING, WS_CLOSE, WS_FREED},
+    {WS_OPEN, WS_END, WS_ENDED},
+    {WS_OPEN, WS_CLOSE, WS_FREED},
+    {WS_ENDED, WS_END, WS_ENDED}, /* the peer's close, then the end of its socket */
+    {WS_ENDED, WS_CLOSE, WS_FREED},
+    {WS_FREED, WS_END, WS_FREED}, /* the owner closed it inside a callback */
+    {WS_FREED, WS_CLOSE, WS_FREED},
+};
+static const char *const state_names[] = {"opening", "open", "ended", "freed"};
+static const char *const event_names[] = {"begin", "end", "close"};
+_Static_assert(ARRAY_LEN(state_names) == WS_STATES, "each state has a name");
+_Static_assert(ARRAY_LEN(event_names) == WS_EVENTS, "each event has a name");
+
+const struct states ws_states = {"ws",      state_names, event_names,    WS_STATES,
+                                 WS_EVENTS, rows,        ARRAY_LEN(rows)};
+
+bool ws_move(struct ws *ws, enum ws_event event)
+{
+    int to = states_next(&ws_states, (int)ws->state, (int)event, NULL);
+    if (to == STATES_REFUSED || to == (int)ws->state)
+        return false;
+    ws->state = (enum ws_state)to;
+    return true;
+}
+
 static ssize_t receive(wslay_event_context_ptr frames, uint8_t *data, size_t cap, int flags,
                        void *arg)
 {
     struct ws *ws = arg;
     size_t len = 0;
     (void)flags;
-    const char *waiting = ws->is_freed ? NULL : stream_peek(ws->stream, &len);
+    const char *waiting = ws->state == WS_FREED ? NULL : stream_peek(ws->stream, &len);
     if (len == 0) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
@@ -56,7 +84,7 @@ static void on_message(wslay_event_context_ptr frames,
     struct ws *ws = arg;
     (void)frames;
     bool is_data = msg->opcode == WSLAY_TEXT_FRAME || msg->opcode == WSLAY_BINARY_FRAME;
-    if (is_data && !ws->is_freed && ws->state == WS_OPEN && ws->fns.on_message)
+    if (is_data && ws->state == WS_OPEN && ws->fns.on_message)
         ws->fns.on_message(ws->arg, msg->opcode == WSLAY_TEXT_FRAME, msg->msg, msg->msg_length);
 }
 
@@ -93,9 +121,8 @@ static void free_ws(void *arg)
 
 void ws_end(struct ws *ws, unsigned code, const struct fault *fault)
 {
-    if (ws->state == WS_ENDED || ws->is_freed)
+    if (!ws_move(ws, WS_END))
         return;
-    ws->state = WS_ENDED;
     timer_stop(&ws->ping);
     struct fault none = {0};
     if (ws->fns.on_closed)
@@ -145,7 +172,7 @@ static void on_read(void *arg)
     ws->is_reading = true;
     wslay_event_recv(ws->frames);
     ws->is_reading = false;
-    if (ws->is_freed)
+    if (ws->state == WS_FREED)
         return;
     if (flush_frames(ws) != ERR_LIMIT)
         check_close(ws);
@@ -191,13 +218,16 @@ static void on_ping_due(void *arg)
 void ws_begin(struct ws *ws, struct stream *take_stream, bool is_server)
 {
     static const struct stream_fns fns = {on_read, on_drained, on_closed};
+    if (!ws_move(ws, WS_BEGIN)) {
+        stream_close(take_stream);
+        return;
+    }
     int failed = is_server ? wslay_event_context_server_init(&ws->frames, &callbacks, ws)
                            : wslay_event_context_client_init(&ws->frames, &callbacks, ws);
     assert(!failed);
     (void)failed;
     wslay_event_config_set_max_recv_msg_length(ws->frames, ws->config.max_message_bytes);
     ws->stream = take_stream;
-    ws->state = WS_OPEN;
     ws->heard_us = loop_now_us(ws->loop);
     timer_init(&ws->ping, ws->loop, on_ping_due, ws);
     if (ws->config.ping_ms > 0)
@@ -209,7 +239,7 @@ void ws_begin(struct ws *ws, struct stream *take_stream, bool is_server)
 
 static enum err send_message(struct ws *ws, uint8_t opcode, const void *data, size_t len)
 {
-    if (ws->state != WS_OPEN || ws->is_freed)
+    if (ws->state != WS_OPEN)
         return ERR_CLOSED;
     if (ws_unsent(ws) + len + FRAME_HEADER_MAX_BYTES > ws->config.max_unsent_bytes)
         return ERR_LIMIT;
@@ -243,9 +273,8 @@ struct net_addr ws_peer(const struct ws *ws)
 
 void ws_close(struct ws *ws, enum ws_close_code code, const char *reason)
 {
-    if (!ws || ws->is_freed)
+    if (!ws || !ws_move(ws, WS_CLOSE))
         return;
-    ws->is_freed = true;
     if (ws->frames) {
         bool has_code = code != WS_NO_STATUS && code != WS_ABNORMAL;
         flush_frames(ws); /* libwslay sends a close ahead of the messages that wait */
@@ -256,6 +285,5 @@ void ws_close(struct ws *ws, enum ws_close_code code, const char *reason)
     }
     ws_opening_free(TAKE(ws->opening));
     stream_close_draining(TAKE(ws->stream));
-    ws->state = WS_ENDED;
     loop_defer(ws->loop, free_ws, ws);
 }

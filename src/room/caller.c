@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/states.h"
 #include "net/ws.h"
 #include "room/caller_internal.h"
 #include "room/join.h"
@@ -17,6 +18,43 @@ enum {
     SIGNAL_UNSENT_BYTES = 1048576,
     SIGNAL_PING_MS = 10000 /* finds half-open connections */
 };
+
+static const struct states_row rows[] = {
+    {CALLER_JOINING, CALLER_CONNECTED, CALLER_UP},
+    {CALLER_JOINING, CALLER_GONE, CALLER_REFUSED},
+    {CALLER_JOINING, CALLER_MEDIA_CLOSED, CALLER_JOINING}, /* it may offer anew until the limit */
+    {CALLER_JOINING, CALLER_CLOSE, CALLER_CLOSED},
+    {CALLER_UP, CALLER_MEDIA_CLOSED, CALLER_ENDING},
+    {CALLER_UP, CALLER_GONE, CALLER_LEFT},
+    {CALLER_UP, CALLER_CLOSE, CALLER_CLOSED},
+    {CALLER_ENDING, CALLER_GONE, CALLER_LEFT},
+    {CALLER_ENDING, CALLER_CLOSE, CALLER_CLOSED},
+    /* Several reasons may be found in one turn, and packets of it are still read. */
+    {CALLER_REFUSED, CALLER_CONNECTED, CALLER_REFUSED},
+    {CALLER_REFUSED, CALLER_MEDIA_CLOSED, CALLER_REFUSED},
+    {CALLER_REFUSED, CALLER_GONE, CALLER_REFUSED},
+    {CALLER_REFUSED, CALLER_CLOSE, CALLER_CLOSED},
+    {CALLER_LEFT, CALLER_MEDIA_CLOSED, CALLER_LEFT},
+    {CALLER_LEFT, CALLER_GONE, CALLER_LEFT},
+    {CALLER_LEFT, CALLER_CLOSE, CALLER_CLOSED},
+    {CALLER_CLOSED, CALLER_GONE, CALLER_CLOSED}, /* the host closed it while it was being told */
+};
+static const char *const state_names[] = {"joining", "up", "ending", "refused", "left", "closed"};
+static const char *const event_names[] = {"connected", "media_closed", "gone", "close"};
+_Static_assert(ARRAY_LEN(state_names) == CALLER_STATES, "each state has a name");
+_Static_assert(ARRAY_LEN(event_names) == CALLER_EVENTS, "each event has a name");
+
+const struct states caller_states = {"caller",      state_names, event_names,    CALLER_STATES,
+                                     CALLER_EVENTS, rows,        ARRAY_LEN(rows)};
+
+bool caller_move(struct caller *caller, enum caller_event event)
+{
+    int to = states_next(&caller_states, (int)caller->state, (int)event, caller->member.sid);
+    if (to == STATES_REFUSED || to == (int)caller->state)
+        return false;
+    caller->state = (enum caller_state)to;
+    return true;
+}
 
 static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 {
@@ -47,7 +85,7 @@ static void on_closed(void *arg, unsigned code, const struct fault *fault)
     log_debug("room.signal_closed", LOG_S("caller", caller->member.sid), LOG_I("code", code));
     ws_close(TAKE(caller->signal.ws), WS_NORMAL, NULL);
     const struct peer *peer = legs_out(&caller->legs)->peer;
-    if (caller->state == CALLER_JOINING || caller->is_media_closed || peer_is_silent(peer))
+    if (caller->state != CALLER_UP || peer_is_silent(peer))
         caller_gone(caller, ROOM_LEFT_LOST);
 }
 
@@ -60,17 +98,14 @@ static void on_join_limit(void *arg)
 static void on_silence(void *arg)
 {
     struct caller *caller = arg;
-    int64_t limit_us = caller->config.silence_limit_us;
-    int64_t alone_until_us = caller->last_signal_us + limit_us;
-    if (caller->state != CALLER_UP ||
-        !(caller->is_media_closed || peer_is_silent(legs_out(&caller->legs)->peer)))
+    int64_t alone_until_us = caller->last_signal_us + caller->config.silence_limit_us;
+    bool is_silent = caller->state == CALLER_UP && peer_is_silent(legs_out(&caller->legs)->peer);
+    if (caller->state != CALLER_ENDING && !is_silent)
         return;
-    if (caller->signal.ws && !caller->is_media_closed &&
-        alone_until_us > loop_now_us(caller->config.loop)) {
+    if (caller->signal.ws && is_silent && alone_until_us > loop_now_us(caller->config.loop))
         timer_set(&caller->silence_timer, alone_until_us);
-        return;
-    }
-    caller_gone(caller, ROOM_LEFT_LOST);
+    else
+        caller_gone(caller, ROOM_LEFT_LOST);
 }
 
 static void on_tick(void *arg)
@@ -100,9 +135,8 @@ static void run_gone(void *arg)
 /* At the end of the turn: the reason may be found while the caller is being opened. */
 void caller_gone(struct caller *caller, enum room_left how)
 {
-    if (caller->state == CALLER_CLOSED || caller->is_gone)
+    if (!caller_move(caller, CALLER_GONE))
         return;
-    caller->is_gone = true;
     caller->gone_how = how;
     loop_defer(caller->config.loop, run_gone, caller);
 }
@@ -112,7 +146,7 @@ void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const
     log_info("room.caller_refused", LOG_S("room", caller->config.room->name), LOG_S("reason", why));
     signal_send_leave(&caller->signal, reason, ACTION_DISCONNECT);
     ws_close(TAKE(caller->signal.ws), WS_NORMAL, why);
-    bool was_here = caller->state == CALLER_UP; /* an offer later on: his client may come again */
+    bool was_here = caller_is_up(caller); /* an offer later on: his client may come again */
     caller_gone(caller, was_here ? ROOM_LEFT_LOST : ROOM_LEFT_REFUSED);
 }
 
@@ -120,7 +154,7 @@ void caller_put_out(struct caller *caller, const char *why)
 {
     log_warn("room.caller_put_out", LOG_S("room", caller->config.room->name), LOG_S("reason", why));
     metric_add(METRIC_CALLERS_PUT_OUT, 1);
-    caller_gone(caller, caller->state == CALLER_UP ? ROOM_LEFT_CLEAN : ROOM_LEFT_REFUSED);
+    caller_gone(caller, caller_is_up(caller) ? ROOM_LEFT_CLEAN : ROOM_LEFT_REFUSED);
 }
 
 static struct signal_self self_of(struct caller *caller)
@@ -146,9 +180,8 @@ void caller_tell_muted(struct caller *caller)
 
 void caller_up(struct caller *caller)
 {
-    if (caller->state != CALLER_JOINING)
+    if (!caller_move(caller, CALLER_CONNECTED))
         return;
-    caller->state = CALLER_UP;
     timer_stop(&caller->join_timer);
     timer_set_after(&caller->tick_timer, METER_TICK_US);
     caller->member.is_active = true;
@@ -234,7 +267,7 @@ struct caller *caller_open(const struct caller_config *config, struct room_join 
 
 bool caller_can_resume(const struct caller *caller, const struct room_join *join)
 {
-    return caller_is_up(caller) && !caller->is_gone &&
+    return caller && (caller->state == CALLER_UP || caller->state == CALLER_ENDING) &&
            caller->legs.is_single == join->request.is_single_pc &&
            strcmp(caller->member.sid, join->request.participant_sid) == 0;
 }
@@ -276,9 +309,8 @@ static void free_caller(void *arg)
 void caller_close(struct caller *caller, enum caller_leave_reason reason,
                   enum caller_leave_action action)
 {
-    if (!caller || caller->state == CALLER_CLOSED)
+    if (!caller || !caller_move(caller, CALLER_CLOSE))
         return;
-    caller->state = CALLER_CLOSED;
     if (caller->signal.ws) {
         signal_send_leave(&caller->signal, reason, action);
         ws_close(TAKE(caller->signal.ws), WS_NORMAL, NULL);
@@ -304,7 +336,8 @@ const char *caller_name(const struct caller *caller)
 
 bool caller_is_up(const struct caller *caller)
 {
-    return caller && caller->state == CALLER_UP;
+    return caller && (caller->state == CALLER_UP || caller->state == CALLER_ENDING ||
+                      caller->state == CALLER_LEFT);
 }
 
 const char *caller_track_sid(const struct caller *caller)

@@ -1,11 +1,13 @@
 /* The caller of a hosted room: one joined client with its signalling connection and its one (v1) or
  * two (v0) peer connections. The host owns it and is told what matters by struct caller_fns.
  *
- *     JOINING --primary peer connected--> UP --> CLOSED
- *        '--leave, loss, limit, close-----------^
+ *     JOINING --primary peer connected--> UP --its media closed--> ENDING
+ *        '-- leave, loss, limit --> REFUSED    '-- leave, loss --> LEFT <--'
+ *     any --caller_close()--> CLOSED
  *
- * Signalling may be lost while UP: as long as packets come the caller stays (LiveKit, Server-side
- * timers). Thread: its loop. */
+ * REFUSED and LEFT wait for the end of the turn, when the host is told. Signalling may be lost
+ * while UP: as long as packets come the caller stays (LiveKit, Server-side timers). Thread: its
+ * loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -82,7 +84,7 @@ void caller_close(struct caller *caller, enum caller_leave_reason reason,
 const char *caller_identity(const struct caller *caller);
 const char *caller_name(const struct caller *caller);
 const char *caller_track_sid(const struct caller *caller); /* of the microphone; "TR_none" */
-bool caller_is_up(const struct caller *caller);
+bool caller_is_up(const struct caller *caller); /* it has been, and is not closed; NULL: no */
 int64_t caller_last_packet_us(const struct caller *caller);
 void caller_stats(const struct caller *caller, struct room_stats *out);
 

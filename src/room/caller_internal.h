@@ -5,6 +5,7 @@
 
 #include "base/bucket.h"
 #include "base/loop.h"
+#include "base/states.h"
 #include "room/backlog.h"
 #include "room/caller.h"
 #include "room/legs.h"
@@ -28,14 +29,27 @@ enum {
     CALLER_EXCESS_MOST = 300 /* requests dropped; then the caller is put out */
 };
 
-enum caller_state { CALLER_JOINING, CALLER_UP, CALLER_CLOSED };
+enum caller_state {
+    CALLER_JOINING,
+    CALLER_UP,
+    CALLER_ENDING,  /* its media is closed; its leave is waited for */
+    CALLER_REFUSED, /* was never up; the host is to be told */
+    CALLER_LEFT,    /* was up; the host is to be told */
+    CALLER_CLOSED
+};
+enum caller_event {
+    CALLER_CONNECTED,    /* the primary peer connection is up */
+    CALLER_MEDIA_CLOSED, /* by its side */
+    CALLER_GONE,         /* for whatever reason */
+    CALLER_CLOSE         /* the host lets go of it */
+};
+enum { CALLER_STATES = CALLER_CLOSED + 1, CALLER_EVENTS = CALLER_CLOSE + 1 };
+extern const struct states caller_states;
 
 struct caller {
     struct caller_config config;
     enum caller_state state;
-    bool is_media_closed; /* by the caller; its leave is waited for */
-    bool is_gone;         /* the host is to be told gone_how */
-    enum room_left gone_how;
+    enum room_left gone_how; /* REFUSED, LEFT: what the host is to be told */
     bool told_muted;
     struct signal signal;
     struct member member;
@@ -51,6 +65,8 @@ struct caller {
 };
 
 /* caller.c */
+/* False: nothing has changed. */
+bool caller_move(struct caller *caller, enum caller_event event);
 void caller_gone(struct caller *caller, enum room_left how);
 void caller_up(struct caller *caller);
 void caller_refuse(struct caller *caller, enum caller_leave_reason reason, const char *why);

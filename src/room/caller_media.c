@@ -64,7 +64,8 @@ static void on_audio(struct caller *caller, const struct peer_audio *audio, int6
 /* Who leaves says so by signalling, too, but that comes another way and may be the later one. */
 static void media_closed(struct caller *caller, int64_t now_us)
 {
-    caller->is_media_closed = true;
+    if (!caller_move(caller, CALLER_MEDIA_CLOSED))
+        return;
     if (caller->signal.ws)
         timer_set(&caller->silence_timer, now_us + LEAVE_WAIT_US);
     else
@@ -99,7 +100,7 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
         caller_put_out(caller, "more packets than a caller may send");
         break;
     case PEER_EVENT_CLOSED:
-        if (is_primary && caller->state == CALLER_UP)
+        if (is_primary)
             media_closed(caller, now_us);
         break;
     case PEER_EVENT_FAILED:

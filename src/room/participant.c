@@ -19,6 +19,40 @@ enum {
     PING_TIMEOUT_US = 15000000
 };
 
+static const struct states_row rows[] = {
+    {PARTICIPANT_DIALLING, PARTICIPANT_JOINED, PARTICIPANT_JOINING},
+    {PARTICIPANT_DIALLING, PARTICIPANT_END, PARTICIPANT_ENDED},
+    {PARTICIPANT_DIALLING, PARTICIPANT_CLOSE, PARTICIPANT_CLOSED},
+    {PARTICIPANT_JOINING, PARTICIPANT_CONNECTED, PARTICIPANT_UP},
+    {PARTICIPANT_JOINING, PARTICIPANT_END, PARTICIPANT_ENDED},
+    {PARTICIPANT_JOINING, PARTICIPANT_CLOSE, PARTICIPANT_CLOSED},
+    {PARTICIPANT_UP, PARTICIPANT_END, PARTICIPANT_ENDED},
+    {PARTICIPANT_UP, PARTICIPANT_CLOSE, PARTICIPANT_CLOSED},
+    {PARTICIPANT_ENDED, PARTICIPANT_CONNECTED, PARTICIPANT_ENDED}, /* on its way when it ended */
+    {PARTICIPANT_ENDED, PARTICIPANT_END, PARTICIPANT_ENDED}, /* leave, then the socket's end */
+    {PARTICIPANT_ENDED, PARTICIPANT_CLOSE, PARTICIPANT_CLOSED},
+    {PARTICIPANT_CLOSED, PARTICIPANT_END, PARTICIPANT_CLOSED}, /* closed inside an event of ours */
+    {PARTICIPANT_CLOSED, PARTICIPANT_CLOSE, PARTICIPANT_CLOSED},
+};
+static const char *const state_names[] = {"dialling", "joining", "up", "ended", "closed"};
+static const char *const event_names[] = {"joined", "connected", "end", "close"};
+_Static_assert(ARRAY_LEN(state_names) == PARTICIPANT_STATES, "each state has a name");
+_Static_assert(ARRAY_LEN(event_names) == PARTICIPANT_EVENTS, "each event has a name");
+
+const struct states participant_states = {"participant",      state_names,        event_names,
+                                          PARTICIPANT_STATES, PARTICIPANT_EVENTS, rows,
+                                          ARRAY_LEN(rows)};
+
+bool participant_move(struct participant *participant, enum participant_event event)
+{
+    int to =
+        states_next(&participant_states, (int)participant->state, (int)event, participant->sid);
+    if (to == STATES_REFUSED || to == (int)participant->state)
+        return false;
+    participant->state = (enum participant_state)to;
+    return true;
+}
+
 static struct participant *participant_of(const struct room_link *link)
 {
     return CONTAINER_OF(link, struct participant, link);
@@ -91,9 +125,8 @@ static void on_chat(void *arg, const char *text)
 
 void participant_up(struct participant *participant)
 {
-    if (participant->state != PARTICIPANT_JOINING)
+    if (!participant_move(participant, PARTICIPANT_CONNECTED))
         return;
-    participant->state = PARTICIPANT_UP;
     const struct room_events *events = &participant->config.events->room;
     if (events->on_joined)
         events->on_joined(participant->config.arg, participant->agent_identity,
@@ -102,9 +135,8 @@ void participant_up(struct participant *participant)
 
 void participant_end(struct participant *participant, enum err err, const char *reason)
 {
-    if (participant->state == PARTICIPANT_CLOSED || participant->is_ended)
+    if (!participant_move(participant, PARTICIPANT_END))
         return;
-    participant->is_ended = true;
     timer_stop(&participant->ping_timer);
     if (participant->config.events->on_ended)
         participant->config.events->on_ended(participant->config.arg, err, reason);
@@ -157,11 +189,10 @@ static void close_link(struct room_link *link, enum room_close_reason reason)
 {
     struct participant *participant = participant_of(link);
     (void)reason;
-    if (participant->state == PARTICIPANT_CLOSED)
+    if (!participant_move(participant, PARTICIPANT_CLOSE))
         return;
     participant_send_leave(participant);
     ws_close(TAKE(participant->ws), WS_NORMAL, NULL);
-    participant->state = PARTICIPANT_CLOSED;
     timer_stop(&participant->ping_timer);
     participant_media_close(participant);
     packet_reader_clear(&participant->reader);

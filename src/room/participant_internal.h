@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/loop.h"
+#include "base/states.h"
 #include "room/leg.h"
 #include "room/media.h"
 #include "room/packet.h"
@@ -14,12 +15,24 @@ struct Lk__SignalResponse;
 struct peer;
 struct ws;
 
+/*   DIALLING --JoinResponse--> JOINING --all peers connected--> UP
+ *      any of them --leave, loss, failure--> ENDED (on_ended was told)
+ *      any --close--> CLOSED */
 enum participant_state {
     PARTICIPANT_DIALLING,
     PARTICIPANT_JOINING,
     PARTICIPANT_UP,
+    PARTICIPANT_ENDED,
     PARTICIPANT_CLOSED
 };
+enum participant_event {
+    PARTICIPANT_JOINED, /* the JoinResponse has come */
+    PARTICIPANT_CONNECTED,
+    PARTICIPANT_END,
+    PARTICIPANT_CLOSE
+};
+enum { PARTICIPANT_STATES = PARTICIPANT_CLOSED + 1, PARTICIPANT_EVENTS = PARTICIPANT_CLOSE + 1 };
+extern const struct states participant_states;
 
 struct participant {
     struct room_link link;
@@ -40,10 +53,11 @@ struct participant {
     struct transcript transcript;
     struct timer ping_timer;
     int64_t ping_interval_us, ping_timeout_us, heard_us;
-    bool is_ended; /* on_ended was told */
 };
 
 /* participant.c */
+/* False: nothing has changed. */
+bool participant_move(struct participant *participant, enum participant_event event);
 void participant_end(struct participant *participant, enum err err, const char *reason);
 void participant_up(struct participant *participant);
 

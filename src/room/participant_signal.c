@@ -201,9 +201,8 @@ static void take_agent(struct participant *participant, const Lk__ParticipantInf
 static void on_join(struct participant *participant, const Lk__SignalResponse *response)
 {
     const Lk__JoinResponse *join = response->join;
-    if (participant->state != PARTICIPANT_DIALLING || !join->participant)
+    if (!join->participant || !participant_move(participant, PARTICIPANT_JOINED))
         return;
-    participant->state = PARTICIPANT_JOINING;
     copy_text(participant->sid, sizeof participant->sid, join->participant->sid);
     copy_text(participant->identity, sizeof participant->identity, join->participant->identity);
     if (join->ping_interval > 0 && join->ping_interval < 3600)

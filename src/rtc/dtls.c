@@ -20,6 +20,7 @@
 
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "base/states.h"
 #include "rtc/wire.h"
 
 enum {
@@ -50,7 +51,31 @@ struct dtls {
     char reason[160];
 };
 
-/* ---- identity ---- */
+static const struct states_row rows[] = {
+    {DTLS_NEW, DTLS_SHAKE, DTLS_HANDSHAKE},    {DTLS_NEW, DTLS_CLOSE, DTLS_CLOSED},
+    {DTLS_NEW, DTLS_FAULT, DTLS_FAILED},       {DTLS_HANDSHAKE, DTLS_SHAKE, DTLS_HANDSHAKE},
+    {DTLS_HANDSHAKE, DTLS_FINISHED, DTLS_UP},  {DTLS_HANDSHAKE, DTLS_CLOSE, DTLS_CLOSED},
+    {DTLS_HANDSHAKE, DTLS_FAULT, DTLS_FAILED}, {DTLS_UP, DTLS_PEER_CLOSED, DTLS_CLOSED},
+    {DTLS_UP, DTLS_CLOSE, DTLS_CLOSED},        {DTLS_UP, DTLS_FAULT, DTLS_FAILED},
+    {DTLS_CLOSED, DTLS_CLOSE, DTLS_CLOSED}, /* the peer was first */
+    {DTLS_FAILED, DTLS_CLOSE, DTLS_FAILED}, /* its reason stays readable */
+};
+static const char *const state_names[] = {"new", "handshake", "up", "closed", "failed"};
+static const char *const event_names[] = {"shake", "finished", "peer_closed", "close", "fault"};
+_Static_assert(ARRAY_LEN(state_names) == DTLS_STATES, "each state has a name");
+_Static_assert(ARRAY_LEN(event_names) == DTLS_EVENTS, "each event has a name");
+
+const struct states dtls_states = {"dtls",      state_names, event_names,    DTLS_STATES,
+                                   DTLS_EVENTS, rows,        ARRAY_LEN(rows)};
+
+static bool move(struct dtls *dtls, enum dtls_event event)
+{
+    int to = states_next(&dtls_states, (int)dtls->state, (int)event, NULL);
+    if (to == STATES_REFUSED)
+        return false;
+    dtls->state = (enum dtls_state)to;
+    return true;
+}
 
 static int accept_any(int preverified, X509_STORE_CTX *store)
 {
@@ -123,12 +148,19 @@ const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity)
     return identity->fingerprint;
 }
 
-/* ---- one session ---- */
-
 static unsigned next_rto_us(SSL *ssl, unsigned last_us)
 {
     (void)ssl;
     return last_us ? MIN(last_us * 2, (unsigned)RTO_MAX_US) : RTO_FIRST_US;
+}
+
+static void fail(struct dtls *dtls, const char *what)
+{
+    const char *why = ERR_reason_error_string(ERR_peek_last_error());
+    if (!move(dtls, DTLS_FAULT))
+        return;
+    dtls->due_us = INT64_MAX;
+    snprintf(dtls->reason, sizeof dtls->reason, "%s: %s", what, why ? why : "closed");
 }
 
 struct dtls *dtls_new(struct dtls_identity *identity, bool is_client)
@@ -140,7 +172,7 @@ struct dtls *dtls_new(struct dtls_identity *identity, bool is_client)
     dtls->in = BIO_new(BIO_s_mem());
     dtls->out = BIO_new(BIO_s_mem());
     if (!dtls->ssl || !dtls->in || !dtls->out) { /* memory alone */
-        dtls->state = DTLS_FAILED;
+        fail(dtls, "DTLS");
         return dtls;
     }
     BIO_set_mem_eof_return(dtls->in, -1); /* empty: try again, not the end */
@@ -163,14 +195,6 @@ void dtls_free(struct dtls *dtls)
     mem_free(dtls);
 }
 
-static void fail(struct dtls *dtls, const char *what)
-{
-    const char *why = ERR_reason_error_string(ERR_peek_last_error());
-    dtls->state = DTLS_FAILED;
-    dtls->due_us = INT64_MAX;
-    snprintf(dtls->reason, sizeof dtls->reason, "%s: %s", what, why ? why : "closed");
-}
-
 static void set_deadline(struct dtls *dtls, int64_t now_us)
 {
     struct timeval left;
@@ -181,13 +205,14 @@ static void set_deadline(struct dtls *dtls, int64_t now_us)
 
 static void shake(struct dtls *dtls, int64_t now_us)
 {
-    dtls->state = DTLS_HANDSHAKE;
+    if (!move(dtls, DTLS_SHAKE))
+        return;
     ERR_clear_error();
     int result = SSL_do_handshake(dtls->ssl);
     int error = SSL_get_error(dtls->ssl, result);
-    if (result == 1)
-        dtls->state = DTLS_UP;
-    else if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
+    if (result == 1 && !move(dtls, DTLS_FINISHED))
+        fail(dtls, "DTLS handshake");
+    else if (result != 1 && error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
         fail(dtls, "DTLS handshake");
     set_deadline(dtls, now_us);
 }
@@ -221,7 +246,8 @@ size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t cap)
     case SSL_ERROR_WANT_WRITE:
         break;
     case SSL_ERROR_ZERO_RETURN:
-        dtls->state = DTLS_CLOSED;
+        if (!move(dtls, DTLS_PEER_CLOSED))
+            fail(dtls, "DTLS");
         break;
     default:
         fail(dtls, "DTLS");
@@ -269,8 +295,8 @@ void dtls_close(struct dtls *dtls)
 {
     if (dtls->state == DTLS_UP)
         SSL_shutdown(dtls->ssl);
-    if (dtls->state != DTLS_FAILED)
-        dtls->state = DTLS_CLOSED;
+    if (!move(dtls, DTLS_CLOSE))
+        return;
     dtls->due_us = INT64_MAX;
 }
 

@@ -19,6 +19,7 @@
 
 struct dtls;
 struct dtls_identity;
+struct states;
 
 enum {
     DTLS_FINGERPRINT_BYTES = 32, /* SHA-256 */
@@ -26,6 +27,15 @@ enum {
 };
 
 enum dtls_state { DTLS_NEW, DTLS_HANDSHAKE, DTLS_UP, DTLS_CLOSED, DTLS_FAILED };
+enum dtls_event {
+    DTLS_SHAKE,    /* the handshake begins or goes on */
+    DTLS_FINISHED, /* it is done */
+    DTLS_PEER_CLOSED,
+    DTLS_CLOSE, /* dtls_close() */
+    DTLS_FAULT
+};
+enum { DTLS_STATES = DTLS_FAILED + 1, DTLS_EVENTS = DTLS_FAULT + 1 };
+extern const struct states dtls_states;
 
 /* RFC 5764 section 4.1.2, RFC 7714 section 14.2: numbers of the wire. */
 enum dtls_srtp_profile { DTLS_AES128_CM_SHA1_80 = 0x0001, DTLS_AEAD_AES_128_GCM = 0x0007 };

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "net/http_conn.h"
 #include "net/stream.h"
 #include "turn.h"
 
@@ -858,4 +859,21 @@ TEST(pieces_end_when_the_server_closes)
     CHECK(turn_until(site.loop, has_waited, &turns));
     site_close(&site);
     CHECK(site.is_gone && !site.piecewise);
+}
+
+TEST(a_connection_moves_as_the_table_says)
+{
+    enum { NO = STATES_REFUSED };
+    static const int want[CONN_STATES][CONN_EVENTS] = {
+        /* ask, want, hand, reply, sent, end */
+        [CONN_HEAD] = {CONN_ASKED, NO, NO, CONN_ANSWER, NO, CONN_CLOSED},
+        [CONN_ASKED] = {NO, CONN_BODY, CONN_HANDLER, CONN_ANSWER, NO, CONN_CLOSED},
+        [CONN_BODY] = {NO, NO, CONN_HANDLER, CONN_ANSWER, NO, CONN_CLOSED},
+        [CONN_HANDLER] = {NO, NO, NO, CONN_ANSWER, NO, CONN_CLOSED},
+        [CONN_ANSWER] = {NO, NO, NO, NO, CONN_HEAD, CONN_CLOSED},
+        [CONN_CLOSED] = {NO, NO, NO, NO, NO, NO},
+    };
+    for (int state = 0; state < CONN_STATES; state++)
+        for (int event = 0; event < CONN_EVENTS; event++)
+            CHECK_INT(states_next(&conn_states, state, event, NULL), want[state][event]);
 }

@@ -9,6 +9,7 @@
 #include "net/http_server.h"
 #include "net/resolver.h"
 #include "net/stream.h"
+#include "net/ws_conn.h"
 #include "net/ws_handshake.h"
 #include "turn.h"
 
@@ -282,4 +283,19 @@ TEST(answers_that_are_no_handshake_are_refused)
                        rows[i].err))
             CHECK_TEXT(rows[i].text, "so");
     }
+}
+
+TEST(a_websocket_moves_as_the_table_says)
+{
+    enum { NO = STATES_REFUSED };
+    static const int want[WS_STATES][WS_EVENTS] = {
+        /* begin, end, close */
+        [WS_OPENING] = {WS_OPEN, WS_ENDED, WS_FREED},
+        [WS_OPEN] = {NO, WS_ENDED, WS_FREED},
+        [WS_ENDED] = {NO, WS_ENDED, WS_FREED},
+        [WS_FREED] = {NO, WS_FREED, WS_FREED},
+    };
+    for (int state = 0; state < WS_STATES; state++)
+        for (int event = 0; event < WS_EVENTS; event++)
+            CHECK_INT(states_next(&ws_states, state, event, NULL), want[state][event]);
 }

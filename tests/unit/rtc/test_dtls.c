@@ -2,6 +2,7 @@
 #include "rtc/dtls.h"
 
 #include "base/attr.h"
+#include "base/states.h"
 #include "sim_net.h"
 #include "test.h"
 
@@ -179,4 +180,20 @@ TEST(dtls_ignores_garbage_once_up)
     CHECK_INT(dtls_write(pair.ends[0], junk, 10), OK);
     CHECK_INT(carry(&pair, 1, got, sizeof got), 10);
     tear_down(&pair);
+}
+
+TEST(dtls_moves_as_the_table_says)
+{
+    enum { NO = STATES_REFUSED };
+    static const int want[DTLS_STATES][DTLS_EVENTS] = {
+        /* shake, finished, peer_closed, close, fault */
+        [DTLS_NEW] = {DTLS_HANDSHAKE, NO, NO, DTLS_CLOSED, DTLS_FAILED},
+        [DTLS_HANDSHAKE] = {DTLS_HANDSHAKE, DTLS_UP, NO, DTLS_CLOSED, DTLS_FAILED},
+        [DTLS_UP] = {NO, NO, DTLS_CLOSED, DTLS_CLOSED, DTLS_FAILED},
+        [DTLS_CLOSED] = {NO, NO, NO, DTLS_CLOSED, NO},
+        [DTLS_FAILED] = {NO, NO, NO, DTLS_FAILED, NO},
+    };
+    for (int state = 0; state < DTLS_STATES; state++)
+        for (int event = 0; event < DTLS_EVENTS; event++)
+            CHECK_INT(states_next(&dtls_states, state, event, NULL), want[state][event]);
 }

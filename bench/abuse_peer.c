@@ -5,7 +5,9 @@
 #include "abuse_kinds.h"
 #include "base/attr.h"
 #include "base/mem.h"
+#include "rtc/demux.h"
 #include "rtc/dtls.h"
+#include "rtc/ice.h"
 #include "rtc/peer.h"
 #include "rtc/rtp_media.h"
 #include "rtc/stun.h"
@@ -58,9 +60,11 @@ void peer_end(void *arg)
 void peer_give(void *arg)
 {
     struct state *state = arg;
-    struct net_addr local = net_addr_ipv4(10, 0, 0, 1, 1000), from = net_addr_ipv4(10, 0, 0, 2, 2);
+    struct ice_path path = {net_addr_ipv4(10, 0, 0, 1, 1000), net_addr_ipv4(10, 0, 0, 2, 2)};
+    struct demux_packet packet;
     struct peer_datagram out;
-    peer_input(state->peer, &local, &from, state->packet, state->len, state->now_us);
+    demux_read(state->packet, state->len, &packet);
+    peer_input(state->peer, &path, &packet, state->now_us);
     while (peer_output(state->peer, &out, state->now_us))
         continue;
 }

@@ -29,3 +29,12 @@ enum demux_kind demux_kind(const uint8_t *data, size_t len)
     }
     return DEMUX_UNKNOWN;
 }
+
+void demux_read(uint8_t *data, size_t len, struct demux_packet *out)
+{
+    out->kind = demux_kind(data, len);
+    out->data = data;
+    out->len = len;
+    if (out->kind == DEMUX_STUN && stun_parse(data, len, &out->stun))
+        out->kind = DEMUX_UNKNOWN;
+}

@@ -305,17 +305,12 @@ void peer_enable_data(struct peer *peer, uint16_t sctp_port, int64_t now_us)
 
 /* ---- datagrams in ---- */
 
-static void on_stun(struct peer *peer, const struct ice_path *path, const uint8_t *data, size_t len,
-                    int64_t now_us)
+static void on_stun(struct peer *peer, const struct ice_path *path,
+                    const struct stun_message *message, int64_t now_us)
 {
-    struct stun_message message;
-    if (stun_parse(data, len, &message)) {
-        peer->refused++;
-        return;
-    }
     bool is_authentic = peer->role == PEER_LITE
-                            ? ice_lite_input(&peer->ice.lite, path, &message)
-                            : ice_client_input(&peer->ice.client, &path->remote, &message, now_us);
+                            ? ice_lite_input(&peer->ice.lite, path, message)
+                            : ice_client_input(&peer->ice.client, &path->remote, message, now_us);
     if (is_authentic)
         heard(peer, now_us);
     else
@@ -363,22 +358,22 @@ static bool may_send(struct peer *peer, enum demux_kind kind, size_t len, int64_
     return false;
 }
 
-bool peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
-                uint8_t *data, size_t len, int64_t now_us)
+bool peer_input(struct peer *peer, const struct ice_path *path, const struct demux_packet *packet,
+                int64_t now_us)
 {
-    struct ice_path path = {.local = *local, .remote = *from};
-    enum demux_kind kind = demux_kind(data, len);
+    enum demux_kind kind = packet->kind;
     peer->has_audio = peer->has_heard = false;
-    if (!may_send(peer, kind, len, now_us))
+    if (!may_send(peer, kind, packet->len, now_us))
         return false;
     if (kind == DEMUX_STUN)
-        on_stun(peer, &path, data, len, now_us);
-    else if (peer->is_over || kind == DEMUX_UNKNOWN || !peer_has_path(peer, local, from))
+        on_stun(peer, path, &packet->stun, now_us);
+    else if (peer->is_over || kind == DEMUX_UNKNOWN ||
+             !peer_has_path(peer, &path->local, &path->remote))
         peer->refused++;
     else if (kind == DEMUX_DTLS)
-        on_dtls(peer, data, len, now_us);
+        on_dtls(peer, packet->data, packet->len, now_us);
     else
-        on_media(peer, kind, data, len, now_us);
+        on_media(peer, kind, packet->data, packet->len, now_us);
     if (peer->has_heard)
         budget_was_good(&peer->budget);
     advance(peer, now_us);

@@ -26,6 +26,8 @@
 #include "rtc/data.h"
 #include "rtc/dtls.h"
 
+struct demux_packet;
+struct ice_path;
 struct peer;
 
 enum peer_role { PEER_LITE, PEER_CONTROLLING };
@@ -125,10 +127,10 @@ void peer_enable_data(struct peer *peer, uint16_t sctp_port, int64_t now_us);
  * peer_output() (port_pump()). */
 struct data *peer_data(struct peer *peer);
 
-/* data is overwritten (opened in place). False: it was over the peer's budget (lite role), and
+/* Its data is overwritten (opened in place). False: it was over the peer's budget (lite role), and
  * nothing was done for it. */
-bool peer_input(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
-                uint8_t *data, size_t len, int64_t now_us);
+bool peer_input(struct peer *peer, const struct ice_path *path, const struct demux_packet *packet,
+                int64_t now_us);
 /* The next datagram to send; call until false. Runs the timers that are due, which may make
  * events. */
 bool peer_output(struct peer *peer, struct peer_datagram *out, int64_t now_us);

@@ -158,15 +158,14 @@ static struct slot *slot_by_ufrag(const struct port *port, const char *text, siz
     return is_named ? slot : NULL;
 }
 
-static struct slot *find_slot(const struct port *port, enum demux_kind kind,
-                              const struct udp_packet *packet, const struct ice_path *path)
+static struct slot *find_slot(const struct port *port, const struct demux_packet *packet,
+                              const struct ice_path *path)
 {
-    if (kind != DEMUX_STUN)
+    if (packet->kind != DEMUX_STUN)
         return map_get(port->routes, path, sizeof *path);
-    struct stun_message message;
-    if (stun_parse(packet->data, packet->len, &message) || !message.username)
+    if (!packet->stun.username)
         return NULL;
-    return slot_by_ufrag(port, message.username, message.username_len);
+    return slot_by_ufrag(port, packet->stun.username, packet->stun.username_len);
 }
 
 static void forget_route(struct slot *slot, const struct ice_path *path)
@@ -190,19 +189,19 @@ static void learn_route(struct slot *slot, const struct ice_path *path)
     map_set(routes, path, sizeof *path, slot);
 }
 
-static void give_packet(struct slot *slot, enum demux_kind kind, const struct ice_path *path,
-                        const struct udp_packet *packet, int64_t now_us)
+static void give_packet(struct slot *slot, const struct ice_path *path,
+                        const struct demux_packet *packet, int64_t now_us)
 {
-    if (!peer_input(slot->peer, &path->local, &path->remote, packet->data, packet->len, now_us)) {
+    if (!peer_input(slot->peer, path, packet, now_us)) {
         mark_dirty(slot); /* it may have something to tell of that, once a turn */
         return;
     }
-    if (kind == DEMUX_STUN && !slot->own)
+    if (packet->kind == DEMUX_STUN && !slot->own)
         learn_route(slot, path);
-    if (kind != DEMUX_RTP)
+    if (packet->kind != DEMUX_RTP)
         take_output(slot, now_us);
     take_events(slot, now_us);
-    if (kind != DEMUX_RTP)
+    if (packet->kind != DEMUX_RTP)
         mark_dirty(slot);
 }
 
@@ -213,10 +212,11 @@ static void on_shared_packets(void *arg, const struct udp_packet *packets, size_
     port->stats.datagrams_in += count;
     for (size_t i = 0; i < count && !port->is_closed; i++) {
         struct ice_path path = {.local = packets[i].local, .remote = packets[i].peer};
-        enum demux_kind kind = demux_kind(packets[i].data, packets[i].len);
-        struct slot *slot = find_slot(port, kind, &packets[i], &path);
+        struct demux_packet packet;
+        demux_read(packets[i].data, packets[i].len, &packet);
+        struct slot *slot = find_slot(port, &packet, &path);
         if (slot)
-            give_packet(slot, kind, &path, &packets[i], now_us);
+            give_packet(slot, &path, &packet, now_us);
         else
             port->stats.datagrams_unknown++;
     }
@@ -229,8 +229,9 @@ static void on_own_packets(void *arg, const struct udp_packet *packets, size_t c
     slot->port->stats.datagrams_in += count;
     for (size_t i = 0; i < count && !slot->is_closed; i++) {
         struct ice_path path = {.remote = packets[i].peer};
-        enum demux_kind kind = demux_kind(packets[i].data, packets[i].len);
-        give_packet(slot, kind, &path, &packets[i], now_us);
+        struct demux_packet packet;
+        demux_read(packets[i].data, packets[i].len, &packet);
+        give_packet(slot, &path, &packet, now_us);
     }
 }
 

@@ -7,12 +7,23 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "rtc/demux.h"
+#include "rtc/ice.h"
 #include "rtc/peer.h"
 #include "rtc/stun.h"
 
 enum { NOW_US = 1000000 };
 
 static struct dtls_identity *identity;
+
+static void feed(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
+                 uint8_t *data, size_t len, int64_t now_us)
+{
+    struct demux_packet packet;
+    struct ice_path path = {*local, *from};
+    demux_read(data, len, &packet);
+    peer_input(peer, &path, &packet, now_us);
+}
 
 static void validate_path(struct peer *peer, const struct net_addr *local,
                           const struct net_addr *from)
@@ -23,7 +34,7 @@ static void validate_path(struct peer *peer, const struct net_addr *local,
     stun_put_username(&writer, peer_ufrag(peer), "peer");
     stun_put_role(&writer, true, 1);
     size_t len = stun_finish(&writer, peer_pwd(peer));
-    peer_input(peer, local, from, check, len, NOW_US);
+    feed(peer, local, from, check, len, NOW_US);
     assert(peer_has_path(peer, local, from));
 }
 
@@ -52,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         len = MIN(len, sizeof datagram);
         memcpy(datagram, data + at + 2, len);
         at += 2 + len;
-        peer_input(peer, &local, &from, datagram, len, now_us);
+        feed(peer, &local, &from, datagram, len, now_us);
         turn(peer, now_us);
     }
     return 0;

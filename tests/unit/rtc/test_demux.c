@@ -25,3 +25,19 @@ TEST(demux_tells_protocols_by_the_first_bytes)
         CHECK_INT(demux_kind(data, cases[i].len), cases[i].want);
     }
 }
+
+TEST(what_begins_like_stun_and_is_none_is_unknown)
+{
+    uint8_t check[64], junk[20] = {0, 1};
+    struct stun_writer writer;
+    struct demux_packet packet;
+    stun_begin(&writer, check, sizeof(check), STUN_BINDING_REQUEST,
+               (const uint8_t *)"123456789012");
+    size_t len = stun_finish(&writer, NULL);
+    demux_read(check, len, &packet);
+    CHECK_INT(packet.kind, DEMUX_STUN);
+    CHECK_INT(packet.stun.type, STUN_BINDING_REQUEST);
+    CHECK(packet.data == check && packet.len == len);
+    demux_read(junk, sizeof(junk), &packet);
+    CHECK_INT(packet.kind, DEMUX_UNKNOWN);
+}

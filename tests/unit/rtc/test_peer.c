@@ -2,6 +2,8 @@
 #include "rtc/peer.h"
 
 #include "base/attr.h"
+#include "rtc/demux.h"
+#include "rtc/ice.h"
 #include "rtc/rtcp.h"
 #include "sim_net.h"
 #include "test.h"
@@ -78,6 +80,15 @@ static void turn(struct call *call, unsigned end)
         take_event(call, end, &event);
 }
 
+static void feed(struct peer *peer, const struct net_addr *local, const struct net_addr *from,
+                 uint8_t *data, size_t len, int64_t now_us)
+{
+    struct demux_packet packet;
+    struct ice_path path = {*local, *from};
+    demux_read(data, len, &packet);
+    peer_input(peer, &path, &packet, now_us);
+}
+
 static void run(struct call *call, int64_t for_us)
 {
     int64_t until_us = call->net->now_us + for_us;
@@ -85,8 +96,8 @@ static void run(struct call *call, int64_t for_us)
     for (unsigned steps = 0; call->net->now_us < until_us; steps++) {
         REQUIRE(steps < 100000); /* a deadline in the past would spin */
         while (sim_net_receive(call->net, &datagram)) {
-            peer_input(call->ends[datagram.to], &datagram.local, &datagram.from, datagram.data,
-                       datagram.len, call->net->now_us);
+            feed(call->ends[datagram.to], &datagram.local, &datagram.from, datagram.data,
+                 datagram.len, call->net->now_us);
             turn(call, datagram.to);
         }
         turn(call, 0);
@@ -304,7 +315,7 @@ TEST(peer_takes_nothing_but_checks_from_elsewhere)
     peer_stats(call.ends[1], &before);
     for (unsigned first = 0; first < 256; first++) {
         uint8_t junk[100] = {(uint8_t)first, 200, 0, 24};
-        peer_input(call.ends[1], &local, &stranger, junk, sizeof junk, call.net->now_us);
+        feed(call.ends[1], &local, &stranger, junk, sizeof junk, call.net->now_us);
         CHECK(!peer_has_path(call.ends[1], &local, &stranger));
     }
     peer_stats(call.ends[1], &after);
@@ -327,8 +338,8 @@ TEST(peer_survives_garbage_on_its_own_path)
             uint32_t word = sim_net_random(call.net);
             memcpy(junk + at, &word, 4);
         }
-        peer_input(call.ends[1], &local, &from, junk, sim_net_random(call.net) % sizeof junk,
-                   call.net->now_us);
+        feed(call.ends[1], &local, &from, junk, sim_net_random(call.net) % sizeof junk,
+             call.net->now_us);
         turn(&call, 1);
     }
     CHECK(peer_is_connected(call.ends[1]));

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/fair.h"
 #include "net/guard.h"
-#include "net/http_server.h"
+#include "net/http_header.h"
 
 struct http_client;
 struct http_fetch;

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "net/http_client_fetch.h"
+#include "net/http_client_internal.h"
 #include "net/internal.h"
 #include "net/resolver.h"
 #include "net/tls.h"

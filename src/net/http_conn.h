@@ -1,6 +1,6 @@
-/* What the files of the HTTP server share: http_server.c (connections, timers), http_read.c (heads
- * and bodies), http_write.c (answers), http_pieces.c (answers made piece by piece).
- * Thread: the server's loop.
+/* What the files of the HTTP server share: http_server.c (connections, timers), http_conn_read.c
+ * (heads and bodies), http_conn_write.c (answers), http_conn_pieces.c (answers made piece by
+ * piece). Thread: the server's loop.
  *
  *   HEAD --whole--> ASKED --http_body_want--> BODY --whole--> HANDLER --http_answer--> ANSWER
  *     ^               |                         '-- none --------^                       |
@@ -118,14 +118,15 @@ void pace_begin(struct http_conn *conn);
 void pace_moved(struct http_conn *conn, size_t bytes);
 void pace_look(struct http_conn *conn); /* at the reader, before more is written for it */
 
-/* http_read.c: each returns false when it needs more bytes, or the connection's state has changed.
+/* http_conn_read.c: each returns false when it needs more bytes, or the connection's state has
+ * changed.
  */
 bool conn_read_head(struct http_conn *conn);
 bool conn_read_body(struct http_conn *conn);
 void exchange_free(struct http_exchange *exchange);
 void spool_sweep(const char *dir); /* what a process that died has left */
 
-/* http_write.c */
+/* http_conn_write.c */
 void conn_refuse(struct http_conn *conn, int status, const char *sentence);
 void conn_answer_done(struct http_conn *conn); /* all written: next request, or the end */
 void conn_write_file(struct http_conn *conn);
@@ -134,7 +135,7 @@ void conn_append_head(struct http_conn *conn, const struct http_answer *answer, 
                       struct buf *out);
 bool http_has_no_body(int status);
 
-/* http_pieces.c */
+/* http_conn_pieces.c */
 void conn_piece_left(struct http_conn *conn); /* all written: the next piece is wanted */
 /* A piece has left, or the connection is no more: the exchange's owner is told, later. */
 void exchange_tell(struct http_exchange *exchange);

@@ -9,7 +9,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "net/http_server.h"
+#include "net/http_header.h"
 
 struct arena;
 
@@ -40,8 +40,3 @@ enum err http_head_find(const char *data, size_t len, const struct http_limits *
 int http_head_parse(struct arena *arena, const char *data, size_t len,
                     const struct http_limits *limits, struct http_head *out,
                     const char **out_reason) MUST_USE;
-
-/* The first header of that name in any case, or NULL. */
-const char *http_header_find(const struct http_header *headers, size_t count, const char *name);
-/* Is `token` in a comma-separated list such as Connection's? */
-bool http_list_has(const char *list, const char *token);

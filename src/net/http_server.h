@@ -25,17 +25,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "net/addr.h"
+#include "net/http_header.h"
 
 struct http_exchange;
 struct http_server;
 struct loop;
 struct stream_state;
 struct tls_context;
-
-struct http_header {
-    const char *name; /* as sent */
-    const char *value;
-};
 
 enum http_body_state {
     HTTP_BODY_NONE,     /* the request has none (or its length is 0) */

@@ -9,8 +9,8 @@
 #include "base/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "net/lookup.h"
-#include "net/name_cache.h"
+#include "net/resolver_cache.h"
+#include "net/resolver_lookup.h"
 #include "net/url.h"
 
 enum {
@@ -28,10 +28,10 @@ struct resolver {
     const struct guard *guard;
     bool has_nameserver;
     struct net_addr nameserver;
-    struct fair *fair;            /* of questions */
-    struct map *questions;        /* by tenant and host */
-    struct name_cache *operators; /* its names are searched for in the machine's domains too */
-    struct name_cache *tenants;
+    struct fair *fair;                /* of questions */
+    struct map *questions;            /* by tenant and host */
+    struct resolver_cache *operators; /* its names are searched for in the machine's domains too */
+    struct resolver_cache *tenants;
     struct list_node ready; /* struct resolve, to be told in the next turn */
     struct list_node checks;
     bool is_stopped;
@@ -44,9 +44,9 @@ struct question {
     struct resolver *resolver;
     bool is_operators;
     char *key;
-    const char *host;       /* in the key */
-    struct list_node waits; /* struct resolve */
-    struct lookup *lookup;  /* NULL: not yet its turn */
+    const char *host;               /* in the key */
+    struct list_node waits;         /* struct resolve */
+    struct resolver_lookup *lookup; /* NULL: not yet its turn */
     int64_t began_us;
 };
 
@@ -59,7 +59,7 @@ struct resolve {
     resolve_fn *fn;
     void *arg;
     struct question *question; /* NULL: ready */
-    struct lookup_answer answer;
+    struct resolver_lookup_answer answer;
 };
 
 /* A URL that is about to be saved. */
@@ -100,8 +100,8 @@ enum err resolver_new(struct loop *loop, const struct guard *guard, const char *
         resolver->nameserver.port = 53;
     resolver->fair = fair_new(&limits);
     resolver->questions = map_new();
-    resolver->operators = name_cache_new(OPERATORS_NAMES);
-    resolver->tenants = name_cache_new(CACHE_NAMES);
+    resolver->operators = resolver_cache_new(OPERATORS_NAMES);
+    resolver->tenants = resolver_cache_new(CACHE_NAMES);
     list_init(&resolver->ready);
     list_init(&resolver->checks);
     timer_init(&resolver->soon, loop, tell_ready, resolver);
@@ -127,8 +127,8 @@ void resolver_free(struct resolver *resolver)
         free_resolve(LIST_FIRST(&resolver->ready, struct resolve, node));
     map_free(resolver->questions);
     fair_free(resolver->fair);
-    name_cache_free(resolver->operators);
-    name_cache_free(resolver->tenants);
+    resolver_cache_free(resolver->operators);
+    resolver_cache_free(resolver->tenants);
     mem_free(resolver);
 }
 
@@ -160,7 +160,7 @@ static void alternate(struct net_addr *addrs, size_t count)
     }
 }
 
-static void guard_all(struct resolve *resolve, struct lookup_answer *answer)
+static void guard_all(struct resolve *resolve, struct resolver_lookup_answer *answer)
 {
     for (size_t i = 0; i < answer->count && !answer->fault.err; i++) {
         answer->addrs[i].port = resolve->port;
@@ -172,9 +172,9 @@ static void guard_all(struct resolve *resolve, struct lookup_answer *answer)
 }
 
 /* Frees it before the callback, which may do what it likes. */
-static void tell(struct resolve *resolve, const struct lookup_answer *found)
+static void tell(struct resolve *resolve, const struct resolver_lookup_answer *found)
 {
-    struct lookup_answer answer = *found;
+    struct resolver_lookup_answer answer = *found;
     resolve_fn *fn = resolve->fn;
     void *arg = resolve->arg;
     guard_all(resolve, &answer);
@@ -194,12 +194,12 @@ static void tell_ready(void *arg)
     }
     while (!list_is_empty(&batch)) {
         struct resolve *resolve = LIST_FIRST(&batch, struct resolve, node);
-        const struct lookup_answer answer = resolve->answer;
+        const struct resolver_lookup_answer answer = resolve->answer;
         tell(resolve, &answer);
     }
 }
 
-static void make_ready(struct resolve *resolve, const struct lookup_answer *answer)
+static void make_ready(struct resolve *resolve, const struct resolver_lookup_answer *answer)
 {
     struct resolver *resolver = resolve->resolver;
     resolve->answer = *answer;
@@ -212,7 +212,7 @@ static void make_ready(struct resolve *resolve, const struct lookup_answer *answ
 
 static void free_question(struct question *question)
 {
-    lookup_cancel(question->lookup);
+    resolver_lookup_cancel(question->lookup);
     mem_free(question->key);
     mem_free(question);
 }
@@ -228,7 +228,7 @@ static int drop_question(void *arg, const void *key, size_t key_len, void *value
     return 0;
 }
 
-static struct name_cache *cache_of(const struct resolver *resolver, bool is_operators)
+static struct resolver_cache *cache_of(const struct resolver *resolver, bool is_operators)
 {
     return is_operators ? resolver->operators : resolver->tenants;
 }
@@ -236,7 +236,7 @@ static struct name_cache *cache_of(const struct resolver *resolver, bool is_oper
 static void begin_next(struct resolver *resolver);
 
 /* It is known: all that wait are told in the next turn, and the next question begins. */
-static void end_question(struct question *question, const struct lookup_answer *answer)
+static void end_question(struct question *question, const struct resolver_lookup_answer *answer)
 {
     struct resolver *resolver = question->resolver;
     int64_t took_us = loop_now_us(resolver->loop) - question->began_us;
@@ -254,13 +254,13 @@ static void end_question(struct question *question, const struct lookup_answer *
     free_question(question);
 }
 
-static void on_lookup(void *arg, const struct lookup_answer *answer)
+static void on_lookup(void *arg, const struct resolver_lookup_answer *answer)
 {
     struct question *question = arg;
     struct resolver *resolver = question->resolver;
     question->lookup = NULL;
-    name_cache_put(cache_of(resolver, question->is_operators), question->host, answer,
-                   loop_now_us(resolver->loop));
+    resolver_cache_put(cache_of(resolver, question->is_operators), question->host, answer,
+                       loop_now_us(resolver->loop));
     end_question(question, answer);
     begin_next(resolver);
 }
@@ -270,19 +270,19 @@ static void begin(struct question *question)
 {
     struct resolver *resolver = question->resolver;
     question->began_us = loop_now_us(resolver->loop);
-    const struct lookup_answer *known = name_cache_get(cache_of(resolver, question->is_operators),
-                                                       question->host, question->began_us);
+    const struct resolver_lookup_answer *known = resolver_cache_get(
+        cache_of(resolver, question->is_operators), question->host, question->began_us);
     if (known) {
-        const struct lookup_answer answer = *known;
+        const struct resolver_lookup_answer answer = *known;
         end_question(question, &answer);
         return;
     }
-    const struct lookup_target target = {
+    const struct resolver_lookup_target target = {
         .host = question->host,
         .nameserver = resolver->has_nameserver ? &resolver->nameserver : NULL,
         .searches = question->is_operators && !resolver->has_nameserver,
     };
-    question->lookup = lookup_start(resolver->loop, &target, on_lookup, question);
+    question->lookup = resolver_lookup_start(resolver->loop, &target, on_lookup, question);
 }
 
 static void begin_next(struct resolver *resolver)
@@ -321,12 +321,13 @@ static int stop_question(void *arg, const void *key, size_t key_len, void *value
 {
     struct question *question = value;
     (void)key, (void)key_len;
-    lookup_cancel(TAKE(question->lookup));
+    resolver_lookup_cancel(TAKE(question->lookup));
     end_question(question, arg);
     return 0;
 }
 
-static const struct lookup_answer stopped = {.fault = {ERR_CLOSED, "the service is ending"}};
+static const struct resolver_lookup_answer stopped = {
+    .fault = {ERR_CLOSED, "the service is ending"}};
 
 void resolver_stop(struct resolver *resolver)
 {
@@ -343,7 +344,7 @@ struct resolve *resolve_start(struct resolver *resolver, const struct resolve_ta
     resolve->scope = target->scope;
     resolve->fn = fn;
     resolve->arg = arg;
-    struct lookup_answer answer = {0};
+    struct resolver_lookup_answer answer = {0};
     if (resolver->is_stopped) {
         make_ready(resolve, &stopped);
         return resolve;
@@ -353,8 +354,8 @@ struct resolve *resolve_start(struct resolver *resolver, const struct resolve_ta
         make_ready(resolve, &answer);
         return resolve;
     }
-    const struct lookup_answer *known = name_cache_get(cache_of(resolver, !target->tenant),
-                                                       target->host, loop_now_us(resolver->loop));
+    const struct resolver_lookup_answer *known = resolver_cache_get(
+        cache_of(resolver, !target->tenant), target->host, loop_now_us(resolver->loop));
     if (known) {
         make_ready(resolve, known);
     } else if (ask(resolve, target) != OK) {

@@ -1,6 +1,6 @@
 /* Names to addresses for one loop, each address checked by the guard: one that is denied denies the
- * name, and a failed look-up is a failure, never a pass. No thread waits (lookup.h); answers are
- * remembered (name_cache.h), the guard's verdicts never.
+ * name, and a failed look-up is a failure, never a pass. No thread waits (resolver_lookup.h);
+ * answers are remembered (resolver_cache.h), the guard's verdicts never.
  *
  * Tenants share it fairly: a workspace has few look-ups under way, further ones wait in its own
  * line, and names that never answer delay nobody else's. The operator's (tenant NULL: engines)

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "net/http_head.h"
+#include "net/http_server.h"
 #include "net/url.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/http_server.h"
+#include "net/http_header.h"
 #include "net/url.h"
 #include "net/ws.h"
 #include "room/livekit.pb-c.h"

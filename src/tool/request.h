@@ -7,7 +7,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "net/http_server.h"
+#include "net/http_header.h"
 #include "tool/run.h"
 
 struct arena;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "net/http_server.h"
 #include "net/listen.h"
 #include "net/resolver.h"
 #include "net/stream.h"

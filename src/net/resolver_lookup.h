@@ -11,27 +11,30 @@
 #include "base/err.h"
 #include "net/addr.h"
 
-struct lookup;
+struct resolver_lookup;
 struct loop;
 
-enum { LOOKUP_MAX_ADDRESSES = 8 };
+enum { RESOLVER_LOOKUP_ADDRESSES = 8 };
 
-struct lookup_target {
+struct resolver_lookup_target {
     const char *host;
     const struct net_addr *nameserver; /* NULL: the machine's files and servers */
     bool searches;                     /* in the machine's search domains too */
 };
 
-struct lookup_answer {
-    struct net_addr addrs[LOOKUP_MAX_ADDRESSES]; /* port 0; at least one when fault.err is OK */
+struct resolver_lookup_answer {
+    struct net_addr
+        addrs[RESOLVER_LOOKUP_ADDRESSES]; /* port 0; at least one when fault.err is OK */
     size_t count;
     int64_t ttl_s;
     struct fault fault; /* ERR_NOT_FOUND: no such name, or it has no address. ERR_IO: nobody could
                            say within 6 s */
 };
 
-typedef void lookup_fn(void *arg, const struct lookup_answer *answer); /* borrowed */
+typedef void resolver_lookup_fn(void *arg,
+                                const struct resolver_lookup_answer *answer); /* borrowed */
 /* fn comes once, never inside the call; the handle is gone after it. */
-struct lookup *lookup_start(struct loop *loop, const struct lookup_target *target, lookup_fn *fn,
-                            void *arg);
-void lookup_cancel(struct lookup *lookup); /* fn comes no more; NULL is fine */
+struct resolver_lookup *resolver_lookup_start(struct loop *loop,
+                                              const struct resolver_lookup_target *target,
+                                              resolver_lookup_fn *fn, void *arg);
+void resolver_lookup_cancel(struct resolver_lookup *lookup); /* fn comes no more; NULL is fine */

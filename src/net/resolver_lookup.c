@@ -1,4 +1,4 @@
-#include "net/lookup.h"
+#include "net/resolver_lookup.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -20,14 +20,14 @@ enum {
 };
 
 /*   asking --c-ares has answered, or the limit--> over: told and freed at the end of the turn */
-struct lookup {
+struct resolver_lookup {
     struct loop *loop;
     ares_channel channel;
     struct list_node watches;
     struct timer next;  /* c-ares's */
     struct timer limit; /* of all of it */
-    struct lookup_answer answer;
-    lookup_fn *fn; /* NULL: cancelled */
+    struct resolver_lookup_answer answer;
+    resolver_lookup_fn *fn; /* NULL: cancelled */
     void *arg;
     bool is_over;
 };
@@ -35,7 +35,7 @@ struct lookup {
 /* One socket of c-ares's. */
 struct watch {
     struct list_node node;
-    struct lookup *lookup;
+    struct resolver_lookup *lookup;
     struct io *io;
     ares_socket_t fd;
 };
@@ -47,9 +47,9 @@ static void drop_watch(struct watch *watch)
     mem_free(watch);
 }
 
-static void end(struct lookup *lookup);
+static void end(struct resolver_lookup *lookup);
 
-static void drive(struct lookup *lookup, ares_socket_t readable, ares_socket_t writable)
+static void drive(struct resolver_lookup *lookup, ares_socket_t readable, ares_socket_t writable)
 {
     struct timeval wait;
     ares_process_fd(lookup->channel, readable, writable);
@@ -60,7 +60,7 @@ static void drive(struct lookup *lookup, ares_socket_t readable, ares_socket_t w
 static void on_ready(void *arg, unsigned events)
 {
     const struct watch *watch = arg;
-    struct lookup *lookup = watch->lookup;
+    struct resolver_lookup *lookup = watch->lookup;
     ares_socket_t fd = watch->fd; /* the watch may go meanwhile */
     if (lookup->is_over)
         return;
@@ -75,7 +75,7 @@ static void on_next(void *arg)
 
 static void on_limit(void *arg)
 {
-    struct lookup *lookup = arg;
+    struct resolver_lookup *lookup = arg;
     fault_set(&lookup->answer.fault, ERR_IO, "the host name cannot be resolved: no answer");
     end(lookup);
 }
@@ -83,7 +83,7 @@ static void on_limit(void *arg)
 /* c-ares tells what it wants to know of a descriptor; of nothing: it is about to close it. */
 static void on_wanted(void *arg, ares_socket_t fd, int reads, int writes)
 {
-    struct lookup *lookup = arg;
+    struct resolver_lookup *lookup = arg;
     unsigned events = (reads ? IO_READ : 0) | (writes ? IO_WRITE : 0);
     struct watch *watch, *found = NULL;
     LIST_EACH (watch, &lookup->watches, struct watch, node) {
@@ -103,12 +103,12 @@ static void on_wanted(void *arg, ares_socket_t fd, int reads, int writes)
     }
 }
 
-static void take_addresses(struct lookup_answer *answer, const struct ares_addrinfo *info)
+static void take_addresses(struct resolver_lookup_answer *answer, const struct ares_addrinfo *info)
 {
     answer->ttl_s = INT32_MAX;
     for (const struct ares_addrinfo_node *it = info->nodes; it; it = it->ai_next) {
         bool is_known = it->ai_family == AF_INET || it->ai_family == AF_INET6;
-        if (!is_known || answer->count == LOOKUP_MAX_ADDRESSES)
+        if (!is_known || answer->count == RESOLVER_LOOKUP_ADDRESSES)
             continue;
         struct sockaddr_storage storage = {0};
         memcpy(&storage, it->ai_addr, MIN(sizeof(storage), (size_t)it->ai_addrlen));
@@ -119,7 +119,7 @@ static void take_addresses(struct lookup_answer *answer, const struct ares_addri
     }
 }
 
-static void take_failure(struct lookup_answer *answer, int status)
+static void take_failure(struct resolver_lookup_answer *answer, int status)
 {
     if (status == ARES_ENOTFOUND || status == ARES_EBADNAME)
         fault_set(&answer->fault, ERR_NOT_FOUND, "the host name does not exist");
@@ -133,7 +133,7 @@ static void take_failure(struct lookup_answer *answer, int status)
 /* Inside a call of c-ares's, which also comes here as the channel is destroyed. */
 static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *info)
 {
-    struct lookup *lookup = arg;
+    struct resolver_lookup *lookup = arg;
     (void)timeouts;
     if (!lookup->is_over) {
         if (status == ARES_SUCCESS && info)
@@ -147,7 +147,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 
 static void finish(void *arg)
 {
-    struct lookup *lookup = arg;
+    struct resolver_lookup *lookup = arg;
     if (lookup->channel)
         ares_destroy(lookup->channel);
     while (!list_is_empty(&lookup->watches))
@@ -158,7 +158,7 @@ static void finish(void *arg)
 }
 
 /* c-ares may be on the stack, so it is let go of at the end of the turn. */
-static void end(struct lookup *lookup)
+static void end(struct resolver_lookup *lookup)
 {
     lookup->is_over = true;
     timer_stop(&lookup->next);
@@ -166,7 +166,7 @@ static void end(struct lookup *lookup)
     loop_defer(lookup->loop, finish, lookup);
 }
 
-static int open_channel(struct lookup *lookup, const struct lookup_target *target)
+static int open_channel(struct resolver_lookup *lookup, const struct resolver_lookup_target *target)
 {
     static char dns_only[] = "b";
     struct ares_options options = {
@@ -189,12 +189,13 @@ static int open_channel(struct lookup *lookup, const struct lookup_target *targe
     return ares_set_servers_ports(lookup->channel, &server);
 }
 
-struct lookup *lookup_start(struct loop *loop, const struct lookup_target *target, lookup_fn *fn,
-                            void *arg)
+struct resolver_lookup *resolver_lookup_start(struct loop *loop,
+                                              const struct resolver_lookup_target *target,
+                                              resolver_lookup_fn *fn, void *arg)
 {
     static const struct ares_addrinfo_hints hints = {
         .ai_flags = ARES_AI_NOSORT, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct lookup *lookup = mem_new(struct lookup);
+    struct resolver_lookup *lookup = mem_new(struct resolver_lookup);
     lookup->loop = loop;
     lookup->fn = fn;
     lookup->arg = arg;
@@ -214,7 +215,7 @@ struct lookup *lookup_start(struct loop *loop, const struct lookup_target *targe
     return lookup;
 }
 
-void lookup_cancel(struct lookup *lookup)
+void resolver_lookup_cancel(struct resolver_lookup *lookup)
 {
     if (!lookup)
         return;

@@ -1,4 +1,4 @@
-#include "net/name_cache.h"
+#include "net/resolver_cache.h"
 
 #include "base/list.h"
 #include "base/map.h"
@@ -13,26 +13,26 @@ enum {
 struct entry {
     struct list_node node; /* the one used last stands last */
     int64_t until_us;
-    struct lookup_answer answer;
+    struct resolver_lookup_answer answer;
     char *host;
 };
 
-struct name_cache {
+struct resolver_cache {
     size_t max_names;
     struct map *entries; /* by host */
     struct list_node by_use;
 };
 
-struct name_cache *name_cache_new(size_t max_names)
+struct resolver_cache *resolver_cache_new(size_t max_names)
 {
-    struct name_cache *cache = mem_new(struct name_cache);
+    struct resolver_cache *cache = mem_new(struct resolver_cache);
     cache->max_names = max_names;
     cache->entries = map_new();
     list_init(&cache->by_use);
     return cache;
 }
 
-static void drop(struct name_cache *cache, struct entry *entry)
+static void drop(struct resolver_cache *cache, struct entry *entry)
 {
     map_remove_str(cache->entries, entry->host);
     list_remove(&entry->node);
@@ -40,12 +40,12 @@ static void drop(struct name_cache *cache, struct entry *entry)
     mem_free(entry);
 }
 
-static void drop_first(struct name_cache *cache)
+static void drop_first(struct resolver_cache *cache)
 {
     drop(cache, LIST_FIRST(&cache->by_use, struct entry, node));
 }
 
-void name_cache_free(struct name_cache *cache)
+void resolver_cache_free(struct resolver_cache *cache)
 {
     if (!cache)
         return;
@@ -55,8 +55,8 @@ void name_cache_free(struct name_cache *cache)
     mem_free(cache);
 }
 
-const struct lookup_answer *name_cache_get(struct name_cache *cache, const char *host,
-                                           int64_t now_us)
+const struct resolver_lookup_answer *resolver_cache_get(struct resolver_cache *cache,
+                                                        const char *host, int64_t now_us)
 {
     struct entry *entry = map_get_str(cache->entries, host);
     if (entry && entry->until_us <= now_us) {
@@ -70,7 +70,7 @@ const struct lookup_answer *name_cache_get(struct name_cache *cache, const char 
     return &entry->answer;
 }
 
-static int64_t keep_s(const struct lookup_answer *answer)
+static int64_t keep_s(const struct resolver_lookup_answer *answer)
 {
     switch (answer->fault.err) {
     case OK:
@@ -82,8 +82,8 @@ static int64_t keep_s(const struct lookup_answer *answer)
     }
 }
 
-void name_cache_put(struct name_cache *cache, const char *host, const struct lookup_answer *answer,
-                    int64_t now_us)
+void resolver_cache_put(struct resolver_cache *cache, const char *host,
+                        const struct resolver_lookup_answer *answer, int64_t now_us)
 {
     struct entry *entry = map_get_str(cache->entries, host);
     if (keep_s(answer) <= 0)
@@ -101,7 +101,7 @@ void name_cache_put(struct name_cache *cache, const char *host, const struct loo
     list_push_back(&cache->by_use, &entry->node);
 }
 
-size_t name_cache_count(const struct name_cache *cache)
+size_t resolver_cache_count(const struct resolver_cache *cache)
 {
     return map_count(cache->entries);
 }

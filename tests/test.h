@@ -21,6 +21,11 @@ bool test_equal_text(const char *file, int line, const char *got, const char *wa
                      const char *expr);
 bool test_equal_int(const char *file, int line, long long got, long long want, const char *expr);
 
+/* How many tests of the program run at once; a program whose tests mostly wait sets it before
+ * main(). */
+enum { TEST_AT_ONCE_MAX = 8 };
+extern int test_at_once;
+
 #define TEST(name_)                                                                                \
     static void test_##name_(void);                                                                \
     static struct test test_entry_##name_ = {.name = #name_, .run = test_##name_};                 \

@@ -12,13 +12,38 @@
 #include "base/pool.h"
 #include "store/agent.h"
 #include "store/internal.h"
+#include "store/schema.h"
 #include "store/workspace.h"
 
+#define WITH_TABLES "with_tables"
+
+#ifndef TESTS_AT_ONCE /* a program says so in its meson.build */
+#define TESTS_AT_ONCE 1
+#endif
+
 static struct postgres *server;
+
+/* The tables are made once; each test's database is a copy. */
+static bool make_tables(void)
+{
+    char url[256];
+    struct db *db;
+    struct fault fault = {0};
+    if (!postgres_database(server, WITH_TABLES, url, sizeof(url)) || db_pg_open(url, &db, &fault))
+        return false;
+    enum err err = schema_migrate(db, &fault);
+    db_close(db);
+    return err == OK;
+}
 
 __attribute__((constructor)) static void start_server(void)
 {
     server = postgres_start();
+    if (server && !make_tables()) {
+        postgres_stop(server);
+        server = NULL;
+    }
+    test_at_once = TESTS_AT_ONCE; /* most of them wait for a database or a clock */
 }
 
 __attribute__((destructor)) static void stop_server(void)
@@ -57,7 +82,7 @@ void fix_begin(struct fix *fix, bool is_pg)
     if (is_pg) {
         char name[40];
         random_base62(name, 20);
-        CHECK(server && postgres_database(server, name, fix->url, sizeof(fix->url)));
+        CHECK(server && postgres_copy(server, WITH_TABLES, name, fix->url, sizeof(fix->url)));
     }
     fix->store = fix_open(fix, "", "");
     if (!fix->store)

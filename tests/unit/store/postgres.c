@@ -62,7 +62,7 @@ bool postgres_again(struct postgres *postgres)
 {
     char sockets[PATH_SIZE + 40];
     snprintf(sockets, sizeof(sockets), "unix_socket_directories=%s", postgres->dir);
-    /* fsync stays on: what is measured and what is promised depend on it. */
+    /* No fsync: processes are killed here, machines are not. */
     const char *const server[] = {BIN "postgres",
                                   "-D",
                                   "data",
@@ -77,6 +77,8 @@ bool postgres_again(struct postgres *postgres)
                                   "-c",
                                   "logging_collector=off",
                                   "-c",
+                                  "fsync=off",
+                                  "-c",
                                   "restart_after_crash=on",
                                   NULL};
     postgres->server = run(postgres->dir, server, true);
@@ -88,6 +90,24 @@ bool postgres_again(struct postgres *postgres)
     }
     fprintf(stderr, "PostgreSQL did not start in %s\n", postgres->dir);
     return false;
+}
+
+/* The first cluster of a program, before a server ran on it; children that a test was forked as
+ * start theirs from a copy. */
+static char pristine[PATH_SIZE + 16];
+
+static bool make_cluster(const char *dir)
+{
+    const char *const init[] = {BIN "initdb", "-D", "data", "-A", "trust",       "-U",
+                                "postgres",   "-E", "UTF8", "-N", "--no-locale", NULL};
+    const char *const copy[] = {"/bin/cp", "-a", pristine, "data", NULL};
+    const char *const keep[] = {"/bin/cp", "-a", "data", "pristine", NULL};
+    if (pristine[0])
+        return run_to_end(dir, copy, true) == 0;
+    if (run_to_end(dir, init, true) != 0 || run_to_end(dir, keep, true) != 0)
+        return false;
+    snprintf(pristine, sizeof(pristine), "%s/pristine", dir);
+    return true;
 }
 
 struct postgres *postgres_start(void)
@@ -102,9 +122,7 @@ struct postgres *postgres_start(void)
     const struct passwd *user = geteuid() == 0 ? getpwnam("postgres") : NULL;
     if (user && chown(postgres->dir, user->pw_uid, user->pw_gid))
         return NULL;
-    const char *const init[] = {BIN "initdb", "-D", "data", "-A", "trust",       "-U",
-                                "postgres",   "-E", "UTF8", "-N", "--no-locale", NULL};
-    if (run_to_end(postgres->dir, init, true) != 0) {
+    if (!make_cluster(postgres->dir)) {
         fprintf(stderr, "initdb failed in %s (package postgresql-15)\n", postgres->dir);
         return NULL;
     }
@@ -155,12 +173,18 @@ void postgres_stop(struct postgres *postgres)
     free(postgres);
 }
 
-bool postgres_database(struct postgres *postgres, const char *name, char *out_url, unsigned size)
+bool postgres_copy(struct postgres *postgres, const char *of, const char *name, char *out_url,
+                   unsigned size)
 {
-    const char *const create[] = {BIN "createdb", "-h", postgres->dir, "-U",
-                                  "postgres",     name, NULL};
+    const char *const create[] = {BIN "createdb", "-h", postgres->dir, "-U", "postgres",
+                                  "-T",           of,   name,          NULL};
     if (run_to_end(postgres->dir, create, false) != 0)
         return false;
     snprintf(out_url, size, "postgres:///%s?host=%s&user=postgres", name, postgres->dir);
     return true;
+}
+
+bool postgres_database(struct postgres *postgres, const char *name, char *out_url, unsigned size)
+{
+    return postgres_copy(postgres, "template1", name, out_url, size);
 }

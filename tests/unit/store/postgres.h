@@ -11,6 +11,9 @@ struct postgres *postgres_start(void);         /* NULL: said why on stderr */
 void postgres_stop(struct postgres *postgres); /* and removes its directory */
 /* Makes an empty database and writes its URL. */
 bool postgres_database(struct postgres *postgres, const char *name, char *out_url, unsigned size);
+/* The same as a copy of another that nobody is connected to. */
+bool postgres_copy(struct postgres *postgres, const char *of, const char *name, char *out_url,
+                   unsigned size);
 /* For tests of a server that goes away: SIGQUIT, as a crash, and up again. */
 void postgres_crash(struct postgres *postgres);
 bool postgres_again(struct postgres *postgres);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/enum.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "call/plan.h"
@@ -251,9 +252,9 @@ static void write_greeting(struct setup *setup, struct talk_config *out)
     const struct agent *agent = setup->config.plan->agent;
     const struct call_greeting *sent = &setup->config.plan->start->config.prompt.greeting;
     enum greeting_mode mode = agent->greeting_mode;
-    for (int i = 0; i < GREETING_MODE_COUNT; i++)
-        if (sent->mode && strcmp(sent->mode, greeting_mode_names[i]) == 0)
-            mode = (enum greeting_mode)i;
+    int sent_mode = enum_find(greeting_mode_names, GREETING_MODE_COUNT, sent->mode);
+    if (sent_mode >= 0)
+        mode = (enum greeting_mode)sent_mode;
     out->greeting = modes[mode];
     out->greeting_text = filled(setup, sent->text ? sent->text : agent->greeting_text);
     out->greeting_instruction =

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/enum.h"
 #include "engine/registry.h"
 #include "model/catalog.h"
 
@@ -72,10 +73,8 @@ static void fill_tts(const struct registry *registry, struct catalog *catalog, s
 
 static enum voice_gender gender_of(const char *name)
 {
-    for (enum voice_gender g = 0; g < VOICE_GENDER_COUNT; g++)
-        if (strcmp(voice_gender_names[g], name) == 0)
-            return g;
-    return VOICE_NEUTRAL;
+    int gender = enum_find(voice_gender_names, VOICE_GENDER_COUNT, name);
+    return gender < 0 ? VOICE_NEUTRAL : (enum voice_gender)gender;
 }
 
 static void fill_voices(const struct registry *registry, struct catalog *catalog,

@@ -7,6 +7,7 @@
 #include "api/calls_show.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "base/enum.h"
 #include "model/call.h"
 #include "store/call.h"
 
@@ -23,20 +24,10 @@ struct calls_query {
     int64_t limit;
 };
 
-static void check_status(struct field_context *context, const struct field *row, void *object,
-                         const char *path)
-{
-    const struct calls_query *query = object;
-    for (size_t i = 0; i < row->name_count; i++)
-        if (strcmp(row->names[i], query->status) == 0)
-            return;
-    faults_add(&context->faults, path, "must be created, active or ended");
-}
-
 static const struct field query_rows[] = {
     ROW_TEXT(struct calls_query, agent_id, "agentId", .flags = FIELD_OPTIONAL,
              .about = "Only calls handled by this agent."),
-    ROW_TEXT(struct calls_query, status, "status", .flags = FIELD_OPTIONAL, .check = check_status,
+    ROW_TEXT(struct calls_query, status, "status", .flags = FIELD_OPTIONAL,
              .names = call_status_names, .name_count = CALL_STATUS_COUNT),
     ROW_INT(struct calls_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct calls_query, before, "before", .flags = FIELD_OPTIONAL,
@@ -60,14 +51,6 @@ static const struct field calls_rows[] = {
 };
 FIELD_TABLE(calls_answer_table, struct calls_answer, "CallsAnswer", calls_rows);
 
-static int status_value(const char *name)
-{
-    for (int i = 0; name && i < CALL_STATUS_COUNT; i++)
-        if (strcmp(call_status_names[i], name) == 0)
-            return i;
-    return -1;
-}
-
 void calls_list(struct request *request)
 {
     struct calls_query query;
@@ -78,7 +61,7 @@ void calls_list(struct request *request)
     struct call_filter filter = {
         .workspace_id = request->principal.workspace_id,
         .agent_id = own ? own : query.agent_id,
-        .status = status_value(query.status),
+        .status = enum_find(call_status_names, CALL_STATUS_COUNT, query.status),
         .limit = (unsigned)query.limit,
         .before = query.before,
     };

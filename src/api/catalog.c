@@ -46,22 +46,12 @@ static void check_after(struct field_context *context, const struct field *row, 
         faults_add(&context->faults, path, "is no nextPage of this list");
 }
 
-static void check_gender(struct field_context *context, const struct field *row, void *object,
-                         const char *path)
-{
-    const struct voices_query *query = object;
-    for (size_t i = 0; i < row->name_count; i++)
-        if (strcmp(row->names[i], query->gender) == 0)
-            return;
-    faults_add(&context->faults, path, "must be female, male or neutral");
-}
-
 static const struct field voices_query_rows[] = {
     ROW_TEXT(struct voices_query, provider, "provider", .flags = FIELD_OPTIONAL,
              .about = "One of the ttsProviders."),
     ROW_TEXT(struct voices_query, language, "language", .flags = FIELD_OPTIONAL,
              .about = "A language id or iso code that the voice speaks."),
-    ROW_TEXT(struct voices_query, gender, "gender", .flags = FIELD_OPTIONAL, .check = check_gender,
+    ROW_TEXT(struct voices_query, gender, "gender", .flags = FIELD_OPTIONAL,
              .names = voice_gender_names, .name_count = VOICE_GENDER_COUNT),
     ROW_TEXT(struct voices_query, text, "q", .flags = FIELD_OPTIONAL,
              .about = "Part of the name, id or description."),

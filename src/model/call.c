@@ -142,18 +142,8 @@ static const struct field vad_rows[] = {
 };
 static FIELD_TABLE(vad_table, struct call_vad, "CallVad", vad_rows, .is_closed = true);
 
-static void check_mode(struct field_context *context, const struct field *row, void *object,
-                       const char *path)
-{
-    const char *mode = field_text(row, object);
-    for (int i = 0; i < GREETING_MODE_COUNT; i++)
-        if (strcmp(mode, greeting_mode_names[i]) == 0)
-            return;
-    faults_add(&context->faults, path, "must be generate, static or none");
-}
-
 static const struct field greeting_rows[] = {
-    ROW_TEXT(struct call_greeting, mode, "mode", .flags = FIELD_OPTIONAL, .check = check_mode,
+    ROW_TEXT(struct call_greeting, mode, "mode", .flags = FIELD_OPTIONAL,
              .names = greeting_mode_names, .name_count = GREETING_MODE_COUNT),
     ROW_TEXT(struct call_greeting, text, "text", .flags = FIELD_OPTIONAL, .max = 2000),
     ROW_TEXT(struct call_greeting, instruction, "instruction", .flags = FIELD_OPTIONAL,

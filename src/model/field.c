@@ -1,9 +1,8 @@
-/* Field tables: defaults, copies, faults, masks. Parsing is in field_parse.c, writing in
- * field_write.c, the OpenAPI schemas in schema.c. Thread: any. */
+/* Field tables: defaults, copies, faults, masks, and the table of kinds. What is done with a kind
+ * is in field_number.c, field_text.c and field_object.c; bodies are walked in field_parse.c,
+ * written in field_write.c, described in schema.c. Thread: any. */
 #include "model/field.h"
-#include "base/utf8.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,50 +76,31 @@ void field_context_init(struct field_context *context, struct arena *arena,
                                       .forbidden = {.arena = arena}};
 }
 
-static const char *default_text(const struct field *row)
+static const struct kind *const kinds[] = {
+    [FIELD_TEXT] = &kind_text,
+    [FIELD_INT] = &kind_int,
+    [FIELD_REAL] = &kind_real,
+    [FIELD_BOOL] = &kind_bool,
+    [FIELD_ENUM] = &kind_enum,
+    [FIELD_TIME] = &kind_time,
+    [FIELD_MONEY] = &kind_money,
+    [FIELD_TEXTS] = &kind_texts,
+    [FIELD_TEXT_MAP] = &kind_text_map,
+    [FIELD_OBJECT] = &kind_object,
+    [FIELD_OBJECT_PTR] = &kind_pointer,
+    [FIELD_OBJECTS] = &kind_objects,
+    [FIELD_MAP] = &kind_map,
+    [FIELD_JSON] = &kind_json,
+};
+
+const struct kind *field_kind(const struct field *row)
 {
-    if (row->standard_text || row->flags & FIELD_OPTIONAL)
-        return row->standard_text;
-    return row->kind == FIELD_JSON ? "null" : "";
+    return kinds[row->kind];
 }
 
 void field_default(const struct field *row, void *object)
 {
-    void *member = field_member(row, object);
-    switch (row->kind) {
-    case FIELD_TEXT:
-    case FIELD_JSON:
-        *(const char **)member = default_text(row);
-        break;
-    case FIELD_INT:
-    case FIELD_MONEY:
-    case FIELD_TIME:
-        *(int64_t *)member = row->standard;
-        break;
-    case FIELD_REAL:
-        *(double *)member = row->standard_real;
-        break;
-    case FIELD_BOOL:
-        *(bool *)member = row->standard != 0;
-        break;
-    case FIELD_ENUM: {
-        int value = (int)row->standard;
-        memcpy(member, &value, sizeof value);
-        break;
-    }
-    case FIELD_OBJECT:
-        field_defaults(row->table, member);
-        break;
-    case FIELD_OBJECT_PTR:
-        *(void **)member = NULL;
-        break;
-    case FIELD_TEXTS:
-    case FIELD_TEXT_MAP:
-    case FIELD_OBJECTS:
-    case FIELD_MAP:
-        field_list_set(row, object, NULL, 0);
-        break;
-    }
+    field_kind(row)->set_default(row, object);
 }
 
 void field_defaults(const struct field_table *table, void *object)
@@ -129,93 +109,11 @@ void field_defaults(const struct field_table *table, void *object)
         field_default(&table->rows[i], object);
 }
 
-static void copy_texts(const struct field *row, void *object, struct arena *arena)
-{
-    struct any_list list = field_list(row, object);
-    const char *const *from = list.items;
-    const char **items = arena_new_n(arena, const char *, list.count);
-    for (size_t i = 0; i < list.count; i++)
-        items[i] = arena_strdup(arena, from[i]);
-    field_list_set(row, object, items, list.count);
-}
-
-static void copy_pairs(const struct field *row, void *object, struct arena *arena)
-{
-    struct any_list list = field_list(row, object);
-    const struct text_pair *from = list.items;
-    struct text_pair *items = arena_new_n(arena, struct text_pair, list.count);
-    for (size_t i = 0; i < list.count; i++)
-        items[i] = (struct text_pair){.name = arena_strdup(arena, from[i].name),
-                                      .text = arena_strdup(arena, from[i].text)};
-    field_list_set(row, object, items, list.count);
-}
-
-static void copy_objects(const struct field *row, void *object, struct arena *arena)
-{
-    struct any_list list = field_list(row, object);
-    size_t size = row->table->size;
-    char *items = arena_alloc(arena, list.count * size);
-    for (size_t i = 0; i < list.count; i++) {
-        const char *from = (const char *)list.items + i * size;
-        field_copy(row->table, from, items + i * size, arena);
-        if (row->kind == FIELD_MAP) {
-            const char *key = arena_strdup(arena, *(const char *const *)(const void *)from);
-            memcpy(items + i * size, &key, sizeof key);
-        }
-    }
-    field_list_set(row, object, items, list.count);
-}
-
-static void copy_pointer(const struct field *row, void *object, struct arena *arena)
-{
-    void **member = field_member(row, object);
-    if (!*member)
-        return;
-    void *copy = arena_alloc(arena, row->table->size);
-    field_copy(row->table, *member, copy, arena);
-    *member = copy;
-}
-
-/* `object` holds the members as they were copied bitwise; what they point at is made its own. */
-static void copy_row(const struct field *row, void *object, struct arena *arena)
-{
-    void *member = field_member(row, object);
-    switch (row->kind) {
-    case FIELD_TEXT:
-    case FIELD_JSON:
-        *(const char **)member = arena_strdup(arena, *(const char **)member);
-        break;
-    case FIELD_TEXTS:
-        copy_texts(row, object, arena);
-        break;
-    case FIELD_TEXT_MAP:
-        copy_pairs(row, object, arena);
-        break;
-    case FIELD_OBJECTS:
-    case FIELD_MAP:
-        copy_objects(row, object, arena);
-        break;
-    case FIELD_OBJECT:
-        for (size_t i = 0; i < row->table->count; i++)
-            copy_row(&row->table->rows[i], member, arena);
-        break;
-    case FIELD_OBJECT_PTR:
-        copy_pointer(row, object, arena);
-        break;
-    case FIELD_INT:
-    case FIELD_REAL:
-    case FIELD_BOOL:
-    case FIELD_ENUM:
-    case FIELD_TIME:
-    case FIELD_MONEY:
-        break;
-    }
-}
-
 void field_copy(const struct field_table *table, const void *from, void *to, struct arena *arena)
 {
     if (to != from)
         memcpy(to, from, table->size);
     for (size_t i = 0; i < table->count; i++)
-        copy_row(&table->rows[i], to, arena);
+        if (field_kind(&table->rows[i])->copy)
+            field_kind(&table->rows[i])->copy(&table->rows[i], to, arena);
 }

@@ -123,10 +123,9 @@ struct field {
     size_t entry_max;          /* FIELD_TEXTS, FIELD_TEXT_MAP: code points of an entry */
     size_t entry_min;
     bool is_pattern_name;     /* maps: keys are variable names */
-    const char *const *names; /* FIELD_ENUM */
+    const char *const *names; /* FIELD_ENUM; FIELD_TEXT, FIELD_TEXTS: the words that are allowed */
     size_t name_count;
-    const char *const *(*name_list)(size_t *n); /* FIELD_TEXTS: allowed entries, or NULL */
-    const struct field_table *table;            /* nested */
+    const struct field_table *table; /* nested */
     field_check_fn *check;
     const char *format;  /* OpenAPI: uri, uuid */
     const char *pattern; /* OpenAPI: of the text or of each entry */

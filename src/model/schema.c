@@ -9,6 +9,7 @@
 
 #include "base/js.h"
 #include "base/mem.h"
+#include "model/internal.h"
 
 static void write_name(const struct field_table *table, enum schema_use use, const char *prefix,
                        char *out, size_t size)
@@ -36,13 +37,13 @@ void schema_ref(struct schema_set *set, const struct field_table *table, enum sc
     out_object_end(out);
 }
 
-static void write_int(struct json_out *out, const char *key, int64_t value)
+void schema_int(struct json_out *out, const char *key, int64_t value)
 {
     out_key(out, key);
     out_int(out, value);
 }
 
-static void write_text(struct json_out *out, const char *key, const char *value)
+void schema_text(struct json_out *out, const char *key, const char *value)
 {
     out_key(out, key);
     out_text(out, value);
@@ -59,28 +60,22 @@ static void write_json(struct json_out *out, const char *key, const char *text)
 }
 
 /* In answers some rows may be null; in bodies all may that need not be sent. */
-static bool is_nullable(const struct field *row, enum schema_use use)
+bool schema_is_nullable(const struct field *row, enum schema_use use)
 {
     if (use == SCHEMA_ANSWER)
         return row->flags & FIELD_NULL_EMPTY && !(row->flags & FIELD_OMIT_EMPTY);
     return !(row->flags & FIELD_REQUIRED);
 }
 
-static const char *const type_names[] = {
-    [FIELD_TEXT] = "string",   [FIELD_INT] = "integer",       [FIELD_REAL] = "number",
-    [FIELD_BOOL] = "boolean",  [FIELD_ENUM] = "string",       [FIELD_TIME] = "string",
-    [FIELD_MONEY] = "number",  [FIELD_TEXTS] = "array",       [FIELD_TEXT_MAP] = "object",
-    [FIELD_OBJECT] = "object", [FIELD_OBJECT_PTR] = "object", [FIELD_OBJECTS] = "array",
-    [FIELD_MAP] = "object",    [FIELD_JSON] = "object",
-};
-
 static void write_type(const struct field *row, enum schema_use use, struct json_out *out)
 {
-    const char *type = type_names[row->kind];
-    if (row->kind == FIELD_JSON && !(row->flags & FIELD_OBJECT_ONLY))
+    const char *type = field_kind(row)->type;
+    if (!type && row->flags & FIELD_OBJECT_ONLY)
+        type = "object";
+    if (!type)
         return; /* anything */
     out_key(out, "type");
-    if (!is_nullable(row, use)) {
+    if (!schema_is_nullable(row, use)) {
         out_text(out, type);
         return;
     }
@@ -90,7 +85,7 @@ static void write_type(const struct field *row, enum schema_use use, struct json
     out_array_end(out);
 }
 
-static void write_enum(const struct field *row, bool is_null_too, struct json_out *out)
+void schema_names(const struct field *row, bool is_null_too, struct json_out *out)
 {
     out_key(out, "enum");
     out_array(out);
@@ -102,23 +97,7 @@ static void write_enum(const struct field *row, bool is_null_too, struct json_ou
     out_array_end(out);
 }
 
-static void write_text_bounds(const struct field *row, enum schema_use use, struct json_out *out)
-{
-    if (row->name_count)
-        write_enum(row, is_nullable(row, use), out);
-    if (row->format)
-        write_text(out, "format", row->format);
-    if (use == SCHEMA_ANSWER)
-        return;
-    if (row->pattern)
-        write_text(out, "pattern", row->pattern);
-    if (row->min)
-        write_int(out, "minLength", row->min);
-    if (row->max)
-        write_int(out, "maxLength", row->max);
-}
-
-static void write_number(struct json_out *out, const char *key, double value)
+void schema_number(struct json_out *out, const char *key, double value)
 {
     out_key(out, key);
     if (floor(value) == value)
@@ -127,144 +106,29 @@ static void write_number(struct json_out *out, const char *key, double value)
         out_real(out, value);
 }
 
-static void write_number_bounds(const struct field *row, enum schema_use use, struct json_out *out)
+void schema_map(const struct schema_place *at, const struct field *row)
 {
-    double scale = row->kind == FIELD_MONEY ? 10000 : 1;
-    if (use == SCHEMA_ANSWER)
-        return;
-    write_number(out, "minimum",
-                 row->kind == FIELD_REAL ? row->real_min : (double)row->min / scale);
-    write_number(out, "maximum",
-                 row->kind == FIELD_REAL ? row->real_max : (double)row->max / scale);
-}
-
-static void write_items(struct schema_set *set, const struct field *row, enum schema_use use,
-                        struct json_out *out)
-{
-    if (use != SCHEMA_ANSWER && row->min)
-        write_int(out, "minItems", row->min);
-    if (use != SCHEMA_ANSWER && row->max)
-        write_int(out, "maxItems", row->max);
-    out_key(out, "items");
-    if (row->kind == FIELD_OBJECTS) {
-        /* Entries are made anew, also in an update. */
-        schema_ref(set, row->table, use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, out);
-        return;
-    }
-    out_object(out);
-    write_text(out, "type", "string");
-    if (row->name_count)
-        write_enum(row, false, out);
-    if (use != SCHEMA_ANSWER && row->pattern)
-        write_text(out, "pattern", row->pattern);
-    if (use != SCHEMA_ANSWER && row->entry_min)
-        write_int(out, "minLength", (int64_t)row->entry_min);
-    if (use != SCHEMA_ANSWER && row->entry_max)
-        write_int(out, "maxLength", (int64_t)row->entry_max);
-    out_object_end(out);
-}
-
-static void write_map(struct schema_set *set, const struct field *row, enum schema_use use,
-                      struct json_out *out)
-{
-    if (use != SCHEMA_ANSWER && row->max)
-        write_int(out, "maxProperties", row->max);
+    struct json_out *out = at->out;
+    if (at->use != SCHEMA_ANSWER && row->max)
+        schema_int(out, "maxProperties", row->max);
     if (row->is_pattern_name) {
         out_key(out, "propertyNames");
         out_object(out);
-        write_text(out, "pattern", "^[A-Za-z_][A-Za-z0-9_]{0,63}$");
+        schema_text(out, "pattern", "^[A-Za-z_][A-Za-z0-9_]{0,63}$");
         out_object_end(out);
     }
     out_key(out, "additionalProperties");
-    if (row->kind == FIELD_MAP) {
-        schema_ref(set, row->table, use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, out);
-        return;
-    }
-    out_object(out);
-    write_text(out, "type", "string");
-    if (use != SCHEMA_ANSWER && row->entry_max)
-        write_int(out, "maxLength", (int64_t)row->entry_max);
-    out_object_end(out);
+}
+
+void schema_entry(const struct schema_place *at, const struct field_table *table)
+{
+    schema_ref(at->set, table, at->use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, at->out);
 }
 
 static void write_default(const struct field *row, struct json_out *out)
 {
-    if (row->flags & (FIELD_REQUIRED | FIELD_OPTIONAL))
-        return;
-    if (row->kind == FIELD_INT && row->standard >= row->min)
-        write_int(out, "default", row->standard);
-    else if (row->kind == FIELD_REAL && !isnan(row->standard_real))
-        write_number(out, "default", row->standard_real);
-    else if (row->kind == FIELD_BOOL) {
-        out_key(out, "default");
-        out_bool(out, row->standard != 0);
-    } else if (row->kind == FIELD_ENUM)
-        write_text(out, "default", row->names[row->standard]);
-    else if (row->kind == FIELD_MONEY) {
-        out_key(out, "default");
-        out_usd4(out, row->standard);
-    } else if (row->kind == FIELD_TEXT && row->standard_text)
-        write_text(out, "default", row->standard_text);
-}
-
-/* A nested object: a reference, or null. */
-static void write_nested(struct schema_set *set, const struct field *row, enum schema_use use,
-                         struct json_out *out)
-{
-    if (!is_nullable(row, use)) {
-        schema_ref(set, row->table, use, out);
-        return;
-    }
-    out_object(out);
-    if (row->about)
-        write_text(out, "description", row->about);
-    out_key(out, "anyOf");
-    out_array(out);
-    schema_ref(set, row->table, use, out);
-    out_object(out);
-    write_text(out, "type", "null");
-    out_object_end(out);
-    out_array_end(out);
-    out_object_end(out);
-}
-
-static void write_bounds(struct schema_set *set, const struct field *row, enum schema_use use,
-                         struct json_out *out)
-{
-    switch (row->kind) {
-    case FIELD_TEXT:
-        write_text_bounds(row, use, out);
-        break;
-    case FIELD_INT:
-    case FIELD_REAL:
-    case FIELD_MONEY:
-        write_number_bounds(row, use, out);
-        break;
-    case FIELD_ENUM:
-        write_enum(row, is_nullable(row, use), out);
-        break;
-    case FIELD_TIME:
-        write_text(out, "format", "date-time");
-        break;
-    case FIELD_TEXTS:
-    case FIELD_OBJECTS:
-        write_items(set, row, use, out);
-        break;
-    case FIELD_TEXT_MAP:
-    case FIELD_MAP:
-        write_map(set, row, use, out);
-        break;
-    case FIELD_JSON:
-        if (row->flags & FIELD_OBJECT_ONLY) {
-            out_key(out, "additionalProperties");
-            out_bool(out, true);
-        }
-        break;
-    case FIELD_BOOL:
-    case FIELD_OBJECT:
-    case FIELD_OBJECT_PTR:
-        break;
-    }
+    if (field_kind(row)->write_default && !(row->flags & (FIELD_REQUIRED | FIELD_OPTIONAL)))
+        field_kind(row)->write_default(row, out);
 }
 
 void schema_value(struct schema_set *set, const struct field *row, enum schema_use use,
@@ -272,22 +136,25 @@ void schema_value(struct schema_set *set, const struct field *row, enum schema_u
 {
     if (use == SCHEMA_PATCH && row->flags & FIELD_CREATE_ONLY) {
         out_object(out);
-        write_text(out, "description", "Cannot be changed.");
+        schema_text(out, "description", "Cannot be changed.");
         out_key(out, "not");
         out_object(out);
         out_object_end(out);
         out_object_end(out);
         return;
     }
-    if (row->kind == FIELD_OBJECT || row->kind == FIELD_OBJECT_PTR) {
-        write_nested(set, row, use, out);
+    struct schema_place at = {.set = set, .use = use, .out = out};
+    const struct kind *kind = field_kind(row);
+    if (kind->write_schema) {
+        kind->write_schema(&at, row);
         return;
     }
     out_object(out);
     write_type(row, use, out);
     if (row->about)
-        write_text(out, "description", row->about);
-    write_bounds(set, row, use, out);
+        schema_text(out, "description", row->about);
+    if (kind->write_bounds)
+        kind->write_bounds(&at, row);
     if (use == SCHEMA_BODY)
         write_default(row, out);
     if (row->example) {
@@ -345,9 +212,9 @@ static void write_component(struct schema_set *set, const struct field_table *ta
     write_name(table, use, "", name, sizeof name);
     out_key(out, name);
     out_object(out);
-    write_text(out, "type", "object");
+    schema_text(out, "type", "object");
     if (table->about)
-        write_text(out, "description", table->about);
+        schema_text(out, "description", table->about);
     write_required(table, use, out);
     out_key(out, "properties");
     out_object(out);

@@ -3,6 +3,7 @@
 #include "base/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 
 enum { LAST_DESCRIPTOR_OF_STDIO = 2 };
 
@@ -48,7 +50,8 @@ static _Noreturn void become(const struct child_spec *spec, char *const environm
         _exit(127);
     if (spec->nice)
         setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + spec->nice);
-    bool has_stdio = dup2(spec->stdio_fd, 0) == 0 && dup2(spec->stdio_fd, 1) == 1;
+    int output_fd = spec->output_fd ? spec->output_fd : spec->stdio_fd;
+    bool has_stdio = dup2(spec->stdio_fd, 0) == 0 && dup2(output_fd, 1) == 1;
     close_range(LAST_DESCRIPTOR_OF_STDIO + 1, ~0U, 0);
     if (has_stdio)
         execve(spec->argv[0], (char *const *)(uintptr_t)spec->argv, environment);
@@ -164,4 +167,57 @@ void child_close(struct child *child)
         reap_now(child); /* the loop runs no more: nobody is kept waiting */
     else
         loop_defer(child->loop, free_child, child);
+}
+
+/* --- without a loop --- */
+
+/* In the forked child, which has one thread. */
+static _Noreturn void become_locked_in(const struct child_pipe_spec *spec, int output_fd,
+                                       pid_t parent)
+{
+    static char *const nothing[] = {NULL};
+    struct sandbox_state state;
+    struct fault fault;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int null_fd = open("/dev/null", O_RDWR);
+    bool has_stdio = getppid() == parent && null_fd >= 0 && dup2(null_fd, 2) == 2 &&
+                     dup2(output_fd, 1) == 1 &&
+                     dup2(spec->input_fd >= 0 ? spec->input_fd : null_fd, 0) == 0;
+    close_range(LAST_DESCRIPTOR_OF_STDIO + 1, ~0U, 0);
+    if (has_stdio && sandbox_enter(spec->wish, &state, &fault) == OK)
+        execve(spec->argv[0], (char *const *)(uintptr_t)spec->argv, nothing);
+    _exit(127);
+}
+
+enum err child_pipe(const struct child_pipe_spec *spec, pid_t *out_pid, int *out_fd,
+                    struct fault *fault)
+{
+    int ends[2];
+    if (access(spec->argv[0], X_OK) != 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        become_locked_in(spec, ends[1], parent);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return fault_set(fault, ERR_IO, "cannot start %s: %s", spec->argv[0], strerror(errno));
+    }
+    *out_pid = pid;
+    *out_fd = ends[0];
+    return OK;
+}
+
+int child_pipe_wait(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void child_pipe_kill(pid_t pid)
+{
+    kill(pid, SIGKILL);
 }

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 
 struct child;
+struct sandbox_wish;
 
 typedef void child_exit_fn(void *arg, int exit_code, int signal_number);
 
@@ -19,6 +20,7 @@ struct child_spec {
     int nice;                /* added to ours */
     child_exit_fn *on_exit;
     void *arg;
+    int output_fd; /* descriptor 1, where it is another one; 0: stdio_fd */
 };
 
 /* stderr is ours; of our environment, which holds secrets, the child gets only what says language
@@ -30,3 +32,17 @@ pid_t child_pid(const struct child *child);
 void child_kill(struct child *child, int signal_number);
 void child_close(struct child *child); /* SIGKILL if it still runs, reaped in the background;
                                           on_exit comes no more */
+
+/* A program that a process of one thread and without a loop (the extractor) starts, locked in from
+ * its first instruction on, its output in a pipe. */
+struct child_pipe_spec {
+    const char *const *argv;         /* argv[0] is the path; NULL behind the last */
+    int input_fd;                    /* its descriptor 0, or -1: none */
+    const struct sandbox_wish *wish; /* its executable names argv[0] */
+};
+/* It dies with us; stderr goes nowhere; its environment is empty. *out_fd: to be closed. ERR_IO. */
+enum err child_pipe(const struct child_pipe_spec *spec, pid_t *out_pid, int *out_fd,
+                    struct fault *fault) MUST_USE;
+/* Waits for its end: the exit status, or 128 and the signal's number. */
+int child_pipe_wait(pid_t pid);
+void child_pipe_kill(pid_t pid);

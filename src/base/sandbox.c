@@ -45,6 +45,8 @@ static enum err set_limits(const struct sandbox_wish *wish, struct fault *fault)
         err = limit(RLIMIT_NOFILE, wish->descriptors, "RLIMIT_NOFILE", fault);
     if (!err)
         err = limit(RLIMIT_FSIZE, wish->file_bytes, "RLIMIT_FSIZE", fault);
+    if (!err && wish->cpu_s)
+        err = limit(RLIMIT_CPU, wish->cpu_s, "RLIMIT_CPU", fault);
     if (!err && wish->memory_bytes && !IS_SANITIZED)
         err = limit(RLIMIT_AS, wish->memory_bytes, "RLIMIT_AS", fault);
     return err;
@@ -62,25 +64,22 @@ static int landlock_version(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-static void allow_reading(int rules, const char *path)
+static void allow_path(int rules, const char *path, __u64 more)
 {
     struct stat info;
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return;
     bool is_known = fstat(fd, &info) == 0;
-    struct landlock_path_beneath_attr rule = {
-        .allowed_access =
-            is_known && S_ISDIR(info.st_mode) ? READING : LANDLOCK_ACCESS_FS_READ_FILE,
-        .parent_fd = fd,
-    };
+    __u64 reading = is_known && S_ISDIR(info.st_mode) ? READING : LANDLOCK_ACCESS_FS_READ_FILE;
+    struct landlock_path_beneath_attr rule = {.allowed_access = reading | more, .parent_fd = fd};
     (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     close(fd);
 }
 
 /* Later versions of Landlock know more rights (renaming across directories, truncating); both need
  * one that the first version refuses already. */
-static bool restrict_paths(const char *const *readable)
+static bool restrict_paths(const struct sandbox_wish *wish)
 {
     struct landlock_ruleset_attr attr = {.handled_access_fs = ALL_OF_VERSION_1};
     if (landlock_version() < 1)
@@ -88,10 +87,12 @@ static bool restrict_paths(const char *const *readable)
     int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (rules < 0)
         return false;
-    for (size_t i = 0; readable[i]; i++)
-        allow_reading(rules, readable[i]);
+    for (size_t i = 0; wish->readable[i]; i++)
+        allow_path(rules, wish->readable[i], 0);
+    for (size_t i = 0; wish->executable && wish->executable[i]; i++)
+        allow_path(rules, wish->executable[i], LANDLOCK_ACCESS_FS_EXECUTE);
     if (IS_SANITIZED)
-        allow_reading(rules, "/proc"); /* its runtime looks at itself at the end */
+        allow_path(rules, "/proc", 0); /* its runtime looks at itself at the end */
     bool is_done = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     close(rules);
     return is_done;
@@ -182,33 +183,58 @@ static const int allowed[] = {
 };
 
 /* With a condition on one argument: (argument & mask) == value. */
-static const struct {
+struct condition {
     int number;
     unsigned argument;
     scmp_datum_t mask, value;
-} conditional[] = {
+};
+static const struct condition conditional[] = {
     {SCMP_SYS(openat), 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY},
     {SCMP_SYS(open), 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY},
-    {SCMP_SYS(mmap), 2, PROT_EXEC, 0}, /* no new code */
-    {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
     {SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD}, /* a thread, which is locked in as well */
     {SCMP_SYS(ioctl), 1, UINT32_MAX, FIONBIO}, /* libuv makes descriptors non-blocking by it */
     {SCMP_SYS(prctl), 0, UINT32_MAX, PR_SET_NAME},
     {SCMP_SYS(prlimit64), 2, UINT64_MAX, 0}, /* to read them */
 };
 
-static bool add_rules(scmp_filter_ctx filter)
+/* To become a program that Landlock lets be executed, and to load it. */
+static const int executing[] = {
+    SCMP_SYS(execve),          SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(arch_prctl),
+    SCMP_SYS(set_tid_address),
+};
+/* Whoever executes nothing gets no new code. */
+static const struct condition no_code[] = {
+    {SCMP_SYS(mmap), 2, PROT_EXEC, 0},
+    {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+};
+
+static bool allow_all(scmp_filter_ctx filter, const int *numbers, size_t count)
 {
-    for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
-        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0)
+    for (size_t i = 0; i < count; i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, numbers[i], 0) != 0)
             return false;
-    for (size_t i = 0; i < ARRAY_LEN(conditional); i++) {
-        const struct scmp_arg_cmp condition = {conditional[i].argument, SCMP_CMP_MASKED_EQ,
-                                               conditional[i].mask, conditional[i].value};
-        if (seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, conditional[i].number, 1, &condition) !=
-            0)
+    return true;
+}
+
+static bool allow_conditional(scmp_filter_ctx filter, const struct condition *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct scmp_arg_cmp condition = {rows[i].argument, SCMP_CMP_MASKED_EQ, rows[i].mask,
+                                               rows[i].value};
+        if (seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rows[i].number, 1, &condition) != 0)
             return false;
     }
+    return true;
+}
+
+static bool add_rules(scmp_filter_ctx filter, bool executes)
+{
+    if (!allow_all(filter, allowed, ARRAY_LEN(allowed)) ||
+        !allow_conditional(filter, conditional, ARRAY_LEN(conditional)))
+        return false;
+    if (executes ? !allow_all(filter, executing, ARRAY_LEN(executing))
+                 : !allow_conditional(filter, no_code, ARRAY_LEN(no_code)))
+        return false;
     /* clone3() cannot be looked into; told that it is missing, the C library takes clone(). */
     if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
         return false;
@@ -217,14 +243,14 @@ static bool add_rules(scmp_filter_ctx filter)
                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())) == 0;
 }
 
-static bool filter_calls(void)
+static bool filter_calls(bool executes)
 {
     if (IS_SANITIZED)
         return false;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter)
         return false;
-    bool is_done = add_rules(filter) && seccomp_load(filter) == 0;
+    bool is_done = add_rules(filter, executes) && seccomp_load(filter) == 0;
     seccomp_release(filter);
     return is_done;
 }
@@ -238,8 +264,8 @@ enum err sandbox_enter(const struct sandbox_wish *wish, struct sandbox_state *ou
     enum err err = set_limits(wish, fault);
     if (err)
         return err;
-    out->has_paths = restrict_paths(wish->readable);
-    out->has_filter = filter_calls();
+    out->has_paths = restrict_paths(wish);
+    out->has_filter = filter_calls(wish->executable != NULL);
     return OK;
 }
 

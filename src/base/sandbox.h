@@ -1,7 +1,8 @@
 /* Locks the calling process in, for programs that work on input of strangers with libraries that
  * were not written for it: no new privileges, no network, no other program, no file but those that
- * are named, and these to be read only; memory, descriptors and files that it makes are bounded,
- * and it leaves no core. Descriptors that are open stay usable: they are what it works with.
+ * are named, and these to be read only; memory, time, descriptors and files that it makes are
+ * bounded, and it leaves no core. Descriptors that are open stay usable: they are what it works
+ * with.
  *
  *   no_new_privs -> resource limits -> Landlock (paths) -> seccomp (system calls; the rest: EPERM)
  *
@@ -15,11 +16,14 @@
 #include "base/err.h"
 
 struct sandbox_wish {
-    const char *const *readable; /* directories and files; NULL behind the last; missing ones are
-                                    left out */
-    size_t memory_bytes;         /* of address space; 0: no limit */
-    size_t file_bytes;           /* the longest file (in memory) that it may make */
+    const char *const *readable;   /* directories and files; NULL behind the last; missing ones are
+                                      left out */
+    const char *const *executable; /* programs (and their loader) that may be executed once locked
+                                      in: they are locked in as well; NULL: none */
+    size_t memory_bytes;           /* of address space; 0: no limit */
+    size_t file_bytes;             /* the longest file (in memory) that it may make */
     unsigned descriptors;
+    unsigned cpu_s; /* of processor time, then it is killed; 0: no limit */
 };
 
 /* What holds. */

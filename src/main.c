@@ -1,12 +1,14 @@
 /* The binary's commands. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app.h"
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/config.h"
 #include "cli/commands.h"
+#include "extract/run.h"
 
 static int print_settings(const char *kind)
 {
@@ -44,5 +46,7 @@ static const struct command *const commands[] = {
 
 int main(int argc, char **argv, char **environment)
 {
+    if (argc == 3 && strcmp(argv[1], "extract") == 0)
+        return extract_run(argv[2]); /* for the service only: it takes no settings */
     return command_main(commands, ARRAY_LEN(commands), argc, argv, environment);
 }

@@ -110,7 +110,8 @@ static enum err insert_document(struct tx *tx, const char *workspace_id, struct 
     out->name = PAGE_NAME;
     out->kind = DOCUMENT_TEXT;
     out->bytes = sizeof PAGE - 1;
-    return store_document_insert(tx, out, PAGE, sizeof PAGE - 1, 0);
+    const struct document_source source = {.data = PAGE, .len = sizeof PAGE - 1};
+    return store_document_insert(tx, out, &source, 0);
 }
 
 static enum err insert_agent(struct tx *tx, const struct catalog *catalog, const char *workspace_id,

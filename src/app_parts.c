@@ -131,7 +131,10 @@ static void close_store(struct app *app)
 
 static enum err open_know(struct app *app, struct fault *fault)
 {
-    return know_open(app->store, app->control, &app->know, fault);
+    AUTO_MEM char *program = program_own();
+    const struct know_config config = {
+        .store = app->store, .loop = app->control, .program = program};
+    return know_open(&config, &app->know, fault);
 }
 
 static void close_know(struct app *app)

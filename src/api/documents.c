@@ -1,11 +1,13 @@
 /* /v1/knowledge: documents as text, their cards, and the search an agent makes. */
 #include <string.h>
+#include <strings.h>
 
+#include "api/pieces.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/config.h"
-#include "base/utf8.h"
+#include "extract/kind.h"
 #include "know/know.h"
 #include "model/document.h"
 #include "store/document.h"
@@ -99,11 +101,12 @@ static bool has_balance(struct request *request)
 }
 
 /* Stores a document with its source; false: answered. */
-static bool add(struct request *request, struct document *document, const void *source, size_t len)
+static bool add(struct request *request, struct document *document,
+                const struct document_source *source)
 {
     document->user_id = request->principal.workspace_id;
-    document->bytes = (int64_t)len;
-    enum err err = store_document_insert(request->tx, document, source, len,
+    document->bytes = (int64_t)source->len;
+    enum err err = store_document_insert(request->tx, document, source,
                                          config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
     if (err == OK)
         return true;
@@ -113,20 +116,27 @@ static bool add(struct request *request, struct document *document, const void *
     return false;
 }
 
-/* By what is in it, not by its name. false: none of these. */
-static bool find_kind(const char *data, size_t len, enum document_kind *out)
+static bool ends_with(const char *name, const char *ending)
 {
-    static const char pdf[] = "%PDF-", zip[] = "PK\3\4", word[] = "word/document.xml";
-    if (len >= sizeof pdf - 1 && memcmp(data, pdf, sizeof pdf - 1) == 0)
-        *out = DOCUMENT_PDF;
-    else if (len >= sizeof zip - 1 && memcmp(data, zip, sizeof zip - 1) == 0 &&
-             memmem(data, len, word, sizeof word - 1))
-        *out = DOCUMENT_DOCX;
-    else if (len > 0 && !memchr(data, '\0', len) && utf8_is_valid(data, len))
-        *out = DOCUMENT_TXT;
-    else
+    size_t len = strlen(name), n = strlen(ending);
+    return len >= n && strcasecmp(name + len - n, ending) == 0;
+}
+
+/* By what is in it, not by its name; but a name that says PDF or Word must not lie. false: it is
+ * none of these. */
+static bool find_kind(const struct request *request, const char *name, enum document_kind *out)
+{
+    static const enum document_kind kinds[EXTRACT_KIND_COUNT] = {
+        [EXTRACT_TEXT] = DOCUMENT_TXT,
+        [EXTRACT_PDF] = DOCUMENT_PDF,
+        [EXTRACT_DOCX] = DOCUMENT_DOCX,
+    };
+    enum extract_kind kind;
+    if (extract_kind_of(request->http->body_fd, &kind) != OK)
         return false;
-    return true;
+    *out = kinds[kind];
+    return (!ends_with(name, ".pdf") || kind == EXTRACT_PDF) &&
+           (!ends_with(name, ".docx") || kind == EXTRACT_DOCX);
 }
 
 /* A file: its own faults are told last (contract, Order of checks), and undo the addition. */
@@ -134,6 +144,8 @@ static void create_from_file(struct request *request, const char *name)
 {
     struct document_answer answer;
     struct document *document = &answer.document;
+    const struct http_request *http = request->http;
+    bool is_whole = http->body_state != HTTP_BODY_TOO_LONG;
     if (!name || *name == '\0') {
         request_error(request, API_NAME_REQUIRED);
         return;
@@ -141,10 +153,12 @@ static void create_from_file(struct request *request, const char *name)
     field_defaults(&document_table, document);
     document->name = name;
     document->is_stored = true;
-    bool is_known = find_kind(request->file.data, request->file.len, &document->kind);
-    if (!has_balance(request) || !add(request, document, request->file.data, request->file.len))
+    bool is_known = is_whole && find_kind(request, name, &document->kind);
+    const struct document_source source = {.len = is_known ? http->body_len : 0,
+                                           .fd = http->body_fd};
+    if (!has_balance(request) || !add(request, document, &source))
         return;
-    if (request->http->body_state == HTTP_BODY_TOO_LONG)
+    if (!is_whole)
         request_error(request, API_FILE_TOO_LARGE);
     else if (!is_known)
         request_error(request, API_UNSUPPORTED_FILE_TYPE);
@@ -171,7 +185,8 @@ void documents_create(struct request *request)
     field_defaults(&document_table, &answer.document);
     answer.document.name = body.name;
     answer.document.kind = DOCUMENT_TEXT;
-    if (add(request, &answer.document, body.text, strlen(body.text)))
+    const struct document_source source = {.data = body.text, .len = strlen(body.text)};
+    if (add(request, &answer.document, &source))
         request_answer(request, &answer, 0);
 }
 
@@ -193,24 +208,46 @@ void documents_get(struct request *request)
     request_answer(request, &answer, 0);
 }
 
+struct file_place {
+    const char *id;
+    int64_t position;
+};
+
+static void file_more(struct request *request)
+{
+    struct file_place *place = request->pieces.place;
+    const void *piece;
+    size_t len;
+    while (!pieces_are_enough(request)) {
+        enum err err = store_document_piece(request->tx, place->id, place->position, &piece, &len);
+        if (err == ERR_NOT_FOUND) {
+            pieces_end(request);
+            return;
+        }
+        if (err || buf_append(&request->answer.body, piece, len)) {
+            pieces_fail(request);
+            return;
+        }
+        place->position++;
+    }
+}
+
 /* The file as it was uploaded: never shown by a browser as anything but a download. */
 void documents_file(struct request *request)
 {
     struct document document;
-    const void *source;
-    size_t len;
     struct answer *answer = &request->answer;
     enum err err = store_document_get(request->tx, request->principal.workspace_id,
                                       request->params[0], &document);
     if (err == OK && !document.is_stored)
         err = ERR_NOT_FOUND;
-    if (!request_found(request, err) ||
-        !request_found(request, store_document_source(request->tx, document.id, &source, &len)))
+    if (!request_found(request, err))
         return;
-    answer->status = 200;
     answer->content_type = "application/octet-stream";
     answer_header(answer, "Content-Disposition", "attachment");
-    (void)buf_append(&answer->body, source, len);
+    struct file_place *place = arena_new_of(request->arena, struct file_place);
+    place->id = request->params[0];
+    pieces_begin(request, file_more, place, sizeof *place);
 }
 
 void documents_retry(struct request *request)
@@ -218,8 +255,8 @@ void documents_retry(struct request *request)
     struct document_answer answer;
     enum err err = store_document_retry(request->tx, request->principal.workspace_id,
                                         request->params[0], &answer.document);
-    if (err == ERR_CONFLICT)
-        request_error(request, API_CONFLICT);
+    if (err == ERR_CONFLICT || err == ERR_BUSY)
+        request_error(request, err == ERR_BUSY ? API_KNOWLEDGE_BUSY : API_CONFLICT);
     else if (request_found(request, err))
         request_answer(request, &answer, 0);
 }

@@ -1,6 +1,7 @@
 /* A POST with an Idempotency-Key: reserved before any effect, answered again as the first time
  * (contract, Idempotency). */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "api/request.h"
 #include "base/crypto.h"
@@ -15,13 +16,26 @@ bool idempotency_keeps(int status)
     return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
 }
 
+/* Of a spooled file, which is mapped and so never whole in our memory. */
+static bool sha_of_file(const struct http_request *http, char out[SHA256_HEX])
+{
+    void *data = mmap(NULL, http->body_len, PROT_READ, MAP_PRIVATE, http->body_fd, 0);
+    if (data == MAP_FAILED)
+        return false;
+    crypto_sha256_hex(data, http->body_len, out);
+    munmap(data, http->body_len);
+    return true;
+}
+
 static const char *body_sha(struct request *request)
 {
     const struct http_request *http = request->http;
-    const char *body = request->is_upload ? request->file.data : http->body;
-    size_t len = request->is_upload ? request->file.len : http->body_len;
-    if (*request->body_sha == '\0')
-        crypto_sha256_hex(body ? body : "", body ? len : 0, request->body_sha);
+    if (*request->body_sha)
+        return request->body_sha;
+    bool is_file = request->is_upload && http->body_fd >= 0 && http->body_len;
+    if (!is_file || !sha_of_file(http, request->body_sha))
+        crypto_sha256_hex(http->body ? http->body : "", http->body ? http->body_len : 0,
+                          request->body_sha);
     return request->body_sha;
 }
 

@@ -43,7 +43,6 @@ struct request *request_new(struct api *api, struct http_exchange *exchange)
     answer_init(&request->answer, arena);
     proxies_client(api->proxies, request->http, &request->client);
     net_ip_print_site(&request->client, NET_SITE_BITS, request->admitted.site);
-    buf_init(&request->file, DOCUMENT_FILE_BYTES + 1);
     http_exchange_set_user(exchange, request);
     timer_init(&request->deadline, api->deps.control, on_deadline, request);
     timer_set_after(&request->deadline, ANSWER_US);
@@ -113,7 +112,6 @@ void request_free(struct request *request)
     pieces_clear(request);
     admission_leave(api->admission, &request->admitted);
     js_free(request->body);
-    buf_clear(&request->file);
     answer_clear(&request->answer);
     api->under_way--;
     arena_free(request->arena);
@@ -176,34 +174,12 @@ void request_want_body(struct request *request, const struct http_body_choice *c
 
 /* ---- jobs ---- */
 
-/* The spooled file, or nothing of one that is too long. */
-static bool load_file(struct request *request)
-{
-    const struct http_request *http = request->http;
-    size_t len = http->body_fd >= 0 ? http->body_len : 0;
-    struct buf *file = &request->file;
-    enum err err = buf_reserve(file, len + 1);
-    while (!err && file->len < len) {
-        ssize_t n = pread(http->body_fd, file->data + file->len, len - file->len, (off_t)file->len);
-        if (n > 0)
-            file->len += (size_t)n;
-        else if (n == 0 || errno != EINTR)
-            err = ERR_IO;
-    }
-    if (err) {
-        request_error(request, API_INTERNAL_ERROR);
-        return false;
-    }
-    file->data[len] = '\0';
-    return true;
-}
-
 static bool parse_body(struct request *request)
 {
     const struct http_request *http = request->http;
     enum route_body form = request->route->body;
     if (request->is_upload)
-        return load_file(request);
+        return true;
     if (form == ROUTE_NO_BODY || (form == ROUTE_JSON_OPTIONAL && http->body_len == 0)) {
         request->body = js_object();
         return true;
@@ -264,7 +240,6 @@ static void forget_parsed(struct request *request)
 {
     js_free(request->body);
     request->body = NULL;
-    buf_clear(&request->file);
 }
 
 static enum err job(struct tx *tx, void *arg)

@@ -61,8 +61,7 @@ struct request {
 
     struct js *body;
     char body_sha[SHA256_HEX]; /* "" until a job needs it */
-    bool is_upload;            /* the body is a file: in `file` inside the job */
-    struct buf file;
+    bool is_upload;            /* the body is a file: http->body_fd, of http->body_len bytes */
     struct answer answer;
     struct pieces pieces; /* of an answer that may be long */
 

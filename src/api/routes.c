@@ -109,7 +109,7 @@ const struct route routes[] = {
     {"POST", "/v1/knowledge/documents/{id}/retry", ROUTE_WORKSPACE, ROUTE_WRITE,
      .handle = documents_retry, .operation = "retryDocument", .tag = TAG_KNOWLEDGE,
      .summary = "Read a document again", .status = 200, .output = &document_answer_table,
-     .errors = {API_NOT_FOUND, API_CONFLICT}},
+     .errors = {API_NOT_FOUND, API_CONFLICT, API_KNOWLEDGE_BUSY}},
     {"POST", "/v1/knowledge/search", ROUTE_WORKSPACE, ROUTE_READ, ROUTE_JSON,
      .handle = search_documents, .operation = "searchDocuments", .tag = TAG_KNOWLEDGE,
      .summary = "Search documents", .status = 200, .input = &search_body_table,

@@ -1,7 +1,7 @@
 /* Knowledge: reads documents into passages in the background, and finds the passages that answer a
  * question. Words, stems and character n-grams; no model needed (architecture, Search).
  *
- *   document added --watch--> take --> passages (know/passages.h) --> ready --> index --> search
+ *   document added --watch--> reading (know/reading.h) --> ready --> index --> search
  *
  * similarity is 0-1 and comparable between queries; what is under the floor is not shown, so that
  * an empty list means 'not in the documents'. Thread: see each function. */
@@ -20,10 +20,16 @@ struct tx;
 
 enum { KNOW_HITS_DEFAULT = 5, KNOW_HITS_MAX = 20 };
 
+struct know_config {
+    struct store *store;
+    struct loop *loop;   /* runs its timers (the control loop); nothing slow happens there */
+    const char *program; /* earshot itself, which reads files (extract/process.h); NULL: none can be
+                            read, only what is added as text */
+};
+
 /* Opens this node's index and begins to read what waits, now and whenever a document is added.
- * loop: runs its timers (the control loop); nothing slow happens there. Thread: the loop's, or
- * before it runs. */
-enum err know_open(struct store *store, struct loop *loop, struct know **out,
+ * Thread: the loop's, or before it runs. */
+enum err know_open(const struct know_config *config, struct know **out,
                    struct fault *fault) MUST_USE;
 /* Before store_close(). What is under way is finished; know_found_fn of questions still comes. */
 void know_close(struct know *know);

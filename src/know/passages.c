@@ -1,22 +1,28 @@
-/* See passages.h. The text is read line by line into paragraphs; a paragraph is a heading, a card,
- * half of one, or goes into the section that is being filled. Thread: any. */
+/* See passages.h. The blocks go one by one: a heading, a question, its answer, or what goes into
+ * the section that is being filled. Thread: any. */
 #include "know/passages.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "extract/block.h"
+#include "extract/plain.h"
+#include "know/labels.h"
 #include "know/language.h"
+#include "know/rows.h"
 #include "text/sentence.h"
 #include "text/words.h"
 
 enum {
-    SECTION_CHARS = 400, /* some three spoken sentences: what one answer can use */
-    LONGEST_CHARS = 600, /* a paragraph beyond it is cut between sentences */
-    HEADING_CHARS = 80,
-    MARKED_HEADING_CHARS = 200,
+    SECTION_CHARS = 400,      /* some three spoken sentences: what one answer can use */
+    LONGEST_CHARS = 600,      /* a paragraph beyond it is cut between sentences */
+    SECTION_MOST_CHARS = 900, /* with one very long sentence in it */
+    WRAPPED_CHARS = 45,       /* a line this long that ends without a stop goes on in the next */
+    HEADING_CHARS = 200,
     QUESTION_CHARS = 300,
     ANSWER_CHARS = 1500, /* a longer one is sections below its question */
+    KEY_CHARS = 40,
+    LEVELS = 10,
     TOPICS_MAX = 30,
     PASSAGES_MAX = 20000,
     TEXT_MAX_BYTES = 16 * 1024 * 1024,
@@ -25,73 +31,14 @@ enum {
 struct cutter {
     struct arena *arena;
     struct passages *out;
-    const char *heading;  /* above the current section, or NULL */
-    const char *question; /* waits for its answer, or NULL */
-    struct buf paragraph; /* lines, '\n' between */
+    const char *headings[LEVELS]; /* by level; NULL: none */
+    const char *question;         /* waits for its answer, or NULL */
+    unsigned question_level;      /* it is a heading: all up to the next one answers it; 0: not */
+    struct buf answer;
     struct buf section;
+    bool is_cut_short; /* the section ends inside a sentence */
+    struct row_reader rows;
 };
-
-/* --- lines --- */
-
-static const char *skip_space(const char *text)
-{
-    while (*text && isspace((unsigned char)*text))
-        text++;
-    return text;
-}
-
-static bool ends_with_any(const char *text, const char *const *endings, size_t count)
-{
-    size_t len = strlen(text);
-    for (size_t i = 0; i < count; i++) {
-        size_t n = strlen(endings[i]);
-        if (len >= n && strcmp(text + len - n, endings[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_question(const char *line)
-{
-    static const char *const marks[] = {"?", "\xEF\xBC\x9F" /* full width */, "\xD8\x9F"};
-    return ends_with_any(line, marks, ARRAY_LEN(marks));
-}
-
-/* A short line alone that does not end as a sentence does. */
-static bool is_heading(const char *line)
-{
-    static const char *const ends[] = {".",           "!", ";", ",", "\xE0\xA5\xA4" /* danda */,
-                                       "\xE3\x80\x82" /* ideographic full stop */};
-    if (*line == '#')
-        return text_length(line) <= MARKED_HEADING_CHARS;
-    return text_length(line) <= HEADING_CHARS && *line != '-' && *line != '*' &&
-           !ends_with_any(line, ends, ARRAY_LEN(ends)) && !is_question(line);
-}
-
-/* Behind "Q:", "A:" and the like; NULL when the line does not begin so. */
-static const char *behind_label(const char *line, const char *const *labels, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t n = strlen(labels[i]);
-        if (strncasecmp(line, labels[i], n) == 0 &&
-            (line[n] == ':' || (line[n] == '.' && line[n + 1] == ' ')))
-            return skip_space(line + n + 1);
-    }
-    return NULL;
-}
-
-static const char *behind_question_label(const char *line)
-{
-    static const char *const labels[] = {"q", "question", "faq"};
-    return behind_label(line, labels, ARRAY_LEN(labels));
-}
-
-static const char *behind_answer_label(const char *line)
-{
-    static const char *const labels[] = {"a", "ans", "answer"};
-    const char *behind = behind_label(line, labels, ARRAY_LEN(labels));
-    return behind ? behind : line;
-}
 
 /* --- passages --- */
 
@@ -118,23 +65,67 @@ static void end_section(struct cutter *cutter)
     if (cutter->section.len)
         add_passage(cutter, cutter->section.data, NULL);
     buf_reset(&cutter->section);
+    cutter->is_cut_short = false;
 }
 
-static void add_to_section(struct cutter *cutter, const char *text)
+/* The nearest heading, with the one above it where that is not the document's title. */
+static void begin_section(struct cutter *cutter)
+{
+    const char *nearest = NULL, *above = NULL;
+    for (unsigned level = 1; level < LEVELS; level++)
+        if (cutter->headings[level]) {
+            above = level > 2 && nearest != cutter->headings[1] ? nearest : NULL;
+            nearest = cutter->headings[level];
+        }
+    if (above)
+        (void)buf_printf(&cutter->section, "%s: ", above);
+    if (nearest)
+        (void)buf_printf(&cutter->section, "%s\n", nearest);
+}
+
+/* separator: between it and what the section holds already. */
+static void add_to_section(struct cutter *cutter, const char *text, char separator)
 {
     bool is_begun = cutter->section.len > 0;
-    if (is_begun && text_length(cutter->section.data) + text_length(text) > SECTION_CHARS) {
+    size_t most = cutter->is_cut_short ? SECTION_MOST_CHARS : SECTION_CHARS;
+    if (is_begun && text_length(cutter->section.data) + text_length(text) > most) {
         end_section(cutter);
         is_begun = false;
     }
-    if (!is_begun && cutter->heading)
-        (void)buf_printf(&cutter->section, "%s\n", cutter->heading);
     if (is_begun)
-        (void)buf_append_char(&cutter->section, ' ');
+        (void)buf_append_char(&cutter->section, separator);
+    else
+        begin_section(cutter);
     (void)buf_append_str(&cutter->section, text);
 }
 
-static void add_sentences(struct cutter *cutter, const char *text)
+/* --- sentences --- */
+
+static bool ends_sentence(const char *text)
+{
+    static const char *const ends[] = {".",  "!",  "?",  ":", "।", "॥",
+                                       "。", "！", "？", "؟", "…", "|"};
+    size_t len = strlen(text);
+    while (len && strchr("\"')]", text[len - 1]))
+        len--;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t n = strlen(ends[i]);
+        if (len >= n && memcmp(text + len - n, ends[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void take_pieces(struct cutter *cutter, struct splitter *splitter, char *separator)
+{
+    for (const char *piece; (piece = splitter_next(splitter));) {
+        add_to_section(cutter, piece, *separator);
+        *separator = ' ';
+        cutter->is_cut_short = text_length(piece) > SECTION_CHARS / 2 && !ends_sentence(piece);
+    }
+}
+
+static void add_sentences(struct cutter *cutter, const char *text, char separator)
 {
     struct splitter splitter;
     splitter_init(&splitter, false);
@@ -142,132 +133,349 @@ static void add_sentences(struct cutter *cutter, const char *text)
         n = MIN(len - at, (size_t)SPLITTER_TEXT_MAX_BYTES / 4);
         if (splitter_push(&splitter, text + at, n))
             break;
-        for (const char *piece; (piece = splitter_next(&splitter));)
-            add_to_section(cutter, piece);
+        take_pieces(cutter, &splitter, &separator);
     }
     splitter_finish(&splitter);
-    for (const char *piece; (piece = splitter_next(&splitter));)
-        add_to_section(cutter, piece);
+    take_pieces(cutter, &splitter, &separator);
     splitter_clear(&splitter);
+    cutter->is_cut_short = false;
 }
 
-static void add_heading(struct cutter *cutter, const char *line)
+static void add_text(struct cutter *cutter, const char *text, char separator)
 {
-    end_section(cutter);
-    while (*line == '#' || *line == ' ')
-        line++;
-    size_t len = strlen(line);
-    while (len && (line[len - 1] == ':' || line[len - 1] == '#' || line[len - 1] == ' '))
-        len--;
-    cutter->heading = len ? arena_strndup(cutter->arena, line, len) : NULL;
+    if (text_length(text) > LONGEST_CHARS)
+        add_sentences(cutter, text, separator);
+    else
+        add_to_section(cutter, text, separator);
+}
+
+/* --- questions --- */
+
+static void set_heading(struct cutter *cutter, const char *text, unsigned level)
+{
+    cutter->headings[level] = text;
+    for (unsigned below = level + 1; below < LEVELS; below++)
+        cutter->headings[below] = NULL;
+}
+
+/* The question is answered, or was none: then it is text like any other. */
+static void end_question(struct cutter *cutter)
+{
+    const char *question = cutter->question;
+    if (!question)
+        return;
+    cutter->question = NULL;
+    if (!cutter->answer.len) {
+        add_to_section(cutter, question, ' ');
+        return;
+    }
+    if (text_length(cutter->answer.data) <= ANSWER_CHARS) {
+        end_section(cutter);
+        add_passage(cutter, cutter->answer.data, question);
+    } else {
+        if (cutter->question_level) {
+            end_section(cutter);
+            set_heading(cutter, question, cutter->question_level);
+        } else {
+            add_to_section(cutter, question, ' ');
+        }
+        add_sentences(cutter, cutter->answer.data, ' ');
+    }
+    buf_reset(&cutter->answer);
+}
+
+static void ask(struct cutter *cutter, const char *question, unsigned level)
+{
+    end_question(cutter);
+    cutter->question = arena_strdup(cutter->arena, question);
+    cutter->question_level = level;
+}
+
+static void answer(struct cutter *cutter, const char *text)
+{
+    if (cutter->answer.len)
+        (void)buf_append_char(&cutter->answer, '\n');
+    (void)buf_append_str(&cutter->answer, text);
+}
+
+/* What a line that asks says, or NULL. Labelled ones need no mark. */
+static const char *asked_by(const char *line)
+{
+    const char *labelled = label_behind_question(line);
+    const char *question = labelled ? labelled : line;
+    bool is_short = *question && text_length(question) <= QUESTION_CHARS;
+    return is_short && (labelled || label_is_question(question)) ? question : NULL;
+}
+
+/* --- headings --- */
+
+static void add_topic(struct cutter *cutter, const char *topic)
+{
     struct text_list *topics = &cutter->out->topics;
-    if (!len || topics->count == TOPICS_MAX)
+    for (size_t i = 0; i < topics->count; i++)
+        if (strcmp(topics->items[i], topic) == 0)
+            return;
+    if (topics->count == TOPICS_MAX)
         return;
     if (!topics->items)
         topics->items = arena_new_n(cutter->arena, const char *, TOPICS_MAX);
-    topics->items[topics->count++] = cutter->heading;
+    topics->items[topics->count++] = topic;
 }
 
-/* A question that nothing answered is text like any other. */
-static void drop_question(struct cutter *cutter)
+static void take_heading(struct cutter *cutter, const struct block *block)
 {
-    if (cutter->question)
-        add_to_section(cutter, cutter->question);
-    cutter->question = NULL;
-}
-
-static void add_card(struct cutter *cutter, const char *question, const char *answer)
-{
-    answer = behind_answer_label(answer);
-    cutter->question = NULL;
-    if (text_length(answer) > ANSWER_CHARS) {
-        add_to_section(cutter, question);
-        add_sentences(cutter, answer);
+    const char *question = asked_by(block->text);
+    unsigned level = MIN(MAX(block->level, 1U), (unsigned)LEVELS - 1);
+    if (question) {
+        ask(cutter, label_behind_number(question), level);
         return;
     }
+    end_question(cutter);
     end_section(cutter);
-    add_passage(cutter, answer, question);
+    size_t len = text_bytes(block->text, HEADING_CHARS);
+    while (len && strchr(": ", block->text[len - 1]))
+        len--;
+    if (!len)
+        return;
+    char *text = arena_strndup(cutter->arena, block->text, len);
+    for (char *at = text; (at = strchr(at, '\n'));)
+        *at = ' ';
+    set_heading(cutter, text, level);
+    add_topic(cutter, text);
+}
+
+/* --- lines of a key and a value --- */
+
+/* "Check-in: from 3 pm", "Deposit – 500 rupees". *out_key_len: without the sign. */
+static const char *value_of(const char *line, size_t *out_key_len)
+{
+    static const char *const signs[] = {": ", " – ", " — ", " = "};
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        const char *at = strstr(line, signs[i]);
+        size_t chars = 0;
+        for (const char *c = line; at && c < at; c++)
+            chars += ((unsigned char)*c & 0xC0) != 0x80;
+        if (!at || chars < 2 || chars > KEY_CHARS)
+            continue;
+        size_t len = (size_t)(at - line);
+        if (memchr(line, '.', len) || memchr(line, '?', len) || memchr(line, ',', len))
+            continue;
+        *out_key_len = len;
+        return at + strlen(signs[i]);
+    }
+    return NULL;
+}
+
+/* A card beside the section that has the line: who asks about one of them hears that one. */
+static void add_pair(struct cutter *cutter, const char *line, struct passages *cards)
+{
+    size_t key_len = 0;
+    const char *value = value_of(line, &key_len);
+    if (!value || !*value || text_length(line) > QUESTION_CHARS)
+        return;
+    struct passages *all = cutter->out;
+    cutter->out = cards;
+    add_passage(cutter, line, arena_strndup(cutter->arena, line, key_len));
+    cutter->out = all;
+}
+
+static bool is_pair(const struct block_list *blocks, size_t at)
+{
+    size_t key_len;
+    return at < blocks->count && blocks->items[at].kind == BLOCK_ITEM &&
+           value_of(blocks->items[at].text, &key_len) != NULL;
 }
 
 /* --- paragraphs --- */
 
-static void take_paragraph(struct cutter *cutter, char *text)
+/* Lines that go on in the next one are joined with it. */
+static void unwrap(char *text)
 {
-    const char *labelled = behind_question_label(text);
+    char *line = text;
+    for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        bool goes_on = text_length(line) >= WRAPPED_CHARS && !ends_sentence(line);
+        *end = goes_on ? ' ' : '\n';
+    }
+}
+
+static void take_text(struct cutter *cutter, char *text, char separator)
+{
+    unwrap(text);
+    if (cutter->question) {
+        answer(cutter, text);
+        if (!cutter->question_level)
+            end_question(cutter);
+        return;
+    }
+    add_text(cutter, text, separator);
+}
+
+/* The next line that is labelled as a question or, while one waits, as an answer. */
+static char *find_label(const struct cutter *cutter, char *text, bool *out_asks)
+{
+    for (char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        *out_asks = label_behind_question(line) != NULL;
+        if (line != text && (*out_asks || (cutter->question && label_behind_answer(line))))
+            return line;
+    }
+    return NULL;
+}
+
+/* One part of a paragraph: it begins with a label, or has none. */
+static void take_part(struct cutter *cutter, char *text, char separator)
+{
     char *rest = strchr(text, '\n');
     if (rest)
         *rest++ = '\0';
-    const char *first = labelled ? labelled : text;
-    bool is_short = *first && text_length(first) <= QUESTION_CHARS;
-    if (is_short && (labelled || is_question(first))) {
-        drop_question(cutter);
-        if (rest)
-            add_card(cutter, first, rest);
-        else
-            cutter->question = arena_strdup(cutter->arena, first);
+    const char *question = asked_by(text);
+    if (question) {
+        ask(cutter, label_behind_number(question), 0);
+        if (rest) {
+            const char *behind = label_behind_answer(rest);
+            take_text(cutter, behind ? rest + (behind - rest) : rest, separator);
+        }
         return;
     }
     if (rest)
         rest[-1] = '\n';
-    if (cutter->question) {
-        add_card(cutter, cutter->question, text);
+    const char *behind = cutter->question ? label_behind_answer(text) : NULL;
+    take_text(cutter, behind ? text + (behind - text) : text, separator);
+}
+
+static void take_paragraph(struct cutter *cutter, const char *source, char separator)
+{
+    char *text = arena_strdup(cutter->arena, source);
+    while (text) {
+        bool asks = false;
+        char *next = find_label(cutter, text, &asks);
+        if (next)
+            next[-1] = '\0';
+        take_part(cutter, text, separator);
+        text = next;
+    }
+}
+
+/* --- rows --- */
+
+static void take_row(struct cutter *cutter, const struct block *block)
+{
+    AUTO_BUF line = BUF_INIT(TEXT_MAX_BYTES);
+    const char *question = NULL, *reply = NULL;
+    row_question(block, cutter->arena, &question, &reply);
+    if (question) {
+        ask(cutter, label_behind_number(question), 0);
+        answer(cutter, reply);
+        end_question(cutter);
         return;
     }
-    if (!rest && is_heading(text))
-        add_heading(cutter, text);
-    else if (text_length(text) > LONGEST_CHARS)
-        add_sentences(cutter, text);
+    row_line(&cutter->rows, block, &line);
+    if (!line.len)
+        return;
+    if (cutter->question)
+        answer(cutter, line.data);
     else
-        add_to_section(cutter, text);
+        add_text(cutter, line.data, '\n');
 }
 
-static void end_paragraph(struct cutter *cutter)
+/* --- the document --- */
+
+static void take_item(struct cutter *cutter, const struct block_list *blocks, size_t at,
+                      struct passages *cards)
 {
-    if (!cutter->paragraph.len)
-        return;
-    AUTO_BUF text = cutter->paragraph;
-    cutter->paragraph = (struct buf)BUF_INIT(TEXT_MAX_BYTES);
-    take_paragraph(cutter, text.data);
+    const char *text = blocks->items[at].text;
+    if (is_pair(blocks, at) && (is_pair(blocks, at + 1) || (at && is_pair(blocks, at - 1))))
+        add_pair(cutter, text, cards);
+    take_paragraph(cutter, text, '\n');
 }
 
-/* A heading of a marked-up text stands alone even without empty lines around it. */
-static void take_line(struct cutter *cutter, const char *line, size_t len)
+/* Several lines of one paragraph, most of them a key and a value. */
+static void take_pairs(struct cutter *cutter, const char *source, struct passages *cards)
 {
-    while (len && isspace((unsigned char)line[len - 1]))
-        len--;
-    AUTO_BUF text = BUF_INIT(TEXT_MAX_BYTES);
-    (void)buf_append(&text, line, len);
-    const char *trimmed = skip_space(len ? text.data : "");
-    bool is_mark = *trimmed == '#';
-    if (!*trimmed || is_mark || behind_question_label(trimmed))
-        end_paragraph(cutter);
-    if (!*trimmed)
+    AUTO(arena) scratch = arena_new(0);
+    char *text = arena_strdup(scratch, source), *rest = NULL;
+    size_t lines = 0, pairs = 0, key_len;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        lines++;
+    }
+    if (lines < 2 || lines > 200)
         return;
-    if (cutter->paragraph.len)
-        (void)buf_append_char(&cutter->paragraph, '\n');
-    (void)buf_append_str(&cutter->paragraph, trimmed);
-    if (is_mark)
-        end_paragraph(cutter);
+    const char **found = arena_new_n(scratch, const char *, lines);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (!asked_by(line) && !label_behind_answer(line) && value_of(line, &key_len))
+            found[pairs++] = line;
+    if (pairs < 2 || pairs * 2 < lines)
+        return;
+    for (size_t i = 0; i < pairs; i++)
+        add_pair(cutter, found[i], cards);
+}
+
+static void take_block(struct cutter *cutter, const struct block_list *blocks, size_t at,
+                       struct passages *cards)
+{
+    const struct block *block = &blocks->items[at];
+    if (block->kind != BLOCK_ROW)
+        row_end(&cutter->rows);
+    switch (block->kind) {
+    case BLOCK_HEADING:
+        take_heading(cutter, block);
+        break;
+    case BLOCK_ITEM:
+        take_item(cutter, blocks, at, cards);
+        break;
+    case BLOCK_ROW:
+        if (block->level != ROW_DATA)
+            row_begin(&cutter->rows, blocks, at, cutter->arena);
+        take_row(cutter, block);
+        break;
+    default:
+        take_pairs(cutter, block->text, cards);
+        take_paragraph(cutter, block->text, ' ');
+    }
+}
+
+/* Cards of pairs stand behind the sections that have their lines. */
+static void add_cards(struct cutter *cutter, const struct passages *cards)
+{
+    for (size_t i = 0; i < cards->count; i++)
+        add_passage(cutter, cards->items[i].text, cards->items[i].question);
+}
+
+enum err passages_of(const struct block_list *blocks, struct arena *arena, struct passages *out)
+{
+    *out = (struct passages){0};
+    struct passages cards = {0};
+    struct cutter cutter = {.arena = arena,
+                            .out = out,
+                            .answer = BUF_INIT(TEXT_MAX_BYTES),
+                            .section = BUF_INIT(TEXT_MAX_BYTES)};
+    for (size_t i = 0; i < blocks->count; i++)
+        take_block(&cutter, blocks, i, &cards);
+    end_question(&cutter);
+    end_section(&cutter);
+    add_cards(&cutter, &cards);
+    for (unsigned level = 1; level < LEVELS && !out->count; level++)
+        if (cutter.headings[level]) /* a text of nothing but one short line */
+            add_passage(&cutter, cutter.headings[level], NULL);
+    buf_clear(&cutter.answer);
+    buf_clear(&cutter.section);
+    return out->count ? OK : ERR_INVALID;
 }
 
 enum err passages_cut(const char *text, struct arena *arena, struct passages *out)
 {
-    *out = (struct passages){0};
-    struct cutter cutter = {.arena = arena,
-                            .out = out,
-                            .paragraph = BUF_INIT(TEXT_MAX_BYTES),
-                            .section = BUF_INIT(TEXT_MAX_BYTES)};
-    while (*text) {
-        size_t len = strcspn(text, "\n\f\v");
-        take_line(&cutter, text, len);
-        text += len + (text[len] != '\0');
-    }
-    end_paragraph(&cutter);
-    drop_question(&cutter);
-    end_section(&cutter);
-    if (!out->count && cutter.heading) /* a text of nothing but one short line */
-        add_passage(&cutter, cutter.heading, NULL);
-    buf_clear(&cutter.paragraph);
-    buf_clear(&cutter.section);
-    return out->count ? OK : ERR_INVALID;
+    struct block_writer writer;
+    struct block_reader reader;
+    block_writer_init(&writer, -1);
+    block_reader_init(&reader, arena);
+    enum err err = plain_read(text, &writer);
+    if (!err && writer.buf.len)
+        err = block_reader_push(&reader, writer.buf.data, writer.buf.len);
+    if (!err)
+        err = passages_of(&reader.blocks, arena, out);
+    block_reader_clear(&reader);
+    block_writer_clear(&writer);
+    return err;
 }

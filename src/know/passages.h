@@ -1,10 +1,14 @@
-/* A text cut into what is searched and spoken: sections of a few sentences under their headings,
- * and cards where the text itself asks and answers.
+/* A document cut into what is searched and spoken: sections of a few sentences under their
+ * headings, and cards where the document itself asks and answers.
  *
  *   Parking                      heading: a topic, first line of the sections below it
  *   Guests park free. ...        section, some 400 characters, cut between sentences
+ *   Room    | Price              row of a table: a line with its header in it:
+ *   Deluxe  | 4,500                  "Room: Deluxe; Price: 4,500"
  *   Q: May I bring a dog?        card: question
  *   A: Yes, on the terrace.            and answer
+ *   How do I cancel? (heading)   card: question, and the text below it as the answer
+ *   Check-in: from 3 pm          among lines alike, a card: "Check-in", and the line as the answer
  *
  * Thread: any. */
 #pragma once
@@ -17,6 +21,8 @@
 #include "model/field.h"
 #include "store/document.h"
 
+struct block_list;
+
 struct passages {
     struct passage *items;
     size_t count;
@@ -24,4 +30,7 @@ struct passages {
 };
 
 /* Texts in the arena. ERR_INVALID: there is nothing in it to read. */
+enum err passages_of(const struct block_list *blocks, struct arena *arena,
+                     struct passages *out) MUST_USE;
+/* Of a plain text (extract/plain.h). ERR_LIMIT: it is longer than a document may be. */
 enum err passages_cut(const char *text, struct arena *arena, struct passages *out) MUST_USE;

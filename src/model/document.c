@@ -5,6 +5,12 @@ const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pd
 const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"processing", "ready", "failed"};
 const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
 
+static const struct field progress_rows[] = {
+    ROW_INT(struct document_progress, pages_done, "pagesDone"),
+    ROW_INT(struct document_progress, pages, "pages", .about = "0: not known yet."),
+};
+FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress", progress_rows);
+
 static const struct field document_rows[] = {
     ROW_TEXT(struct document, id, "id", .flags = FIELD_READ_ONLY,
              .example = "\"kd_01abcdefghijklmnopqr\""),
@@ -19,6 +25,9 @@ static const struct field document_rows[] = {
     ROW_INT(struct document, chars, "chars", .about = "0 while processing."),
     ROW_INT(struct document, card_count, "cardCount"),
     ROW_INT(struct document, section_count, "sectionCount"),
+    ROW_OBJECT_PTR(struct document, progress, "progress", const struct document_progress,
+                   &document_progress_table, .flags = FIELD_NULL_EMPTY,
+                   .about = "How far reading is; null unless it is being read."),
     ROW_BOOL(struct document, is_stored, "stored",
              .about = "Whether the uploaded file is kept and can be downloaded."),
     ROW_TIME(struct document, created_wall_ms, "createdAt"),

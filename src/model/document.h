@@ -22,6 +22,12 @@ enum document_status {
 extern const char *const document_kind_names[DOCUMENT_KIND_COUNT];
 extern const char *const document_status_names[DOCUMENT_STATUS_COUNT];
 
+/* How far reading is. */
+struct document_progress {
+    int64_t pages_done, pages; /* pages 0: not known */
+};
+extern const struct field_table document_progress_table;
+
 struct document {
     const char *id, *user_id, *name;
     enum document_kind kind;
@@ -32,6 +38,7 @@ struct document {
     int64_t chars, card_count, section_count;
     bool is_stored; /* the uploaded file is kept */
     int64_t created_wall_ms, updated_wall_ms;
+    const struct document_progress *progress; /* NULL: not being read */
 };
 struct document_list LIST_OF(struct document);
 extern const struct field_table document_table;

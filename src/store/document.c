@@ -7,7 +7,9 @@
  * Thread: inside a job. */
 #include "store/document.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ids.h"
 #include "base/js.h"
@@ -17,11 +19,11 @@
 
 #define SELECT_DOCUMENT                                                                            \
     "SELECT id, workspace_id, name, kind, bytes, status, error, topics, chars, card_count,"        \
-    " section_count, is_stored, created_ms, updated_ms FROM documents "
+    " section_count, is_stored, created_ms, updated_ms, pages_done, pages FROM documents "
 
 enum {
     HOUR_MS = 3600000,
-    READING_LEASE_MS = 120000, /* longer than any document takes */
+    READING_LEASE_MS = 120000, /* renewed as long as it is read */
     TOPICS_MAX_BYTES = 64 * 1024,
 };
 
@@ -72,9 +74,26 @@ static void read_row(struct tx *tx, struct cursor *row, struct document *out)
         .updated_wall_ms = cursor_number(row, 13),
     };
     topics_read(tx, cursor_text(row, 7), &out->topics);
+    const struct document_progress progress = {cursor_number(row, 14), cursor_number(row, 15)};
+    if (out->status == DOCUMENT_PROCESSING && (progress.pages_done || progress.pages)) {
+        struct document_progress *shown = arena_new_of(tx->arena, struct document_progress);
+        *shown = progress;
+        out->progress = shown;
+    }
 }
 
 /* --- adding --- */
+
+/* Do as many wait as may? A workspace's first ones are let in all the same. */
+static bool is_busy(struct tx *tx, const char *workspace_id)
+{
+    return QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM documents WHERE status = 'processing'") >=
+               DOCUMENTS_WAITING_MAX &&
+           QUERY_NUMBER(tx, 0,
+                        "SELECT COUNT(*) FROM documents WHERE status = 'processing'"
+                        " AND workspace_id = ?",
+                        TEXT(workspace_id)) >= DOCUMENTS_WAITING_FREE;
+}
 
 static enum err check_limits(struct tx *tx, const char *workspace_id, int64_t hourly_limit)
 {
@@ -88,18 +107,48 @@ static enum err check_limits(struct tx *tx, const char *workspace_id, int64_t ho
         QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM document_additions WHERE workspace_id = ?",
                      TEXT(workspace_id)) >= hourly_limit)
         return ERR_LIMIT;
-    if (QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM documents WHERE status = 'processing'") >=
-            DOCUMENTS_WAITING_MAX &&
-        QUERY_NUMBER(tx, 0,
-                     "SELECT COUNT(*) FROM documents WHERE status = 'processing'"
-                     " AND workspace_id = ?",
-                     TEXT(workspace_id)) >= DOCUMENTS_WAITING_FREE)
+    if (is_busy(tx, workspace_id))
         return ERR_BUSY;
     return tx_result(tx);
 }
 
-enum err store_document_insert(struct tx *tx, struct document *document, const void *source,
-                               size_t source_len, int64_t hourly_limit)
+static enum err insert_piece(struct tx *tx, const char *id, size_t at, const void *data, size_t len)
+{
+    EXEC(tx, "INSERT INTO document_pieces (document_id, position, content) VALUES (?, ?, ?)",
+         TEXT(id), NUMBER((int64_t)(at / DOCUMENT_PIECE_BYTES)), BLOB(data, len));
+    return tx_result(tx);
+}
+
+/* As many bytes as asked, or a fault: the file is ours, and whole. */
+static enum err read_piece(int fd, char *out, size_t len, size_t from)
+{
+    for (size_t got = 0; got < len;) {
+        ssize_t n = pread(fd, out + got, len - got, (off_t)(from + got));
+        if (n > 0)
+            got += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            return ERR_IO;
+    }
+    return OK;
+}
+
+static enum err insert_source(struct tx *tx, const char *id, const struct document_source *source)
+{
+    AUTO_MEM char *piece = source->data ? NULL : mem_new_n(char, DOCUMENT_PIECE_BYTES);
+    enum err err = OK;
+    for (size_t at = 0; at < source->len && !err; at += DOCUMENT_PIECE_BYTES) {
+        size_t n = MIN(source->len - at, (size_t)DOCUMENT_PIECE_BYTES);
+        const char *data = source->data ? (const char *)source->data + at : piece;
+        if (!source->data)
+            err = read_piece(source->fd, piece, n, at);
+        if (!err)
+            err = insert_piece(tx, id, at, data, n);
+    }
+    return err;
+}
+
+enum err store_document_insert(struct tx *tx, struct document *document,
+                               const struct document_source *source, int64_t hourly_limit)
 {
     enum err err = check_limits(tx, document->user_id, hourly_limit);
     if (err)
@@ -117,8 +166,9 @@ enum err store_document_insert(struct tx *tx, struct document *document, const v
          TEXT(id), TEXT(document->user_id), TEXT(document->name),
          TEXT(document_kind_names[document->kind]), NUMBER(document->bytes),
          NUMBER(document->is_stored), NUMBER(tx->now_ms), NUMBER(tx->now_ms));
-    EXEC(tx, "INSERT INTO document_sources (document_id, content) VALUES (?, ?)", TEXT(id),
-         BLOB(source, source_len));
+    err = insert_source(tx, id, source);
+    if (err)
+        return err;
     EXEC(tx, "INSERT INTO document_additions (workspace_id, at_ms) VALUES (?, ?)",
          TEXT(document->user_id), NUMBER(tx->now_ms));
     tx_touch(tx, STORE_DOCUMENTS);
@@ -191,10 +241,13 @@ enum err store_document_name(struct tx *tx, const char *id, const char **out)
     return OK;
 }
 
-enum err store_document_source(struct tx *tx, const char *id, const void **out, size_t *out_len)
+enum err store_document_piece(struct tx *tx, const char *id, int64_t position, const void **out,
+                              size_t *out_len)
 {
-    AUTO(cursor) row =
-        QUERY(tx, "SELECT content FROM document_sources WHERE document_id = ?", TEXT(id));
+    AUTO(cursor) row = QUERY(tx,
+                             "SELECT content FROM document_pieces"
+                             " WHERE document_id = ? AND position = ?",
+                             TEXT(id), NUMBER(position));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = cursor_blob(row, 0, out_len);
@@ -239,7 +292,7 @@ enum err store_document_remove(struct tx *tx, const char *workspace_id, const ch
     if (!EXEC(tx, "DELETE FROM documents WHERE id = ? AND workspace_id = ?", TEXT(id),
               TEXT(workspace_id)))
         return tx_missing(tx);
-    EXEC(tx, "DELETE FROM document_sources WHERE document_id = ?", TEXT(id));
+    EXEC(tx, "DELETE FROM document_pieces WHERE document_id = ?", TEXT(id));
     EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
     note_change(tx, id);
     return tx_result(tx);
@@ -248,10 +301,14 @@ enum err store_document_remove(struct tx *tx, const char *workspace_id, const ch
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,
                               struct document *out)
 {
+    if (is_busy(tx, workspace_id)) {
+        enum err err = store_document_get(tx, workspace_id, id, out);
+        return err ? err : out->status == DOCUMENT_PROCESSING ? ERR_CONFLICT : ERR_BUSY;
+    }
     int64_t changed = EXEC(tx,
                            "UPDATE documents SET status = 'processing', error = '', chars = 0,"
                            " card_count = 0, section_count = 0, topics = '[]', leased_until_ms = 0,"
-                           " leased_by = '', updated_ms = ?"
+                           " leased_by = '', pages_done = 0, pages = 0, updated_ms = ?"
                            " WHERE id = ? AND workspace_id = ? AND status <> 'processing'",
                            NUMBER(tx->now_ms), TEXT(id), TEXT(workspace_id));
     enum err err = store_document_get(tx, workspace_id, id, out);
@@ -265,22 +322,50 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 
 /* --- the reader --- */
 
-enum err store_document_take(struct tx *tx, const char *last, struct document *out)
+/* Not leased, or by a former process of this node. */
+#define IS_FREE                                                                                    \
+    "status = 'processing' AND (leased_until_ms <= ?"                                              \
+    " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
+
+enum err store_document_waiting(struct tx *tx, struct document_list *out)
+{
+    *out = (struct document_list){0};
+    AUTO(cursor) row = QUERY(
+        tx, "SELECT id, workspace_id FROM documents WHERE " IS_FREE " ORDER BY updated_ms LIMIT ?",
+        NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
+        TEXT(node_lease(tx)), NUMBER(DOCUMENTS_LISTED));
+    while (cursor_next(row)) {
+        struct document *document = GROW(out, tx->arena);
+        document->id = cursor_text(row, 0);
+        document->user_id = cursor_text(row, 1);
+    }
+    return tx_result(tx);
+}
+
+enum err store_document_take(struct tx *tx, const char *id, struct document *out)
 {
     AUTO(cursor) row =
-        QUERY(tx,
-              SELECT_DOCUMENT "WHERE status = 'processing' AND (leased_until_ms <= ?"
-                              " OR (substr(leased_by, 1, length(?)) = ? AND leased_by <> ?))"
-                              " ORDER BY workspace_id <= ?, workspace_id, updated_ms"
-                              " LIMIT 1 FOR UPDATE SKIP LOCKED",
+        QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND " IS_FREE " FOR UPDATE SKIP LOCKED", TEXT(id),
               NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
-              TEXT(node_lease(tx)), TEXT(last));
+              TEXT(node_lease(tx)));
     if (!cursor_next(row))
         return tx_missing(tx);
     read_row(tx, row, out);
-    EXEC(tx, "UPDATE documents SET leased_until_ms = ?, leased_by = ? WHERE id = ?",
-         NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(out->id));
+    EXEC(tx,
+         "UPDATE documents SET leased_until_ms = ?, leased_by = ?, pages_done = 0, pages = 0"
+         " WHERE id = ?",
+         NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(id));
     return tx_result(tx);
+}
+
+enum err store_document_progress(struct tx *tx, const char *id, int64_t done, int64_t pages)
+{
+    int64_t changed = EXEC(tx,
+                           "UPDATE documents SET leased_until_ms = ?, pages_done = ?, pages = ?"
+                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
+                           NUMBER(tx->now_ms + READING_LEASE_MS), NUMBER(done), NUMBER(pages),
+                           TEXT(id), TEXT(node_lease(tx)));
+    return changed ? OK : tx_missing(tx);
 }
 
 static void insert_passages(struct tx *tx, const char *id, const struct passage *passages, size_t n)

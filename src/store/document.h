@@ -25,12 +25,18 @@ struct passage {
     const char *language; /* ISO code guessed from the text, "" unknown */
 };
 
-/* Fills id, status processing, created_wall_ms, updated_wall_ms. source: the text, or the file's
- * bytes. Counts one addition against the hourly allowance, unless the limit is 0. ERR_CONFLICT: the
- * workspace holds DOCUMENTS_MAX; ERR_LIMIT: hourly allowance; ERR_BUSY: 200 wait. Call
- * store_workspace_lock() before. */
-enum err store_document_insert(struct tx *tx, struct document *document, const void *source,
-                               size_t source_len, int64_t hourly_limit) MUST_USE;
+/* Where a document's bytes come from: memory, or else a file, which is never whole in memory. */
+struct document_source {
+    const void *data; /* NULL: fd */
+    size_t len;
+    int fd; /* read by offset */
+};
+
+/* Fills id, status processing, created_wall_ms, updated_wall_ms. Counts one addition against the
+ * hourly allowance, unless the limit is 0. ERR_CONFLICT: the workspace holds DOCUMENTS_MAX;
+ * ERR_LIMIT: hourly allowance; ERR_BUSY: 200 wait; ERR_IO. Call store_workspace_lock() before. */
+enum err store_document_insert(struct tx *tx, struct document *document,
+                               const struct document_source *source, int64_t hourly_limit) MUST_USE;
 enum err store_document_get(struct tx *tx, const char *workspace_id, const char *id,
                             struct document *out) MUST_USE;
 /* Newest first. */
@@ -44,21 +50,34 @@ enum err store_document_keep_known(struct tx *tx, const char *workspace_id, stru
                                    bool only_ready) MUST_USE;
 /* Out of the index too. ERR_NOT_FOUND. */
 enum err store_document_remove(struct tx *tx, const char *workspace_id, const char *id) MUST_USE;
-/* Reads it again: processing. ERR_CONFLICT: it is processing. */
+/* Reads it again: processing. ERR_CONFLICT: it is processing. ERR_BUSY: 200 wait. */
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,
                               struct document *out) MUST_USE;
 /* Its name, in the job's arena; *out is left as it is when there is none. */
 enum err store_document_name(struct tx *tx, const char *id, const char **out) MUST_USE;
-/* The file or text as it was added, in the job's arena. */
-enum err store_document_source(struct tx *tx, const char *id, const void **out,
-                               size_t *out_len) MUST_USE;
+/* The file or text as it was added, by pieces of at most DOCUMENT_PIECE_BYTES (those of earlier
+ * versions are longer), from 0 on, in the job's arena. ERR_NOT_FOUND: there is none behind the one
+ * before. */
+enum { DOCUMENT_PIECE_BYTES = 256 * 1024 };
+enum err store_document_piece(struct tx *tx, const char *id, int64_t position, const void **out,
+                              size_t *out_len) MUST_USE;
 enum err store_document_passages(struct tx *tx, const char *id, struct passage **out,
                                  size_t *out_n) MUST_USE;
 
-/* Reading, in the background: takes one document that waits (leased to this node for two minutes,
- * so that another takes it over when this one dies). Workspaces take turns: the next is the one
- * after `last`, whose document was taken last ("": none). ERR_NOT_FOUND: none waits. */
-enum err store_document_take(struct tx *tx, const char *last, struct document *out) MUST_USE;
+/* --- reading, in the background --- */
+
+/* Documents that wait and that nobody is at work with, the longest waiting first (at most
+ * DOCUMENTS_LISTED): only id, user_id. */
+enum { DOCUMENTS_LISTED = 1000 };
+enum err store_document_waiting(struct tx *tx, struct document_list *out) MUST_USE;
+/* Takes one of them: leased to this node for two minutes, so that another takes it over when this
+ * one dies; what a former process of this node had taken is free. ERR_NOT_FOUND: it waits no more.
+ */
+enum err store_document_take(struct tx *tx, const char *id, struct document *out) MUST_USE;
+/* How far reading is; renews the lease. pages 0: not known. ERR_NOT_FOUND: removed or taken over
+ * meanwhile. */
+enum err store_document_progress(struct tx *tx, const char *id, int64_t done,
+                                 int64_t pages) MUST_USE;
 /* Ready: passages replace the old ones, counts follow from them. ERR_NOT_FOUND: removed or taken
  * over meanwhile. */
 enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,

@@ -192,8 +192,20 @@ static const char *const version_5[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
-                                              version_5};
+/* Files are kept in pieces, so that none is ever whole in memory; reading shows how far it is. */
+static const char *const version_6[] = {
+    "CREATE TABLE document_pieces (document_id {id} NOT NULL, position BIGINT NOT NULL,"
+    " content {blob} NOT NULL, PRIMARY KEY (document_id, position))",
+    "INSERT INTO document_pieces (document_id, position, content)"
+    " SELECT document_id, 0, content FROM document_sources",
+    "DROP TABLE document_sources",
+    "ALTER TABLE documents ADD COLUMN pages_done BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE documents ADD COLUMN pages BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3,
+                                              version_4, version_5, version_6};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

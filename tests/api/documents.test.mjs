@@ -103,3 +103,31 @@ test('an uploaded file: told by what is in it, kept, refused last', async () => 
   assert.equal((await upload('One file, sent twice.', '?name=b', key)).headers.get('idempotent-replayed'), 'true');
   refused(await upload('Another file under it.', '?name=b', key), 409, 'IDEMPOTENCY_KEY_REUSED');
 });
+
+test('a file in an older encoding, one whose name says what it is not', async () => {
+  const own = await t.newWorkspace();
+  const upload = (bytes, name) => own.api('POST', `/v1/knowledge/documents?name=${name}`, Buffer.from(bytes), { 'Content-Type': 'application/octet-stream' });
+  const french = 'Le petit d\u00e9jeuner est servi d\u00e8s sept heures, \u00e0 la terrasse.';
+  for (const encoding of ['latin1', 'utf16le', 'utf8']) {
+    const { body: { document } } = await upload(Buffer.from(french, encoding), 'menu.txt');
+    const read = await ready(document, own.api);
+    assert.deepEqual([read.status, read.kind, read.chars], ['ready', 'txt', french.length], encoding);
+    const found = await own.api('POST', '/v1/knowledge/search', { query: 'petit d\u00e9jeuner', documentIds: [read.id] });
+    assert.equal(found.body.hits[0]?.text, french, encoding);
+  }
+  refused(await upload(text, 'paper.pdf'), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload(text, 'paper.DOCX'), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload('PK\x03\x04 but no Word document', 'paper.zip'), 415, 'UNSUPPORTED_FILE_TYPE');
+});
+
+test('a file of many pieces is kept and given back whole', async () => {
+  const own = await t.newWorkspace();
+  const line = 'The warehouse is open from nine to five on every weekday of the year.\n\n';
+  const bytes = Buffer.from(line.repeat(20000));
+  const { body: { document } } = await own.api('POST', '/v1/knowledge/documents?name=long.txt', bytes, { 'Content-Type': 'application/octet-stream' });
+  const read = await ready(document, own.api);
+  assert.deepEqual([read.status, read.bytes, read.progress], ['ready', bytes.length, null]);
+  const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
+  assert.equal(file.text.length, bytes.length);
+  assert.ok(file.text === bytes.toString());
+});

@@ -41,7 +41,8 @@ static void add_documents(struct quality *quality)
                                     .name = from->name,
                                     .kind = DOCUMENT_TEXT,
                                     .bytes = (int64_t)strlen(from->text)};
-        CHECK_INT(store_document_insert(tx, &document, from->text, strlen(from->text), 0), OK);
+        const struct document_source source = {.data = from->text, .len = strlen(from->text)};
+        CHECK_INT(store_document_insert(tx, &document, &source, 0), OK);
         quality->ids[i] = arena_strdup(quality->fix->arena, document.id);
         CHECK_INT(fix_commit(tx), OK);
     }
@@ -153,7 +154,8 @@ TEST(labelled_questions_are_answered)
     struct quality quality = {.fix = &fix, .set = labelled_read(KNOWLEDGE_SET, fix.arena)};
     struct fault fault = {0};
     quality.loop = loop_new("know");
-    REQUIRE(know_open(fix.store, quality.loop, &quality.know, &fault) == OK);
+    const struct know_config config = {.store = fix.store, .loop = quality.loop};
+    REQUIRE(know_open(&config, &quality.know, &fault) == OK);
     REQUIRE(loop_start(quality.loop) == OK);
     add_documents(&quality);
     await_ready(&quality);

@@ -68,7 +68,7 @@ TEST(odd_texts_do_no_harm)
     CHECK_INT(passages_cut("?\n?\n?", arena, &cut), OK);
     CHECK_INT(passages_cut("Opening hours", arena, &cut), OK);
     CHECK_INT(passages_cut("###\n\n#\n\n- \n* a", arena, &cut), OK);
-    CHECK_INT(passages_cut("\xE0\xA4", arena, &cut), OK);
+    CHECK_INT(passages_cut("\xE0\xA4", arena, &cut), ERR_INVALID);
 }
 
 TEST(language_is_guessed)

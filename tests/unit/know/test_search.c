@@ -53,7 +53,8 @@ static const char *add_text(struct fix *fix, const char *name, const char *text)
                                 .name = name,
                                 .kind = DOCUMENT_TEXT,
                                 .bytes = (int64_t)strlen(text)};
-    CHECK_INT(store_document_insert(tx, &document, text, strlen(text), 0), OK);
+    const struct document_source source = {.data = text, .len = strlen(text)};
+    CHECK_INT(store_document_insert(tx, &document, &source, 0), OK);
     CHECK_INT(fix_commit(tx), OK);
     return arena_strdup(fix->arena, document.id);
 }
@@ -63,7 +64,8 @@ static void desk_start(struct desk *desk, struct fix *fix)
     struct fault fault = {0};
     desk->fix = fix;
     desk->loop = loop_new("know");
-    CHECK_INT(know_open(fix->store, desk->loop, &desk->know, &fault), OK);
+    const struct know_config config = {.store = fix->store, .loop = desk->loop};
+    CHECK_INT(know_open(&config, &desk->know, &fault), OK);
     CHECK_INT(loop_start(desk->loop), OK);
 }
 
@@ -252,7 +254,8 @@ STORE_TEST(lost_index_is_made_anew)
     fix->store = fix_open(fix, "", "");
     struct fault fault = {0};
     desk.loop = loop_new("know");
-    REQUIRE(know_open(fix->store, desk.loop, &desk.know, &fault) == OK);
+    const struct know_config config = {.store = fix->store, .loop = desk.loop};
+    REQUIRE(know_open(&config, &desk.know, &fault) == OK);
     CHECK(search(&desk, ids, 1, "parking").count > 0);
     know_close(desk.know);
     loop_free(desk.loop);

@@ -18,7 +18,7 @@
 
 struct http_client;
 struct room_link;
-struct room_media;
+struct rooms;
 
 enum load_state {
     LOAD_STARTING,
@@ -44,7 +44,7 @@ void load_samples_clear(struct load_samples *samples);
 struct load {
     struct loop *loop;
     struct http_client *http;
-    struct room_media *rooms;
+    struct rooms *rooms;
     struct pacer *pacer;
     const char *url, *key, *agent;
     struct utterance question, silence;

@@ -8,7 +8,7 @@
 #include "net/http_client.h"
 #include "net/resolver.h"
 #include "net/tls.h"
-#include "room/host.h"
+#include "room/rooms.h"
 #include "rtc/port.h"
 
 enum err load_parts_open(struct load_parts *parts, struct loop *loop, struct fault *fault)
@@ -28,9 +28,9 @@ enum err load_parts_open(struct load_parts *parts, struct loop *loop, struct fau
     if (err)
         return err;
     struct http_client_config http = {.resolver = parts->resolver};
-    struct room_media_config rooms = {.loop = loop, .port = parts->port, .dialer = parts->dialer};
+    struct rooms_config rooms = {.loop = loop, .port = parts->port, .dialer = parts->dialer};
     parts->http = http_client_new(loop, &http);
-    parts->rooms = room_media_new(&rooms);
+    parts->rooms = rooms_new(&rooms);
     parts->pacer = pacer_open(loop);
     return OK;
 }
@@ -40,7 +40,7 @@ void load_parts_close(struct load_parts *parts)
     if (parts->pacer)
         pacer_close(parts->pacer);
     http_client_free(parts->http);
-    room_media_free(parts->rooms);
+    rooms_free(parts->rooms);
     port_close(parts->port);
     dialer_free(parts->dialer);
     tls_context_free(parts->tls);

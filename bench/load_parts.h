@@ -7,11 +7,11 @@
 struct http_client;
 struct loop;
 struct pacer;
-struct room_media;
+struct rooms;
 
 struct load_parts {
     struct http_client *http;
-    struct room_media *rooms;
+    struct rooms *rooms;
     struct pacer *pacer;
     /* of these the generator needs nothing */
     struct guard *guard;

@@ -41,7 +41,7 @@ struct port;
 struct registry;
 struct resolver;
 struct room_directory;
-struct room_media;
+struct rooms;
 struct show_socket;
 struct store;
 struct tls_context;
@@ -58,7 +58,7 @@ struct app_media {
     struct dialer *dialer;
     struct http_client *http;
     struct port *port;
-    struct room_media *rooms;
+    struct rooms *rooms;
 };
 
 /* How busy the machine is (app_machine.c). */

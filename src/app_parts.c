@@ -26,6 +26,7 @@
 #include "net/tls.h"
 #include "room/directory.h"
 #include "room/host.h"
+#include "room/rooms.h"
 #include "rtc/dtls.h"
 #include "rtc/port.h"
 #include "vendor/vendor.h"
@@ -170,7 +171,7 @@ static void close_media(struct app *app)
 {
     for (size_t i = 0; i < app->media_count; i++) {
         struct app_media *media = &app->media[i];
-        room_media_free(media->rooms);
+        rooms_free(media->rooms);
         port_close(media->port);
         http_client_free(media->http);
         dialer_free(media->dialer);
@@ -205,9 +206,9 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
     }
     media->http = new_http_client(app, media->loop, media->resolver);
     media->dialer = dialer_new(media->resolver, app->client_tls);
-    const struct room_media_config rooms = {
+    const struct rooms_config rooms = {
         .loop = media->loop, .port = media->port, .signer = &app->signer, .dialer = media->dialer};
-    media->rooms = room_media_new(&rooms);
+    media->rooms = rooms_new(&rooms);
     app->media_count++;
     return OK;
 }

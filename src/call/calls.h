@@ -27,14 +27,14 @@ struct know;
 struct loop;
 struct registry;
 struct room_directory;
-struct room_media;
+struct rooms;
 struct snapshots;
 struct store;
 
 /* One media loop with what belongs to it. */
 struct calls_media {
     struct loop *loop;
-    struct room_media *joins; /* whoever joins a room of this loop's calls is sent there */
+    struct rooms *joins; /* whoever joins a room of this loop's calls is sent there */
     struct room_provider rooms;
     struct http_client *http; /* of that loop, for tools; NULL: tools fail */
 };

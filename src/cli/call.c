@@ -19,8 +19,8 @@
 #include "net/http_client.h"
 #include "net/resolver.h"
 #include "net/tls.h"
-#include "room/host.h"
 #include "room/link.h"
+#include "room/rooms.h"
 #include "rtc/dtls.h"
 #include "rtc/port.h"
 
@@ -43,7 +43,7 @@ struct call_run {
     struct dialer *dialer;
     struct dtls_identity *identity;
     struct port *port;
-    struct room_media *rooms;
+    struct rooms *rooms;
     struct wav_caller *caller;
     struct wav question;
     struct js *started;   /* the answer of Start a call */
@@ -285,10 +285,9 @@ static enum err open_run(struct call_run *run)
         return err;
     const struct http_client_config http = {.resolver = run->resolver, .tls = run->tls};
     run->dialer = dialer_new(run->resolver, run->tls);
-    const struct room_media_config rooms = {
-        .loop = run->loop, .port = run->port, .dialer = run->dialer};
+    const struct rooms_config rooms = {.loop = run->loop, .port = run->port, .dialer = run->dialer};
     run->http = http_client_new(run->loop, &http);
-    run->rooms = room_media_new(&rooms);
+    run->rooms = rooms_new(&rooms);
     return OK;
 }
 
@@ -296,7 +295,7 @@ static void close_run(struct call_run *run)
 {
     wav_caller_free(run->caller);
     if (run->rooms)
-        room_media_free(run->rooms);
+        rooms_free(run->rooms);
     if (run->port)
         port_close(run->port);
     http_client_free(run->http);

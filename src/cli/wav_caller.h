@@ -13,7 +13,7 @@
 
 struct wav_caller;
 struct loop;
-struct room_media;
+struct rooms;
 struct room_transcript;
 
 struct wav_caller_events {
@@ -26,7 +26,7 @@ struct wav_caller_events {
 
 struct wav_caller_config {
     struct loop *loop;
-    struct room_media *rooms;
+    struct rooms *rooms;
     const char *url, *token;
     const struct wav *question; /* borrowed; any rate */
     int64_t most_us;            /* the call's ceiling */

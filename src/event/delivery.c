@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/utf8.h"
+#include "event/allowance.h"
 #include "event/attempt.h"
-#include "event/rooms.h"
 #include "event/sender.h"
 #include "event/test_send.h"
 #include "event/upkeep.h"
@@ -57,7 +57,7 @@ struct cycle {
     size_t result_count;
     unsigned result_units;
     struct outbox_wish wish; /* units 0: takes nothing */
-    struct rooms *rooms;
+    struct allowance *allowance;
     struct outbox_turns *turns;
     bool is_careful; /* the last one held something that no attempt would write: settles only */
     struct outbox_clock before, clock;
@@ -178,7 +178,7 @@ static enum err cycle_work(struct tx *tx, void *arg)
 static void cycle_free(struct cycle *cycle)
 {
     outbox_turns_free(cycle->turns);
-    rooms_free(cycle->rooms);
+    allowance_free(cycle->allowance);
     mem_free(cycle->results);
     mem_free(cycle);
 }
@@ -256,7 +256,7 @@ static void cycle_done(void *arg, enum err err)
 }
 
 static struct outbox_wish wish_for(struct deliverer *deliverer, unsigned units,
-                                   const struct rooms *rooms)
+                                   const struct allowance *allowance)
 {
     int64_t lease_ms = deliverer->config.answer_ms + LEASE_SLACK_MS;
     return (struct outbox_wish){
@@ -264,9 +264,9 @@ static struct outbox_wish wish_for(struct deliverer *deliverer, unsigned units,
         .lease_ms = lease_ms,
         .longest_ms = MAX(lease_ms, pauses_ms[ATTEMPTS_MAX - 2]),
         .is_fresh = deliverer->is_fresh,
-        .line_room = rooms_of_line,
-        .workspace_room = rooms_of_workspace,
-        .arg = rooms,
+        .line_room = allowance_of_line,
+        .workspace_room = allowance_of_workspace,
+        .arg = allowance,
     };
 }
 
@@ -285,8 +285,8 @@ static void begin_cycle(struct deliverer *deliverer, unsigned units, unsigned fr
     deliverer->wants_settling = false;
     timer_stop(&deliverer->settle);
     if (units > 0) {
-        cycle->rooms = sender_rooms(deliverer->sender, free_units);
-        cycle->wish = wish_for(deliverer, units, cycle->rooms);
+        cycle->allowance = sender_allowance(deliverer->sender, free_units);
+        cycle->wish = wish_for(deliverer, units, cycle->allowance);
         deliverer->is_due = deliverer->is_fresh = false;
     }
     if (store_job(deliverer->config.store, STORE_WRITE, cycle_work, cycle, deliverer->config.loop,

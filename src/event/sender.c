@@ -9,8 +9,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "event/allowance.h"
 #include "event/attempt.h"
-#include "event/rooms.h"
 #include "event/window.h"
 #include "net/url.h"
 #include "store/outbox.h"
@@ -474,7 +474,7 @@ static unsigned less(unsigned most, size_t used)
 
 static int add_receiver(void *arg, const void *key, size_t key_len, void *value)
 {
-    struct rooms *rooms = arg;
+    struct allowance *allowance = arg;
     const struct receiver *receiver = value;
     const struct window *window = &receiver->window;
     size_t held = receiver->under_way + receiver->waiting_count;
@@ -482,8 +482,8 @@ static int add_receiver(void *arg, const void *key, size_t key_len, void *value)
     struct line *line;
     (void)key, (void)key_len;
     LIST_EACH (line, &receiver->lines, struct line, node) {
-        rooms_set_line(rooms, receiver->workspace->id, line->name,
-                       window->is_cut_off ? less(1, line->held) : room);
+        allowance_set_line(allowance, receiver->workspace->id, line->name,
+                           window->is_cut_off ? less(1, line->held) : room);
     }
     return 0;
 }
@@ -494,26 +494,27 @@ static unsigned its_part(unsigned free_units, unsigned used)
     return (less(free_units, used) + 1) / 2;
 }
 
-struct workspace_rooms {
-    struct rooms *rooms;
+struct workspace_allowance {
+    struct allowance *allowance;
     unsigned free_units;
 };
 
 static int add_workspace(void *arg, const void *key, size_t key_len, void *value)
 {
-    const struct workspace_rooms *to = arg;
+    const struct workspace_allowance *to = arg;
     const struct workspace *workspace = value;
     (void)key, (void)key_len;
-    rooms_set_workspace(to->rooms, workspace->id, its_part(to->free_units, workspace->units));
+    allowance_set_workspace(to->allowance, workspace->id,
+                            its_part(to->free_units, workspace->units));
     return 0;
 }
 
-struct rooms *sender_rooms(struct sender *sender, unsigned free_units)
+struct allowance *sender_allowance(struct sender *sender, unsigned free_units)
 {
-    struct rooms *rooms =
-        rooms_new(MIN(WINDOW_FIRST, sender->config.max_per_receiver), its_part(free_units, 0));
-    struct workspace_rooms workspaces = {rooms, free_units};
-    map_each(sender->receivers, add_receiver, rooms);
+    struct allowance *allowance =
+        allowance_new(MIN(WINDOW_FIRST, sender->config.max_per_receiver), its_part(free_units, 0));
+    struct workspace_allowance workspaces = {allowance, free_units};
+    map_each(sender->receivers, add_receiver, allowance);
     map_each(sender->workspaces, add_workspace, &workspaces);
-    return rooms;
+    return allowance;
 }

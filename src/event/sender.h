@@ -13,7 +13,7 @@ struct attempt_outcome;
 struct http_client;
 struct loop;
 struct outbox_item;
-struct rooms;
+struct allowance;
 struct sender;
 
 struct sent {
@@ -42,4 +42,4 @@ void sender_drop(struct sender *sender, const char *webhook_id);
 /* Cancels all; returns how many units they were. */
 unsigned sender_cancel(struct sender *sender);
 /* What may be taken when `free_units` are left for all; the caller's. */
-struct rooms *sender_rooms(struct sender *sender, unsigned free_units);
+struct allowance *sender_allowance(struct sender *sender, unsigned free_units);

@@ -9,14 +9,14 @@
 #include "net/http_server.h"
 #include "net/stream.h"
 #include "net/url.h"
-#include "room/host.h"
 #include "room/join.h"
+#include "room/rooms.h"
 
 enum { SWEEP_US = 15 * 1000 * 1000 };
 
 struct entry {
-    struct room_media *media; /* NULL: over */
-    int64_t forget_us;        /* of one that is over */
+    struct rooms *rooms; /* NULL: over */
+    int64_t forget_us;   /* of one that is over */
 };
 
 struct room_directory {
@@ -36,7 +36,7 @@ static int sweep_entry(void *arg, const void *key, size_t key_len, void *value)
 {
     struct sweep *sweep = arg;
     struct entry *entry = value;
-    if (entry->media || entry->forget_us > sweep->now_us)
+    if (entry->rooms || entry->forget_us > sweep->now_us)
         return 0;
     map_remove(sweep->directory->rooms, key, key_len);
     mem_free(entry);
@@ -81,13 +81,12 @@ void room_directory_free(struct room_directory *directory)
     mem_free(directory);
 }
 
-enum err room_directory_add(struct room_directory *directory, const char *room,
-                            struct room_media *media)
+enum err room_directory_add(struct room_directory *directory, const char *room, struct rooms *rooms)
 {
     if (map_get_str(directory->rooms, room))
         return ERR_CONFLICT;
     struct entry *entry = mem_new(struct entry);
-    entry->media = media;
+    entry->rooms = rooms;
     map_set_str(directory->rooms, room, entry);
     directory->open_count++;
     return OK;
@@ -106,10 +105,10 @@ static void run_over(void *arg)
     if (!entry) {
         entry = mem_new(struct entry);
         map_set_str(directory->rooms, over->room, entry);
-    } else if (entry->media) {
+    } else if (entry->rooms) {
         directory->open_count--;
     }
-    entry->media = NULL;
+    entry->rooms = NULL;
     entry->forget_us = loop_now_us(directory->loop) + ROOM_TOMBSTONE_US;
     mem_free(over->room);
     mem_free(over);
@@ -188,25 +187,24 @@ static int check_token(const struct room_directory *directory, const struct http
 }
 
 static int find_room(const struct room_directory *directory, const char *room,
-                     struct room_media **out_media, struct fault *fault)
+                     struct rooms **out_rooms, struct fault *fault)
 {
     const struct entry *entry = map_get_str(directory->rooms, room);
     if (!entry) {
         fault_set(fault, ERR_NOT_FOUND, "requested room does not exist");
         return 404;
     }
-    if (!entry->media) {
+    if (!entry->rooms) {
         fault_set(fault, ERR_DENIED, "the room is over");
         return 403;
     }
-    *out_media = entry->media;
+    *out_rooms = entry->rooms;
     return 0;
 }
 
 /* All that can be known before the 101; 0 or the status of the refusal. */
 static int check(const struct room_directory *directory, const struct http_exchange *exchange,
-                 bool is_v1, struct room_join *join, struct room_media **out_media,
-                 struct fault *fault)
+                 bool is_v1, struct room_join *join, struct rooms **out_rooms, struct fault *fault)
 {
     int status = check_token(directory, exchange, &join->token, fault);
     if (status)
@@ -214,7 +212,7 @@ static int check(const struct room_directory *directory, const struct http_excha
     const char *query = http_exchange_request(exchange)->query;
     if (join_parse(query, is_v1, &join->request, fault) != OK)
         return 400;
-    return find_room(directory, join->token.claims.room, out_media, fault);
+    return find_room(directory, join->token.claims.room, out_rooms, fault);
 }
 
 static struct room_join *new_join(void)
@@ -227,22 +225,22 @@ static struct room_join *new_join(void)
 static void validate(struct room_directory *directory, struct http_exchange *exchange, bool is_v1)
 {
     struct fault fault = {0};
-    struct room_media *media = NULL;
+    struct rooms *rooms = NULL;
     AUTO(room_join) join = new_join();
-    int status = check(directory, exchange, is_v1, join, &media, &fault);
+    int status = check(directory, exchange, is_v1, join, &rooms, &fault);
     answer(exchange, status ? status : 200, status ? fault.text : "success");
 }
 
 static void upgrade(struct room_directory *directory, struct http_exchange *exchange, bool is_v1)
 {
     struct fault fault = {0};
-    struct room_media *media = NULL;
+    struct rooms *rooms = NULL;
     AUTO(room_join) join = new_join();
     if (!http_exchange_request(exchange)->wants_upgrade) {
         answer(exchange, 404, "not found");
         return;
     }
-    int status = check(directory, exchange, is_v1, join, &media, &fault);
+    int status = check(directory, exchange, is_v1, join, &rooms, &fault);
     if (!status) {
         enum err err = ws_read_offer(exchange, &join->offer, &fault);
         status = err == OK ? 0 : err == ERR_UNSUPPORTED ? 426 : 400;
@@ -253,7 +251,7 @@ static void upgrade(struct room_directory *directory, struct http_exchange *exch
         return;
     }
     if (http_upgrade(exchange, &join->connection) == OK)
-        room_media_join(media, TAKE(join));
+        rooms_join(rooms, TAKE(join));
 }
 
 static const struct {

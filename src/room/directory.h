@@ -18,7 +18,7 @@
 
 struct http_exchange;
 struct room_directory;
-struct room_media;
+struct rooms;
 
 /* Longer than any client's retry window of some 45 s. */
 enum { ROOM_TOMBSTONE_US = 120 * 1000 * 1000 };
@@ -28,10 +28,10 @@ struct room_directory *room_directory_new(struct loop *control, const struct tok
 void room_directory_free(struct room_directory *directory);
 DEFINE_AUTO(room_directory)
 
-/* From now on joins of `room` go to `media`. Post what opens the host to that loop before or right
+/* From now on joins of `room` go to `rooms`. Post what opens the host to that loop before or right
  * after, from the same thread: messages keep their order. ERR_CONFLICT: the name is in use. */
 enum err room_directory_add(struct room_directory *directory, const char *room,
-                            struct room_media *media) MUST_USE;
+                            struct rooms *rooms) MUST_USE;
 /* The room is over; unknown names become tombstones as well. any: posts itself. */
 void room_directory_over(struct room_directory *directory, const char *room);
 unsigned room_directory_count(const struct room_directory *directory); /* rooms that are open */

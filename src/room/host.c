@@ -12,8 +12,8 @@
 #include "net/ws.h"
 #include "room/caller.h"
 #include "room/join.h"
-#include "room/media.h"
 #include "room/packet.h"
+#include "room/rooms_internal.h"
 #include "room/transcript.h"
 
 enum {
@@ -26,7 +26,7 @@ enum {
 
 struct room_host {
     struct room_link link;
-    struct room_media *media;
+    struct rooms *rooms;
     struct room_host_config config;
     struct room_view view;
     char *name, *metadata, *agent_identity, *agent_name;
@@ -122,9 +122,9 @@ static void close_link(struct room_link *link, enum room_close_reason reason)
     if (host->is_closed)
         return;
     host->is_closed = true;
-    map_remove_str(host->media->rooms, host->name);
+    map_remove_str(host->rooms->hosts, host->name);
     caller_close(TAKE(host->caller), reasons[reason], ACTION_DISCONNECT);
-    loop_defer(host->media->config.loop, free_host, host);
+    loop_defer(host->rooms->config.loop, free_host, host);
 }
 
 static void on_up(void *arg)
@@ -189,7 +189,7 @@ void room_host_join(struct room_host *host, struct room_join *take_join)
 {
     AUTO(room_join) join = take_join;
     const char *identity = join->token.claims.identity;
-    struct loop *loop = host->media->config.loop;
+    struct loop *loop = host->rooms->config.loop;
     if (strcmp(identity, host->agent_identity) == 0) {
         room_join_refuse(TAKE(join), loop, 403, "the identity is the agent's");
         return;
@@ -204,8 +204,8 @@ void room_host_join(struct room_host *host, struct room_join *take_join)
     }
     struct caller_config config = {
         .loop = loop,
-        .port = host->media->config.port,
-        .signer = host->media->config.signer,
+        .port = host->rooms->config.port,
+        .signer = host->rooms->config.signer,
         .room = &host->view,
         .silence_limit_us = host->config.silence_limit_us,
         .join_limit_us = host->config.join_limit_us,
@@ -254,7 +254,7 @@ static void copy_config(struct room_host *host, const struct room_host_config *c
     };
 }
 
-enum err room_host_open(struct room_media *media, const struct room_host_config *config,
+enum err room_host_open(struct rooms *rooms, const struct room_host_config *config,
                         struct room_link **out)
 {
     static const struct room_link_ops ops = {
@@ -265,14 +265,14 @@ enum err room_host_open(struct room_media *media, const struct room_host_config 
         .is_joined = is_joined,
         .close = close_link,
     };
-    if (map_get_str(media->rooms, config->room))
+    if (map_get_str(rooms->hosts, config->room))
         return ERR_CONFLICT;
     struct room_host *host = mem_new(struct room_host);
     host->link.ops = &ops;
-    host->media = media;
+    host->rooms = rooms;
     transcript_init(&host->transcript);
     copy_config(host, config);
-    map_set_str(media->rooms, host->name, host);
+    map_set_str(rooms->hosts, host->name, host);
     *out = &host->link;
     return OK;
 }
@@ -289,7 +289,7 @@ static enum err open_for_call(void *arg, const struct room_spec *spec, struct ro
     return room_host_open(arg, &config, out);
 }
 
-struct room_provider room_host_provider(struct room_media *media)
+struct room_provider room_host_provider(struct rooms *rooms)
 {
-    return (struct room_provider){open_for_call, media};
+    return (struct room_provider){open_for_call, rooms};
 }

@@ -1,6 +1,6 @@
 /* Rooms that this process hosts: it is the LiveKit server of one caller and one agent, and the
- * agent is in the process. `struct room_media` is one media loop's set of rooms; a host implements
- * struct room_link. Thread: the media loop, except where it says `any`.
+ * agent is in the process. A host implements struct room_link. Thread: the media loop, except where
+ * it says `any`.
  *
  * The agent participant appears in the room with the first set_agent_state(): before that a caller
  * who joins is alone (and on_joined comes all the same).
@@ -18,24 +18,7 @@
 #include "room/link.h"
 #include "room/token.h"
 
-struct dialer;
-struct port;
-struct room_join;
-struct room_media;
-
-struct room_media_config {
-    struct loop *loop;
-    struct port *port;                 /* this loop's UDP port, borrowed */
-    const struct token_signer *signer; /* for refresh tokens, borrowed; NULL: no hosts */
-    struct dialer *dialer;             /* for participants, borrowed; NULL: none */
-};
-
-struct room_media *room_media_new(const struct room_media_config *config);
-void room_media_free(struct room_media *media); /* all rooms are closed */
-DEFINE_AUTO(room_media)
-struct loop *room_media_loop(const struct room_media *media); /* any */
-/* Takes a connection that admission has checked: finds the room, writes the 101 or a refusal. */
-void room_media_join(struct room_media *media, struct room_join *take_join);
+struct rooms;
 
 struct room_host_config {
     const char *room;     /* name, copied as all texts here */
@@ -48,7 +31,7 @@ struct room_host_config {
 };
 
 /* Opens a room. The link lives until on_closed. ERR_CONFLICT: the name is in use on this loop. */
-enum err room_host_open(struct room_media *media, const struct room_host_config *config,
+enum err room_host_open(struct rooms *rooms, const struct room_host_config *config,
                         struct room_link **out) MUST_USE;
 /* The loop's calls are in rooms of this process. */
-struct room_provider room_host_provider(struct room_media *media);
+struct room_provider room_host_provider(struct rooms *rooms);

@@ -60,7 +60,7 @@ static struct participant *participant_of(const struct room_link *link)
 
 static struct loop *loop_of(const struct participant *participant)
 {
-    return participant->media->config.loop;
+    return participant->rooms->config.loop;
 }
 
 static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
@@ -151,7 +151,7 @@ static void send_opus(struct room_link *link, const uint8_t *payload, size_t len
         return;
     struct peer_opus opus = {payload, len, timestamp, (uint8_t)leg->result.payload_type, is_first};
     peer_send_audio(leg->peer, &opus, loop_now_us(loop_of(participant)));
-    port_pump(participant->media->config.port, leg->peer);
+    port_pump(participant->rooms->config.port, leg->peer);
 }
 
 static void stats(struct room_link *link, struct room_stats *out)
@@ -219,7 +219,7 @@ static void send_transcript(struct room_link *link, const struct room_transcript
         .caller_track_sid = "TR_none",
     };
     transcript_send(&participant->transcript, &way, line);
-    port_pump(participant->media->config.port, participant->up.peer);
+    port_pump(participant->rooms->config.port, participant->up.peer);
 }
 
 static void set_agent_state(struct room_link *link, const char *state)
@@ -239,7 +239,7 @@ enum err room_participant_chat(struct room_link *link, const char *text)
     text_out_open(&participant->chat, &sender, TOPIC_CHAT, NULL, 0);
     text_out_write(&participant->chat, &sender, text, strlen(text));
     text_out_close(&participant->chat, &sender, NULL, 0);
-    port_pump(participant->media->config.port, participant->up.peer);
+    port_pump(participant->rooms->config.port, participant->up.peer);
     return OK;
 }
 
@@ -250,7 +250,7 @@ void room_participant_mute(struct room_link *link, bool is_muted)
         participant_send_mute(participant, is_muted);
 }
 
-static struct participant *new_participant(struct room_media *media,
+static struct participant *new_participant(struct rooms *rooms,
                                            const struct room_participant_config *config)
 {
     static const struct room_link_ops ops = {
@@ -264,17 +264,17 @@ static struct participant *new_participant(struct room_media *media,
     static const struct packet_events packet_events = {.on_text = on_text, .on_chat = on_chat};
     struct participant *participant = mem_new(struct participant);
     participant->link.ops = &ops;
-    participant->media = media;
+    participant->rooms = rooms;
     participant->config = *config;
     participant->config.url = participant->config.token = NULL; /* borrowed for the call only */
     participant->ping_interval_us = PING_INTERVAL_US;
     participant->ping_timeout_us = PING_TIMEOUT_US;
-    participant->heard_us = loop_now_us(media->config.loop);
+    participant->heard_us = loop_now_us(rooms->config.loop);
     id_new("mic_", participant->cid);
     id_new("str_", participant->stream);
     packet_reader_init(&participant->reader, &packet_events, participant);
     transcript_init(&participant->transcript);
-    timer_init(&participant->ping_timer, media->config.loop, on_ping, participant);
+    timer_init(&participant->ping_timer, rooms->config.loop, on_ping, participant);
     return participant;
 }
 
@@ -315,16 +315,15 @@ static enum err dial(struct participant *participant, const struct room_particip
         .open_ms = OPEN_MS,
         .is_operators = true,
     };
-    participant->ws = ws_connect(loop_of(participant), participant->media->config.dialer, &request,
+    participant->ws = ws_connect(loop_of(participant), participant->rooms->config.dialer, &request,
                                  &ws_config, &fns, participant);
     return OK;
 }
 
-enum err room_participant_open(struct room_media *media,
-                               const struct room_participant_config *config, struct room_link **out,
-                               struct fault *fault)
+enum err room_participant_open(struct rooms *rooms, const struct room_participant_config *config,
+                               struct room_link **out, struct fault *fault)
 {
-    struct participant *participant = new_participant(media, config);
+    struct participant *participant = new_participant(rooms, config);
     enum err err = participant_media_open(participant);
     if (err != OK)
         fault_set(fault, err, "no room for another peer connection");

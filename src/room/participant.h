@@ -15,7 +15,7 @@
 #include "base/loop.h"
 #include "room/link.h"
 
-struct room_media;
+struct rooms;
 
 struct room_participant_events {
     struct room_events room;
@@ -35,9 +35,8 @@ struct room_participant_config {
     void *arg;
 };
 
-enum err room_participant_open(struct room_media *media,
-                               const struct room_participant_config *config, struct room_link **out,
-                               struct fault *fault) MUST_USE;
+enum err room_participant_open(struct rooms *rooms, const struct room_participant_config *config,
+                               struct room_link **out, struct fault *fault) MUST_USE;
 /* Says something in writing, as an lk.chat text stream. ERR_CONFLICT: not joined yet. */
 enum err room_participant_chat(struct room_link *link, const char *text) MUST_USE;
 void room_participant_mute(struct room_link *link, bool is_muted);

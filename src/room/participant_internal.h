@@ -6,9 +6,9 @@
 #include "base/loop.h"
 #include "base/states.h"
 #include "room/leg.h"
-#include "room/media.h"
 #include "room/packet.h"
 #include "room/participant.h"
+#include "room/rooms_internal.h"
 #include "room/transcript.h"
 
 struct Lk__SignalResponse;
@@ -36,7 +36,7 @@ extern const struct states participant_states;
 
 struct participant {
     struct room_link link;
-    struct room_media *media;
+    struct rooms *rooms;
     struct room_participant_config config;
     enum participant_state state;
     struct ws *ws; /* NULL: gone */

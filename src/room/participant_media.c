@@ -14,7 +14,7 @@ struct leg *participant_in(struct participant *participant)
 
 static int64_t now_of(const struct participant *participant)
 {
-    return loop_now_us(participant->media->config.loop);
+    return loop_now_us(participant->rooms->config.loop);
 }
 
 static void on_connected(struct participant *participant, const struct peer *peer)
@@ -43,7 +43,7 @@ static void drop_answer(void *arg, const uint8_t *packet, size_t len)
 {
     struct participant *participant = arg;
     if (leg_send(&participant->up, packet, len) == OK)
-        port_pump(participant->media->config.port, participant->up.peer);
+        port_pump(participant->rooms->config.port, participant->up.peer);
 }
 
 static void on_data(struct participant *participant, const struct data_event *event)
@@ -96,7 +96,7 @@ enum err participant_media_open(struct participant *participant)
         .fn = on_port,
         .arg = participant,
     };
-    struct port *port = participant->media->config.port;
+    struct port *port = participant->rooms->config.port;
     enum err err = leg_open(&participant->up, port, &config);
     if (err != OK || participant->config.is_single_pc)
         return err;
@@ -105,8 +105,8 @@ enum err participant_media_open(struct participant *participant)
 
 void participant_media_close(struct participant *participant)
 {
-    leg_close(&participant->up, participant->media->config.port);
-    leg_close(&participant->down, participant->media->config.port);
+    leg_close(&participant->up, participant->rooms->config.port);
+    leg_close(&participant->down, participant->rooms->config.port);
 }
 
 enum err participant_write_offer(struct participant *participant, struct buf *out)
@@ -155,7 +155,7 @@ static enum err answer_offer(struct participant *participant, const char *text, 
     if (sdp_write(answer, &out) != OK)
         return fault_set(fault, ERR_LIMIT, "answer is too long");
     participant_send_description(participant, "answer", out.data, id);
-    port_pump(participant->media->config.port, leg->peer);
+    port_pump(participant->rooms->config.port, leg->peer);
     return OK;
 }
 
@@ -185,7 +185,7 @@ void participant_answered(struct participant *participant, const char *text)
     }
     if (is_first)
         leg_open_channels(leg);
-    port_pump(participant->media->config.port, leg->peer);
+    port_pump(participant->rooms->config.port, leg->peer);
 }
 
 /* {"candidate":"candidate:1 1 udp ...","sdpMid":"","sdpMLineIndex":0} */
@@ -200,5 +200,5 @@ void participant_candidate(struct participant *participant, const char *json, bo
     const char *line = js_text_or(js_get(candidate, "candidate"), "");
     if (strncmp(line, prefix, sizeof prefix - 1) == 0)
         leg_add_candidate(leg, line + sizeof prefix - 1);
-    port_pump(participant->media->config.port, leg->peer);
+    port_pump(participant->rooms->config.port, leg->peer);
 }

@@ -26,6 +26,7 @@
 #include "net/url.h"
 #include "room/directory.h"
 #include "room/host.h"
+#include "room/rooms.h"
 #include "rtc/dtls.h"
 #include "rtc/port.h"
 
@@ -62,7 +63,7 @@ struct room {
 
 static struct server {
     struct loop *control, *media_loop;
-    struct room_media *media;
+    struct rooms *hosts;
     struct room_directory *directory;
     struct port *port;
     struct room rooms[ROOMS];
@@ -216,7 +217,7 @@ static void run_open(struct request *request)
         .events = &events,
         .arg = room,
     };
-    if (room_host_open(server.media, &config, &room->link) != OK)
+    if (room_host_open(server.hosts, &config, &room->link) != OK)
         request->status = 409;
     else if (!request->flag)
         room->link->ops->set_agent_state(room->link, "listening");
@@ -351,7 +352,7 @@ static void on_request(void *arg, struct http_exchange *exchange)
         if (http->body)
             snprintf(request->text, sizeof request->text, "%s", http->body);
         if (commands[i].run == run_open &&
-            room_directory_add(server.directory, request->name, server.media) != OK)
+            room_directory_add(server.directory, request->name, server.hosts) != OK)
             request->status = 409;
         loop_post(server.media_loop, run_request, request);
         return;
@@ -403,8 +404,8 @@ int main(int argc, char **argv)
     port_config.bind_count = 1;
     if (port_open(&port_config, &server.port, &fault) != OK)
         die(&fault);
-    server.media = room_media_new(&(struct room_media_config){
-        .loop = server.media_loop, .port = server.port, .signer = &signer});
+    server.hosts = rooms_new(
+        &(struct rooms_config){.loop = server.media_loop, .port = server.port, .signer = &signer});
     server.directory = room_directory_new(server.control, &signer);
     if (http_server_open(server.control, &config, &handler, NULL, &http, &fault) != OK)
         die(&fault);

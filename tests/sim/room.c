@@ -11,6 +11,7 @@
 #include "fake/loop.h"
 #include "room/directory.h"
 #include "room/host.h"
+#include "room/rooms.h"
 #include "sweep.h"
 
 enum {
@@ -36,7 +37,7 @@ struct packet { /* under way, either direction */
 struct sim_caller {
     struct room_link link;
     char room[64];
-    struct room_media *media;
+    struct rooms *rooms;
     const struct room_events *events;
     void *arg;
     struct loop *loop;
@@ -57,7 +58,7 @@ struct sim_caller {
     unsigned random;
 };
 
-struct room_media { /* as app.c would make it */
+struct rooms { /* as app.c would make it */
     struct loop *loop;
 };
 
@@ -320,14 +321,14 @@ static const struct room_link_ops link_ops = {
     link_stats,     link_is_joined,       link_close,
 };
 
-struct room_media *room_media_new(const struct room_media_config *config)
+struct rooms *rooms_new(const struct rooms_config *config)
 {
-    struct room_media *media = mem_new(struct room_media);
+    struct rooms *rooms = mem_new(struct rooms);
     sim_rooms = (struct sim_rooms){0};
-    media->loop = config->loop;
+    rooms->loop = config->loop;
     signal_voice(voice, VOICE_SAMPLES, AUDIO_OUT_RATE_HZ, 12000);
     signal_noise(noise, VOICE_SAMPLES, 6000);
-    return media;
+    return rooms;
 }
 
 static void caller_free(struct sim_caller *caller)
@@ -349,7 +350,7 @@ static void caller_free(struct sim_caller *caller)
     mem_free(caller);
 }
 
-void room_media_free(struct room_media *media)
+void rooms_free(struct rooms *rooms)
 {
     for (int i = 0; i < ROOMS; i++) {
         if (callers[i])
@@ -358,7 +359,7 @@ void room_media_free(struct room_media *media)
         callers[i] = NULL;
         directory[i] = NULL;
     }
-    mem_free(media);
+    mem_free(rooms);
 }
 
 static enum err open_room(void *arg, const struct room_spec *spec, struct room_link **out)
@@ -367,14 +368,14 @@ static enum err open_room(void *arg, const struct room_spec *spec, struct room_l
         sim_rooms.open_refusals -= sim_rooms.open_refusals > 0;
         return ERR_LIMIT;
     }
-    struct room_media *media = arg;
+    struct rooms *rooms = arg;
     struct sim_caller *caller = mem_new(struct sim_caller);
     caller->link.ops = &link_ops;
     snprintf(caller->room, sizeof(caller->room), "%s", spec->room);
-    caller->media = media;
+    caller->rooms = rooms;
     caller->events = spec->events;
     caller->arg = spec->arg;
-    caller->loop = media->loop;
+    caller->loop = rooms->loop;
     caller->network.delay_us = 20000;
     caller->random = 7;
     list_init(&caller->packets);
@@ -383,9 +384,9 @@ static enum err open_room(void *arg, const struct room_spec *spec, struct room_l
     caller->heard = mem_new_n(struct sim_frame, SIM_HEARD);
     buf_init(&caller->lines, 256 * 1024);
     buf_init(&caller->words, 256 * 1024);
-    timer_init(&caller->mouth, media->loop, speak_frame, caller);
-    timer_init(&caller->silence, media->loop, is_lost, caller);
-    timer_init(&caller->action, media->loop, act, caller);
+    timer_init(&caller->mouth, rooms->loop, speak_frame, caller);
+    timer_init(&caller->silence, rooms->loop, is_lost, caller);
+    timer_init(&caller->action, rooms->loop, act, caller);
     for (int i = 0; i < ROOMS; i++) {
         if (callers[i])
             continue;
@@ -396,9 +397,9 @@ static enum err open_room(void *arg, const struct room_spec *spec, struct room_l
     return OK;
 }
 
-struct room_provider room_host_provider(struct room_media *media)
+struct room_provider room_host_provider(struct rooms *rooms)
 {
-    return (struct room_provider){open_room, media};
+    return (struct room_provider){open_room, rooms};
 }
 
 struct sim_caller *sim_caller(const char *room)
@@ -416,11 +417,10 @@ struct sim_network *sim_network(struct sim_caller *caller)
 
 /* ---- the directory ---- */
 
-enum err room_directory_add(struct room_directory *rooms, const char *room,
-                            struct room_media *media)
+enum err room_directory_add(struct room_directory *unused, const char *room, struct rooms *rooms)
 {
+    (void)unused;
     (void)rooms;
-    (void)media;
     if (sim_rooms.list_refusals > 0 || sweep_fails("room list")) {
         sim_rooms.list_refusals -= sim_rooms.list_refusals > 0;
         return ERR_LIMIT;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "know/know.h"
 #include "room/host.h"
+#include "room/rooms.h"
 #include "sweep.h"
 #include "tool/run.h"
 
@@ -138,8 +139,8 @@ void world_begin(struct world *world, int64_t balance_usd4)
         registry_new(world->config, sim_adapters, sim_adapter_count, NULL, &world->registry,
                      &fault) != OK)
         abort();
-    struct room_media_config rooms = {.loop = world->media};
-    world->rooms = room_media_new(&rooms);
+    struct rooms_config rooms = {.loop = world->media};
+    world->rooms = rooms_new(&rooms);
     struct calls_media media = {.loop = world->media,
                                 .joins = world->rooms,
                                 .rooms = room_host_provider(world->rooms),
@@ -168,7 +169,7 @@ void world_end(struct world *world)
     world_run(3000);
     has_answer = false;
     calls_free(world->calls);
-    room_media_free(world->rooms);
+    rooms_free(world->rooms);
     registry_free(world->registry);
     config_free(world->config);
     loop_free(world->media);

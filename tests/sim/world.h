@@ -22,7 +22,7 @@ struct world {
     struct loop *control, *media;
     struct config *config;
     struct registry *registry;
-    struct room_media *rooms;
+    struct rooms *rooms;
     struct calls *calls;
     int started;
 };

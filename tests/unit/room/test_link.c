@@ -15,6 +15,7 @@
 #include "room/host.h"
 #include "room/participant.h"
 #include "room/participant_internal.h"
+#include "room/rooms.h"
 #include "rtc/dtls.h"
 #include "rtc/port.h"
 #include "test.h"
@@ -40,7 +41,7 @@ struct world {
     struct dialer *dialer;
     struct dtls_identity *identity;
     struct port *port;
-    struct room_media *media;
+    struct rooms *rooms;
     struct room_directory *directory;
     struct http_server *http;
     struct side host, caller;
@@ -194,7 +195,7 @@ static void open_world(struct world *world)
     timer_init(&world->poll, world->loop, on_poll, world);
     timer_init(&world->give_up, world->loop, on_give_up, world);
     open_network(world);
-    world->media = room_media_new(&(struct room_media_config){
+    world->rooms = rooms_new(&(struct rooms_config){
         .loop = world->loop, .port = world->port, .signer = &signer, .dialer = world->dialer});
     world->directory = room_directory_new(world->loop, &signer);
 }
@@ -214,7 +215,7 @@ static void close_world(struct world *world)
     http_server_close(world->http);
     port_close(world->port);
     room_directory_free(world->directory);
-    room_media_free(world->media);
+    rooms_free(world->rooms);
     dialer_free(world->dialer);
     resolver_free(world->resolver);
     loop_free(world->loop);
@@ -229,8 +230,8 @@ static void open_host(struct world *world, bool is_late)
     struct room_host_config config = {
         .room = "r", .agent_identity = "agent-1", .agent_name = "A", .events = &events};
     config.arg = &world->host;
-    CHECK_INT(room_directory_add(world->directory, "r", world->media), OK);
-    CHECK_INT(room_host_open(world->media, &config, &world->host.link), OK);
+    CHECK_INT(room_directory_add(world->directory, "r", world->rooms), OK);
+    CHECK_INT(room_host_open(world->rooms, &config, &world->host.link), OK);
     if (!is_late)
         world->host.link->ops->set_agent_state(world->host.link, "listening");
 }
@@ -249,7 +250,7 @@ static void dial_room(struct world *world, bool is_single_pc, int64_t ttl_s)
         .events = &caller_events,
         .arg = &world->caller,
     };
-    if (!CHECK_INT(room_participant_open(world->media, &config, &world->caller.link, &fault), OK))
+    if (!CHECK_INT(room_participant_open(world->rooms, &config, &world->caller.link, &fault), OK))
         fprintf(stderr, "    %s\n", fault.text);
 }
 

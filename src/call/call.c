@@ -101,7 +101,8 @@ static void end(struct live_call *call, const struct ending *ending)
         talk_end(call->talk, now_us(call));
         converse_finish(call);
     }
-    life_move(&call->status, LIFE_END, call->id);
+    if (!life_move(&call->status, LIFE_END, call->id))
+        return;
     call->end_reason = ending->reason;
     timer_stop(&call->clock);
     money_leave(&call->money);
@@ -396,7 +397,8 @@ static enum err open_room(struct live_call *call)
 
 static void agent_joins(struct live_call *call)
 {
-    life_move(&call->status, LIFE_AGENT_JOINED, call->id);
+    if (!life_move(&call->status, LIFE_AGENT_JOINED, call->id))
+        return;
     const struct engine_choice *choice = call->engines.choice;
     live_call_record(call, &(struct journal_record){
                                .kind = JOURNAL_AGENT_JOINED,

@@ -3,13 +3,9 @@
 #include <stddef.h>
 
 #include "base/attr.h"
-#include "base/log.h"
+#include "base/states.h"
 
-static const struct {
-    enum call_status from;
-    enum life_event event;
-    enum call_status to;
-} moves[] = {
+static const struct states_row rows[] = {
     {CALL_CREATED, LIFE_AGENT_JOINED, CALL_ACTIVE},
     {CALL_CREATED, LIFE_END, CALL_ENDED},
     {CALL_ACTIVE, LIFE_END, CALL_ENDED},
@@ -17,13 +13,19 @@ static const struct {
 
 bool life_move(enum call_status *status, enum life_event event, const char *call_id)
 {
-    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
-        if (moves[i].from != *status || moves[i].event != event)
-            continue;
-        log_debug("call.move", LOG_S("call", call_id), LOG_S("from", call_status_names[*status]),
-                  LOG_S("to", call_status_names[moves[i].to]));
-        *status = moves[i].to;
-        return true;
-    }
-    return false;
+    static const char *const event_names[] = {
+        [LIFE_AGENT_JOINED] = "agent joined", [LIFE_END] = "end"};
+    _Static_assert(ARRAY_LEN(event_names) == LIFE_EVENT_COUNT, "a name for each event");
+    static const struct states states = {.name = "call",
+                                         .state_names = call_status_names,
+                                         .event_names = event_names,
+                                         .state_count = CALL_STATUS_COUNT,
+                                         .event_count = LIFE_EVENT_COUNT,
+                                         .rows = rows,
+                                         .count = ARRAY_LEN(rows)};
+    int next = states_next(&states, (int)*status, (int)event, call_id);
+    if (next == STATES_REFUSED)
+        return false;
+    *status = (enum call_status)next;
+    return true;
 }

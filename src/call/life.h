@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
+#include "base/attr.h"
 #include "model/call.h"
 
 enum life_event { LIFE_AGENT_JOINED, LIFE_END, LIFE_EVENT_COUNT };
 
-/* Moves *status; false: the table has no such move. The call's id is for the log. */
-bool life_move(enum call_status *status, enum life_event event, const char *call_id);
+/* Moves *status; false: the table has no such move, which is counted and logged (base/states.h).
+ * The call's id is for the log. */
+bool life_move(enum call_status *status, enum life_event event, const char *call_id) MUST_USE;

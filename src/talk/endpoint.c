@@ -16,6 +16,11 @@ void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us
     buf_init(&endpoint->text, ENDPOINT_TEXT_MAX_BYTES);
 }
 
+void endpoint_change_language(struct endpoint *endpoint, const char *iso)
+{
+    snprintf(endpoint->iso, sizeof(endpoint->iso), "%s", iso);
+}
+
 void endpoint_clear(struct endpoint *endpoint)
 {
     buf_clear(&endpoint->final);

@@ -44,6 +44,7 @@ struct endpoint {
 
 void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso);
 void endpoint_clear(struct endpoint *endpoint);
+void endpoint_change_language(struct endpoint *endpoint, const char *iso);
 /* For the next turn; keeps what was learned of the recogniser. is_taken: the turn was; words that
  * come late are not new ones. Otherwise a slow recogniser may still find words in what was void. */
 void endpoint_reset(struct endpoint *endpoint, bool is_taken);

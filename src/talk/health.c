@@ -1,8 +1,14 @@
-/* The engines' failures: what the tenant is told of them, when the next one takes over, and when
- * one is tried again. What an engine says of its own failure is the operator's: it may name
- * addresses, accounts and keys. */
+#include "talk/health.h"
+
+#include "base/attr.h"
 #include "base/mem.h"
-#include "talk/internal.h"
+#include "talk/actions.h"
+
+enum {
+    FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
+    RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
+    RETRY_MOST_US = 10000 * 1000,
+};
 
 /* The sentence of call.error: who, and what it did. */
 static const char *const subjects[] = {
@@ -22,37 +28,43 @@ static const char *const faults[] = {
 };
 _Static_assert(ARRAY_LEN(faults) == ENGINE_ERROR_COUNT, "words for each error");
 
-void health_init(struct talk *talk)
+void health_init(struct health *health, struct actions *actions)
 {
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++)
-        talk->engines[i].retry_us = INT64_MAX;
+    *health = (struct health){.actions = actions};
+    for (size_t i = 0; i < ARRAY_LEN(health->engines); i++)
+        health->engines[i].retry_us = INT64_MAX;
 }
 
-int64_t health_deadline_us(const struct talk *talk)
+int64_t health_deadline_us(const struct health *health)
 {
     int64_t due_us = INT64_MAX;
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++)
-        due_us = MIN(due_us, talk->engines[i].retry_us);
+    for (size_t i = 0; i < ARRAY_LEN(health->engines); i++)
+        due_us = MIN(due_us, health->engines[i].retry_us);
     return due_us;
 }
 
-void health_settle(struct talk *talk, int64_t now_us)
+bool health_is_closed(const struct health *health, enum talk_engine engine)
 {
-    for (size_t i = 0; i < ARRAY_LEN(talk->engines); i++) {
-        struct engine_health *health = &talk->engines[i];
-        if (now_us < health->retry_us)
+    return health->engines[engine].is_closed;
+}
+
+void health_settle(struct health *health, int64_t now_us)
+{
+    for (size_t i = 0; i < ARRAY_LEN(health->engines); i++) {
+        struct engine_health *engine = &health->engines[i];
+        if (now_us < engine->retry_us)
             continue;
-        health->retry_us = INT64_MAX;
-        talk_do(talk, (struct talk_action){.what = TALK_DO_REOPEN,
-                                           .engine = (enum talk_engine)i,
-                                           .is_fallback = health->wants_fallback});
+        engine->retry_us = INT64_MAX;
+        actions_add(health->actions, (struct talk_action){.what = TALK_DO_REOPEN,
+                                                          .engine = (enum talk_engine)i,
+                                                          .is_fallback = engine->wants_fallback});
     }
 }
 
-void talk_worked(struct talk *talk, enum talk_engine engine)
+void health_worked(struct health *health, enum talk_engine engine)
 {
-    talk->engines[engine].failures = 0;
-    talk->engines[engine].is_told = false;
+    health->engines[engine].failures = 0;
+    health->engines[engine].is_told = false;
 }
 
 /* Errors after which the same engine is not tried a second time while there is another. */
@@ -62,52 +74,46 @@ static bool is_hopeless(enum engine_error error)
            error == ENGINE_TIMEOUT;
 }
 
-static void tell(struct talk *talk, const struct talk_failure *failure)
+static void tell(struct health *health, const struct talk_failure *failure)
 {
     AUTO_MEM char *text = mem_printf("%s %s.", subjects[failure->engine], faults[failure->error]);
     const char *detail =
         failure->detail && *failure->detail ? failure->detail : engine_error_name(failure->error);
-    talk_do(talk,
-            (struct talk_action){
-                .what = TALK_DO_ERROR, .stage = failure->stage, .text = text, .detail = detail});
+    actions_add(health->actions, (struct talk_action){.what = TALK_DO_ERROR,
+                                                      .stage = failure->stage,
+                                                      .text = text,
+                                                      .detail = detail});
 }
 
-void talk_failed(struct talk *talk, const struct talk_failure *failure, int64_t now_us)
+void health_failed(struct health *health, const struct talk_failure *failure, int64_t now_us)
 {
-    struct engine_health *health = &talk->engines[failure->engine];
-    if (!health->is_told)
-        tell(talk, failure);
-    health->is_told = true;
-    if (health->is_closed)
+    struct engine_health *engine = &health->engines[failure->engine];
+    if (!engine->is_told)
+        tell(health, failure);
+    engine->is_told = true;
+    if (engine->is_closed)
         return;
-    if (now_us - health->failed_us > TALK_FAILURES_US)
-        health->failures = 0;
-    health->failures++;
-    health->failed_us = now_us;
+    if (now_us - engine->failed_us > FAILURES_US)
+        engine->failures = 0;
+    engine->failures++;
+    engine->failed_us = now_us;
     bool wants_fallback =
-        health->has_more && (health->failures >= 2 || is_hopeless(failure->error));
+        engine->has_more && (engine->failures >= 2 || is_hopeless(failure->error));
     if (!failure->is_fatal && !wants_fallback)
         return;
-    health->is_closed = true;
-    health->wants_fallback = wants_fallback;
-    int64_t wait_us = health->failures == 1 || wants_fallback
+    engine->is_closed = true;
+    engine->wants_fallback = wants_fallback;
+    int64_t wait_us = engine->failures == 1 || wants_fallback
                           ? 0
-                          : (int64_t)TALK_RETRY_LEAST_US << MIN(health->failures, 6);
-    health->retry_us = now_us + MIN(wait_us, (int64_t)TALK_RETRY_MOST_US);
+                          : (int64_t)RETRY_LEAST_US << MIN(engine->failures, 6);
+    engine->retry_us = now_us + MIN(wait_us, (int64_t)RETRY_MOST_US);
 }
 
-void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_more, int64_t now_us)
+void health_opened(struct health *health, enum talk_engine engine, bool has_more)
 {
-    struct engine_health *health = &talk->engines[engine];
-    if (health->wants_fallback)
-        health->failures = 0;
-    health->is_closed = health->wants_fallback = false;
-    health->has_more = has_more;
-    if (!talk->is_begun)
-        return;
-    if (engine == TALK_LLM)
-        reply_reopened(talk, now_us);
-    if (engine == TALK_TTS)
-        voice_reopened(talk);
-    talk_settle(talk, now_us);
+    struct engine_health *opened = &health->engines[engine];
+    if (opened->wants_fallback)
+        opened->failures = 0;
+    opened->is_closed = opened->wants_fallback = false;
+    opened->has_more = has_more;
 }

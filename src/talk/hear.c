@@ -8,35 +8,35 @@
 
 bool hear_may_interrupt(const struct talk *talk)
 {
-    const struct speech_line *line = speech_front(&talk->speech);
+    const struct speech_line *line = speech_front(&talk->voice.speech);
     return !line || line->is_interruptible;
 }
 
 static void show_caller(struct talk *talk, bool is_last)
 {
-    const char *text = endpoint_text(&talk->endpoint);
+    const char *text = endpoint_text(&talk->hear.endpoint);
     if (!*text)
         return;
-    if (talk->caller_segment == 0)
-        talk->caller_segment = ++talk->speech.last_id;
+    if (talk->hear.segment == 0)
+        talk->hear.segment = ++talk->voice.speech.last_id;
     talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
                                        .role = TALK_CALLER,
-                                       .segment = talk->caller_segment,
+                                       .segment = talk->hear.segment,
                                        .text = text,
                                        .is_last = is_last});
     if (is_last)
-        talk->caller_segment = 0;
+        talk->hear.segment = 0;
 }
 
 /* The second step of a barge-in: the caller says something, and has the floor. */
-void hear_interrupt(struct talk *talk)
+void hear_interrupt(struct talk *talk, int64_t now_us)
 {
-    if (talk->floor == TURN_SPEAKING || (talk->floor == TURN_PAUSED && !talk->was_thinking))
+    if (talk->floor == TURN_SPEAKING || (talk->floor == TURN_PAUSED && !talk->hear.was_thinking))
         talk->quality.interruptions++;
     talk->is_ending = false;
-    voice_cut(talk, true);
-    reply_cancel(talk);
-    talk_move(talk, TURN_WORDS);
+    (void)voice_cut(&talk->voice, true); /* whatever it grew by is cancelled */
+    answer_cancel(talk, now_us);
+    floor_move(talk, TURN_WORDS);
 }
 
 /* Words that want no answer: they neither cut the agent nor keep a call that ends. */
@@ -47,26 +47,25 @@ static bool is_passing(const struct talk *talk, const char *text)
            (talk->is_ending && (intent == INTENT_THANKS || intent == INTENT_GOODBYE));
 }
 
-static void consider_words(struct talk *talk)
+static void consider_words(struct talk *talk, int64_t now_us)
 {
-    const char *text = endpoint_text(&talk->endpoint);
+    const char *text = endpoint_text(&talk->hear.endpoint);
     if (!*text)
         return;
     switch (talk->floor) {
     case TURN_LISTENING:
-        talk_move(talk, TURN_WORDS);
+        floor_move(talk, TURN_WORDS);
         return;
     case TURN_SPEAKING:
     case TURN_PAUSED:
     case TURN_THINKING:
         if (hear_may_interrupt(talk) && !is_passing(talk, text))
-            hear_interrupt(talk);
+            hear_interrupt(talk, now_us);
         return;
     case TURN_CALLER:
         /* A reply that was made early for other words is of no use any more. */
-        if (talk->reply.caller && !talk->reply.is_committed &&
-            !words_equal(talk->reply.caller, text))
-            reply_cancel(talk);
+        if (!talk->mind.reply.is_committed && !reply_answers(&talk->mind.reply, text))
+            answer_cancel(talk, now_us);
         return;
     case TURN_ABSENT:
     case TURN_OVER:
@@ -79,22 +78,22 @@ void talk_voice_started(struct talk *talk, int64_t now_us)
 {
     if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER)
         return;
-    endpoint_voice_started(&talk->endpoint, now_us);
-    talk->reminders = 0;
+    endpoint_voice_started(&talk->hear.endpoint, now_us);
+    talk->silence.reminders = 0;
     bool was_thinking = talk->floor == TURN_THINKING;
-    if (hear_may_interrupt(talk) && talk_move(talk, TURN_VOICE) && talk->floor == TURN_PAUSED) {
-        talk->paused_us = now_us;
-        talk->was_thinking = was_thinking;
+    if (hear_may_interrupt(talk) && floor_move(talk, TURN_VOICE) && talk->floor == TURN_PAUSED) {
+        talk->hear.paused_us = now_us;
+        talk->hear.was_thinking = was_thinking;
     }
     talk_settle(talk, now_us);
 }
 
 void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us)
 {
-    talk->is_noise = false;
-    uint32_t gen = endpoint_voice_stopped(&talk->endpoint, last_voice_us);
-    if (talk->engines[TALK_STT].is_closed)
-        endpoint_deaf(&talk->endpoint);
+    talk->hear.is_noise = false;
+    uint32_t gen = endpoint_voice_stopped(&talk->hear.endpoint, last_voice_us);
+    if (health_is_closed(&talk->health, TALK_STT))
+        endpoint_deaf(&talk->hear.endpoint);
     else if (gen)
         talk_do(talk, (struct talk_action){.what = TALK_DO_FLUSH, .gen = gen});
     talk_settle(talk, now_us);
@@ -106,8 +105,8 @@ static void begin_further_turn(struct talk *talk, int64_t now_us)
 {
     show_caller(talk, true);
     typed_tell(talk);
-    hear_turn(talk, endpoint_text(&talk->endpoint), talk->endpoint.began_us);
-    endpoint_go_on(&talk->endpoint, now_us);
+    hear_turn(talk, endpoint_text(&talk->hear.endpoint), talk->hear.endpoint.began_us);
+    endpoint_go_on(&talk->hear.endpoint, now_us);
 }
 
 static bool take_words(struct talk *talk, const struct stt_event *event, int64_t now_us)
@@ -115,20 +114,20 @@ static bool take_words(struct talk *talk, const struct stt_event *event, int64_t
     struct stt_event part = *event;
     bool has_changed = false;
     while (part.kind == STT_FINAL && part.text) {
-        size_t room = endpoint_room_chars(&talk->endpoint);
+        size_t room = endpoint_room_chars(&talk->hear.endpoint);
         size_t bytes = text_bytes(part.text, room);
         if (!part.text[bytes])
             break;
         AUTO_MEM char *front = mem_strndup(part.text, bytes);
         struct stt_event first = part;
         first.text = front;
-        if (bytes > 0 && !endpoint_heard(&talk->endpoint, &first, now_us))
+        if (bytes > 0 && !endpoint_heard(&talk->hear.endpoint, &first, now_us))
             return has_changed; /* of a turn that was taken */
         begin_further_turn(talk, now_us);
         part.text += bytes;
         has_changed = true;
     }
-    return endpoint_heard(&talk->endpoint, &part, now_us) || has_changed;
+    return endpoint_heard(&talk->hear.endpoint, &part, now_us) || has_changed;
 }
 
 void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us)
@@ -136,29 +135,29 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
     if (talk->floor == TURN_OVER)
         return;
     if (event->kind == STT_ERROR) {
-        talk_failed(talk,
-                    &(struct talk_failure){TALK_STT, TALK_STAGE_STT, event->error, event->message,
-                                           event->is_fatal},
-                    now_us);
+        health_failed(&talk->health,
+                      &(struct talk_failure){TALK_STT, TALK_STAGE_STT, event->error, event->message,
+                                             event->is_fatal},
+                      now_us);
         if (event->is_fatal)
-            endpoint_deaf(&talk->endpoint);
+            endpoint_deaf(&talk->hear.endpoint);
         talk_settle(talk, now_us);
         return;
     }
     if (event->kind == STT_FINAL || event->kind == STT_PARTIAL)
-        talk_worked(talk, TALK_STT);
+        health_worked(&talk->health, TALK_STT);
     if (talk->floor == TURN_ABSENT)
         return;
     if (take_words(talk, event, now_us)) {
         show_caller(talk, false);
-        consider_words(talk);
+        consider_words(talk, now_us);
     }
     talk_settle(talk, now_us);
 }
 
 void hear_turn(struct talk *talk, const char *text, int64_t at_us)
 {
-    history_add(&talk->history, LLM_USER, text);
+    history_add(&talk->mind.history, LLM_USER, text);
     talk_do(talk, (struct talk_action){
                       .what = TALK_DO_TURN, .role = TALK_CALLER, .text = text, .at_us = at_us});
 }
@@ -167,58 +166,46 @@ void hear_answer(struct talk *talk, const char *text, int64_t now_us)
 {
     talk->quality.turns++;
     talk->is_ending = false; /* who speaks before the hang-up keeps the call */
-    reply_commit(talk, text, now_us);
-    talk_move(talk, TURN_COMMIT);
-}
-
-/* The agent goes on where the caller's sound had stopped it. */
-static void resume(struct talk *talk)
-{
-    if (talk->floor != TURN_PAUSED)
-        return;
-    talk->quality.false_interruptions += !talk->was_thinking;
-    talk_move(talk, talk->was_thinking ? TURN_RETHINK : TURN_RESUME);
-    if (talk->floor == TURN_SPEAKING && !speech_front(&talk->speech))
-        talk_move(talk, reply_is_active(talk) ? TURN_WAIT : TURN_DONE);
-    talk->was_thinking = false;
+    answer_commit(talk, text, now_us);
+    floor_move(talk, TURN_COMMIT);
 }
 
 /* What is typed and not answered yet belongs before the spoken words, and into their answer. */
-static void join_typed(struct talk *talk)
+static void join_typed(struct talk *talk, int64_t now_us)
 {
-    if (talk->typed.text.len == 0)
+    if (talk->hear.typed.text.len == 0)
         return;
-    if (!talk->reply.is_committed)
-        reply_cancel(talk);
+    if (!talk->mind.reply.is_committed)
+        answer_cancel(talk, now_us);
     typed_tell(talk);
 }
 
 static void commit(struct talk *talk, int64_t now_us)
 {
-    struct endpoint *endpoint = &talk->endpoint;
+    struct endpoint *endpoint = &talk->hear.endpoint;
     const char *text = endpoint_text(endpoint);
     bool is_undecided = talk->floor == TURN_PAUSED || talk->floor == TURN_THINKING;
     bool passes = (is_undecided || talk->is_ending) && is_passing(talk, text);
     show_caller(talk, true);
-    join_typed(talk);
+    join_typed(talk, now_us);
     hear_turn(talk, text, endpoint->began_us);
     if (passes) {
-        resume(talk);
-        talk_move(talk, TURN_VOID);
+        floor_resume(talk);
+        floor_move(talk, TURN_VOID);
     } else {
         quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
-        talk->voice_end_us = endpoint->last_voice_us;
+        talk->hear.voice_end_us = endpoint->last_voice_us;
         hear_answer(talk, text, now_us);
     }
-    talk->early_count = 0;
+    talk->hear.early_count = 0;
     endpoint_reset(endpoint, true);
 }
 
 void hear_last_words(struct talk *talk)
 {
-    struct endpoint *endpoint = &talk->endpoint;
+    struct endpoint *endpoint = &talk->hear.endpoint;
     const char *text = endpoint_text(endpoint);
-    bool is_typed_first = talk->typed.at_us <= endpoint->began_us;
+    bool is_typed_first = talk->hear.typed.at_us <= endpoint->began_us;
     if (is_typed_first)
         typed_tell(talk);
     show_caller(talk, true);
@@ -230,33 +217,32 @@ void hear_last_words(struct talk *talk)
 
 static void void_turn(struct talk *talk)
 {
-    endpoint_reset(&talk->endpoint, false);
-    resume(talk);
-    talk_move(talk, TURN_VOID);
+    endpoint_reset(&talk->hear.endpoint, false);
+    floor_resume(talk);
+    floor_move(talk, TURN_VOID);
 }
 
 static void make_early(struct talk *talk, int64_t now_us)
 {
-    const char *text = endpoint_text(&talk->endpoint);
-    if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->endpoint) ||
-        talk->early_count >= TALK_EARLY_MOST || (talk->is_ending && is_passing(talk, text)))
+    const char *text = endpoint_text(&talk->hear.endpoint);
+    if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->hear.endpoint) ||
+        talk->hear.early_count >= TALK_EARLY_MOST || (talk->is_ending && is_passing(talk, text)))
         return;
-    if (talk->reply.stage != REPLY_NONE && talk->reply.caller &&
-        words_equal(talk->reply.caller, text))
+    if (reply_answers(&talk->mind.reply, text))
         return;
-    talk->early_count++;
-    reply_start(talk, text, false, now_us);
+    talk->hear.early_count++;
+    answer_start(talk, text, false, now_us);
 }
 
 void hear_settle(struct talk *talk, int64_t now_us)
 {
-    struct endpoint *endpoint = &talk->endpoint;
-    if (talk->floor == TURN_LISTENING && endpoint->is_open && !talk->is_noise)
-        talk_move(talk, TURN_VOICE);
+    struct endpoint *endpoint = &talk->hear.endpoint;
+    if (talk->floor == TURN_LISTENING && endpoint->is_open && !talk->hear.is_noise)
+        floor_move(talk, TURN_VOICE);
     if (talk->floor == TURN_PAUSED && endpoint->is_voiced && !*endpoint_text(endpoint) &&
-        now_us >= talk->paused_us + TALK_NOISE_US) {
-        talk->is_noise = true;
-        resume(talk);
+        now_us >= talk->hear.paused_us + TALK_NOISE_US) {
+        talk->hear.is_noise = true;
+        floor_resume(talk);
         return;
     }
     bool is_deciding = talk->floor == TURN_CALLER || talk->floor == TURN_PAUSED;
@@ -281,10 +267,10 @@ void hear_settle(struct talk *talk, int64_t now_us)
 
 int64_t hear_deadline_us(const struct talk *talk)
 {
-    const struct endpoint *endpoint = &talk->endpoint;
+    const struct endpoint *endpoint = &talk->hear.endpoint;
     bool is_waiting = talk->floor == TURN_SPEAKING && *endpoint_text(endpoint);
     int64_t due_us = is_waiting ? INT64_MAX : endpoint_deadline_us(endpoint);
     if (talk->floor == TURN_PAUSED && endpoint->is_voiced && !*endpoint_text(endpoint))
-        due_us = MIN(due_us, talk->paused_us + TALK_NOISE_US);
+        due_us = MIN(due_us, talk->hear.paused_us + TALK_NOISE_US);
     return due_us;
 }

@@ -1,87 +1,193 @@
-/* The making of a reply: look-up, model, tools, until the words of the answer are cut into pieces
- * for the voice. Made early, it waits in READY (or still runs) until its turn is committed.
- *
- *     NONE -> LOOK_UP -> ASKED -> (READY) -> NONE
- *                          ^ '-> TOOLS -.
- *                          '------------' */
+#include "talk/reply.h"
+
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
-#include "talk/internal.h"
-#include "talk/prompt.h"
-#include "text/phrase.h"
+#include "base/states.h"
+#include "talk/voice.h"
 #include "text/script.h"
 #include "text/words.h"
 
 enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MOST = 20, SLICE_BYTES = 16 * 1024 };
 
-void reply_init(struct reply *reply)
+struct reply_wanted { /* a want that waits */
+    struct list_node node;
+    struct reply_want want;
+    char *text, *name;
+};
+
+static const struct states_row rows[] = {
+    {REPLY_NONE, REPLY_LOOKS, REPLY_LOOKING}, {REPLY_NONE, REPLY_ASKS, REPLY_ASKED},
+    {REPLY_LOOKING, REPLY_ASKS, REPLY_ASKED}, {REPLY_ASKED, REPLY_ASKS, REPLY_ASKED},
+    {REPLY_TOOLS, REPLY_ASKS, REPLY_ASKED},   {REPLY_ASKED, REPLY_DONE, REPLY_READY},
+    {REPLY_READY, REPLY_RUNS, REPLY_TOOLS},   {REPLY_LOOKING, REPLY_ENDS, REPLY_NONE},
+    {REPLY_ASKED, REPLY_ENDS, REPLY_NONE},    {REPLY_READY, REPLY_ENDS, REPLY_NONE},
+    {REPLY_TOOLS, REPLY_ENDS, REPLY_NONE},
+};
+
+bool reply_move(struct reply *reply, enum reply_event event)
 {
-    *reply = (struct reply){
-        .due_us = INT64_MAX, .until_us = INT64_MAX, .hold_us = INT64_MAX, .again_us = INT64_MAX};
+    static const char *const state_names[] = {
+        [REPLY_NONE] = "none",   [REPLY_LOOKING] = "looking", [REPLY_ASKED] = "asked",
+        [REPLY_READY] = "ready", [REPLY_TOOLS] = "tools",
+    };
+    static const char *const event_names[] = {
+        [REPLY_LOOKS] = "looks", [REPLY_ASKS] = "asks", [REPLY_DONE] = "done",
+        [REPLY_RUNS] = "runs",   [REPLY_ENDS] = "ends",
+    };
+    _Static_assert(ARRAY_LEN(state_names) == REPLY_STATE_COUNT, "a name for each state");
+    _Static_assert(ARRAY_LEN(event_names) == REPLY_EVENT_COUNT, "a name for each event");
+    static const struct states states = {.name = "reply",
+                                         .state_names = state_names,
+                                         .event_names = event_names,
+                                         .state_count = REPLY_STATE_COUNT,
+                                         .event_count = REPLY_EVENT_COUNT,
+                                         .rows = rows,
+                                         .count = ARRAY_LEN(rows)};
+    int next = states_next(&states, (int)reply->state, (int)event, NULL);
+    if (next == STATES_REFUSED)
+        return false;
+    reply->state = (enum reply_state)next;
+    return true;
+}
+
+/* ---- what it wants ---- */
+
+static void wanted_free(struct reply_wanted *wanted)
+{
+    if (!wanted)
+        return;
+    list_remove(&wanted->node);
+    mem_free(wanted->text);
+    mem_free(wanted->name);
+    mem_free(wanted);
+}
+
+void reply_wish(struct reply *reply, struct reply_want want)
+{
+    struct reply_wanted *wanted = mem_new(struct reply_wanted);
+    wanted->want = want;
+    wanted->want.text = wanted->text = mem_strdup(want.text);
+    wanted->want.name = wanted->name = mem_strdup(want.name);
+    list_push_back(&reply->wants, &wanted->node);
+}
+
+static void wish(struct reply *reply, enum reply_wish wish)
+{
+    reply_wish(reply, (struct reply_want){.wish = wish});
+}
+
+bool reply_want(struct reply *reply, struct reply_want *out)
+{
+    wanted_free(reply->current);
+    reply->current = LIST_FIRST(&reply->wants, struct reply_wanted, node);
+    if (!reply->current)
+        return false;
+    list_remove(&reply->current->node);
+    *out = reply->current->want;
+    return true;
+}
+
+static void say(struct reply *reply, bool is_greeting, enum phrase phrase)
+{
+    reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_SAY,
+                                          .kind = is_greeting ? SPEECH_GREETING : SPEECH_NOTICE,
+                                          .phrase = is_greeting ? PHRASE_GREETING : phrase});
+}
+
+/* ---- beginning and end ---- */
+
+/* Wants stay: they are carried out although the reply is over. */
+static void begin_anew(struct reply *reply)
+{
+    struct list_node *wants = &reply->wants;
+    reply_clear_calls(reply);
+    mem_free(reply->caller);
+    arena_free(reply->memory);
+    splitter_clear(&reply->splitter);
+    struct reply fresh = {.iso = reply->iso,
+                          .current = reply->current,
+                          .state = reply->state,
+                          .due_us = INT64_MAX,
+                          .until_us = INT64_MAX,
+                          .hold_us = INT64_MAX,
+                          .again_us = INT64_MAX};
+    struct list_node kept = *wants;
+    *reply = fresh;
+    *wants = kept;
     splitter_init(&reply->splitter, true);
     think_filter_init(&reply->think);
 }
 
-void reply_clear(struct talk *talk)
+void reply_init(struct reply *reply, const char *iso)
 {
-    struct reply *reply = &talk->reply;
-    tools_clear(reply);
-    mem_free(reply->caller);
-    arena_free(reply->memory);
+    *reply = (struct reply){.iso = iso};
+    list_init(&reply->wants);
+    begin_anew(reply);
+}
+
+void reply_clear(struct reply *reply)
+{
+    struct reply_wanted *wanted;
+    LIST_EACH (wanted, &reply->wants, struct reply_wanted, node)
+        wanted_free(wanted);
+    wanted_free(TAKE(reply->current));
+    begin_anew(reply);
     splitter_clear(&reply->splitter);
-    reply_init(reply);
 }
 
-bool reply_is_active(const struct talk *talk)
+static void end(struct reply *reply)
 {
-    return talk->reply.stage != REPLY_NONE && talk->reply.is_committed;
+    if (reply_move(reply, REPLY_ENDS))
+        begin_anew(reply);
 }
 
-void reply_cancel(struct talk *talk)
+void reply_cancel(struct reply *reply)
 {
-    if (talk->reply.stage == REPLY_NONE)
+    if (reply->state == REPLY_NONE)
         return;
-    if (talk->reply.stage == REPLY_ASKED)
-        talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
-    if (talk->reply.stage == REPLY_TOOLS)
-        tools_abandon(talk);
-    if (talk->reply.line)
-        speech_close(talk->reply.line);
-    reply_clear(talk);
+    if (reply->state == REPLY_ASKED)
+        wish(reply, REPLY_WANTS_UNASK);
+    if (reply->is_committed)
+        wish(reply, REPLY_WANTS_LINE_END);
+    end(reply);
 }
 
-static void ask(struct talk *talk, int64_t now_us)
+static void ask(struct reply *reply, int64_t now_us)
 {
-    struct reply *reply = &talk->reply;
-    reply->stage = REPLY_ASKED;
+    if (!reply_move(reply, REPLY_ASKS))
+        return;
     reply->asked_us = now_us;
-    reply->due_us = now_us + TALK_MODEL_US;
-    reply->until_us = now_us + TALK_ANSWER_US;
+    reply->due_us = now_us + REPLY_MODEL_US;
+    reply->until_us = now_us + REPLY_ANSWER_US;
     reply->again_us = INT64_MAX;
     reply->has_token = reply->has_text = false;
     reply->chars = 0;
     splitter_reset(&reply->splitter);
     think_filter_init(&reply->think);
-    if (!talk->engines[TALK_LLM].is_closed) /* else reply_reopened() asks */
-        talk_do(talk, (struct talk_action){.what = TALK_DO_ASK, .gen = ++talk->last_gen});
+    wish(reply, REPLY_WANTS_ASK);
 }
 
-void reply_start(struct talk *talk, const char *caller, bool is_committed, int64_t now_us)
+void reply_start(struct reply *reply, const char *caller, bool is_committed, bool looks_up,
+                 int64_t now_us)
 {
-    reply_cancel(talk);
-    struct reply *reply = &talk->reply;
     reply->caller = mem_strdup(caller);
     reply->is_committed = is_committed;
     reply->is_greeting = !caller;
-    if (!caller || !talk->config->has_documents) {
-        ask(talk, now_us);
+    if (!caller || !looks_up) {
+        ask(reply, now_us);
         return;
     }
-    reply->stage = REPLY_LOOK_UP;
-    reply->due_us = now_us + TALK_LOOK_UP_US;
-    talk_do(talk,
-            (struct talk_action){.what = TALK_DO_LOOK_UP, .gen = ++talk->last_gen, .text = caller});
+    if (!reply_move(reply, REPLY_LOOKS))
+        return;
+    reply->due_us = now_us + REPLY_LOOK_UP_US;
+    reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_LOOK_UP, .text = caller});
+}
+
+bool reply_answers(const struct reply *reply, const char *caller)
+{
+    return reply->state != REPLY_NONE && reply->caller && words_equal(reply->caller, caller);
 }
 
 static void keep_passages(struct reply *reply, const struct llm_passage *passages, size_t count)
@@ -108,139 +214,69 @@ static void keep_passages(struct reply *reply, const struct llm_passage *passage
     reply->passages = kept;
 }
 
-void talk_found(struct talk *talk, uint32_t gen, const struct llm_passage *passages, size_t count,
-                int64_t now_us)
+void reply_found(struct reply *reply, const struct llm_passage *passages, size_t count,
+                 int64_t now_us)
 {
-    if (talk->reply.stage != REPLY_LOOK_UP || gen != talk->last_gen)
-        return;
-    keep_passages(&talk->reply, passages, count);
-    ask(talk, now_us);
-    talk_settle(talk, now_us);
-}
-
-/* One more line for this answer. */
-static const char *instruction_of(const struct talk *talk)
-{
-    const struct reply *reply = &talk->reply;
-    const char *wish = talk->config->greeting_instruction;
-    if (reply->steps >= TALK_STEPS_MOST)
-        return "Answer the caller now, in words, with what you know: no further tool can be used "
-               "for this answer.";
-    if (!reply->is_greeting)
-        return NULL;
-    return arena_printf(talk->request, "The caller has just joined. Say only the opening line: %s",
-                        wish && *wish ? wish
-                                      : "Greet the caller and offer your help, in one or two "
-                                        "sentences.");
-}
-
-void reply_request(struct talk *talk, struct llm_request *out)
-{
-    const struct talk_config *config = talk->config;
-    const struct reply *reply = &talk->reply;
-    size_t most = config->tool_count + 2, count = 0;
-    struct llm_tool *tools = arena_new_n(talk->request, struct llm_tool, most);
-    if (tools_are_offered(talk)) {
-        for (size_t i = 0; i < config->tool_count; i++)
-            tools[count++] = config->tools[i];
-        if (config->has_end_call)
-            tools[count++] = prompt_end_call;
-        if (config->has_change_language)
-            tools[count++] = prompt_change_language;
-    }
-    struct prompt_turn turn = {
-        .system = config->system,
-        .history = &talk->history,
-        .caller = reply->is_committed ? NULL : reply->caller,
-        .instruction = instruction_of(talk),
-        .has_documents = config->has_documents && !reply->is_greeting,
-        .passages = reply->passages,
-        .passage_count = reply->passage_count,
-    };
-    *out = (struct llm_request){
-        .tools = tools,
-        .tool_count = count,
-        .language = talk->iso,
-        .temperature = config->temperature,
-        .max_tokens = config->max_tokens,
-    };
-    prompt_messages(&turn, talk->request, out);
+    keep_passages(reply, passages, count);
+    ask(reply, now_us);
 }
 
 /* ---- words ---- */
 
-static void speak_pieces(struct talk *talk)
+static void speak_pieces(struct reply *reply)
 {
-    struct reply *reply = &talk->reply;
     if (!reply->is_committed)
         return;
     const char *piece;
     while ((piece = splitter_next(&reply->splitter))) {
-        if (!reply->line)
-            reply->line =
-                speech_open(&talk->speech, reply->is_greeting ? SPEECH_GREETING : SPEECH_REPLY,
-                            talk->config->is_interruptible, false);
-        size_t chars = text_length(piece);
-        if (voice_add(talk, reply->line, piece, false)) {
-            reply->spoken_chars += chars;
+        AUTO_BUF plain = BUF_INIT(SLICE_BYTES);
+        if (voice_plain(piece, reply->iso, &plain)) {
+            reply->spoken_chars += text_length(piece);
             reply->has_text = true;
-        } else if (!script_is_speakable(piece, talk->iso)) {
-            reply->silent_chars += chars;
+            reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_PIECE,
+                                                  .kind = reply->is_greeting ? SPEECH_GREETING
+                                                                             : SPEECH_REPLY,
+                                                  .text = plain.data});
+        } else if (!script_is_speakable(piece, reply->iso)) {
+            reply->silent_chars += text_length(piece);
         }
     }
 }
 
 /* The contract's event table: told when most of a reply could not be spoken. */
-static void tell_silent(struct talk *talk)
+static void tell_silent(struct reply *reply)
 {
-    const struct reply *reply = &talk->reply;
-    if (reply->silent_chars <= reply->spoken_chars)
-        return;
-    if (!reply->is_greeting && talk->has_script_error)
-        return;
-    talk->has_script_error = talk->has_script_error || !reply->is_greeting;
-    talk_do(talk, (struct talk_action){
-                      .what = TALK_DO_ERROR,
-                      .stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
-                      .text = "most of the text was in a script that the call's language does "
-                              "not use, and was not spoken",
-                  });
+    if (reply->silent_chars > reply->spoken_chars)
+        reply_wish(reply,
+                   (struct reply_want){
+                       .wish = REPLY_WANTS_ERROR,
+                       .stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
+                       .text = "most of the text was in a script that the call's language does "
+                               "not use, and was not spoken",
+                   });
 }
 
 /* The answer is complete: its line is closed; a caller is never left without one. */
-static void finish(struct talk *talk)
+static void finish(struct reply *reply)
 {
-    struct reply *reply = &talk->reply;
-    tell_silent(talk);
-    bool is_mute = reply->spoken_chars == 0; /* a holding line is no answer */
-    if (reply->line) {
-        speech_close(reply->line);
-        if (!reply->line->is_heard && list_is_empty(&reply->line->pieces))
-            speech_drop(reply->line);
-        reply->line = NULL;
-    }
+    tell_silent(reply);
+    wish(reply, REPLY_WANTS_LINE_END);
+    bool is_mute = reply->spoken_chars == 0 && !reply->is_ending; /* a holding line is no answer */
     bool is_greeting = reply->is_greeting;
-    reply_clear(talk);
-    if (is_mute && !talk->is_ending)
-        voice_say(talk, is_greeting ? SPEECH_GREETING : SPEECH_NOTICE,
-                  phrase_line(is_greeting ? PHRASE_GREETING : PHRASE_NOT_HEARD, talk->iso),
-                  talk->config->is_interruptible);
+    end(reply);
+    if (is_mute)
+        say(reply, is_greeting, PHRASE_NOT_HEARD);
 }
 
-static void give_up(struct talk *talk)
+static void give_up(struct reply *reply)
 {
-    bool is_greeting = talk->reply.is_greeting;
-    bool is_partly_said = talk->reply.has_text;
-    if (talk->reply.line)
-        speech_close(talk->reply.line);
-    talk->reply.line = NULL;
-    bool is_committed = talk->reply.is_committed;
-    reply_clear(talk);
-    if (is_partly_said || !is_committed)
-        return;
-    voice_say(talk, is_greeting ? SPEECH_GREETING : SPEECH_NOTICE,
-              phrase_line(is_greeting ? PHRASE_GREETING : PHRASE_FAILED, talk->iso),
-              talk->config->is_interruptible);
+    bool is_greeting = reply->is_greeting;
+    bool is_owed = reply->is_committed && !reply->has_text;
+    if (reply->is_committed)
+        wish(reply, REPLY_WANTS_LINE_END);
+    end(reply);
+    if (is_owed)
+        say(reply, is_greeting, PHRASE_FAILED);
 }
 
 /* The same engine once more: what passes by itself, after the pause that it asks for. */
@@ -248,87 +284,74 @@ static bool may_ask_again(enum engine_error error, int64_t retry_us)
 {
     bool is_passing = error == ENGINE_TRANSIENT || error == ENGINE_PROTOCOL ||
                       (error == ENGINE_QUOTA && retry_us > 0);
-    return is_passing && retry_us <= TALK_PAUSE_MOST_US;
+    return is_passing && retry_us <= REPLY_PAUSE_MOST_US;
 }
 
-static void ask_after(struct talk *talk, int64_t pause_us, int64_t now_us)
+void reply_failed(struct reply *reply, const struct llm_event *event, bool is_replaced,
+                  int64_t now_us)
 {
-    struct reply *reply = &talk->reply;
-    if (pause_us == 0 || talk->engines[TALK_LLM].is_closed) {
-        ask(talk, now_us);
-        return;
-    }
-    reply->due_us = INT64_MAX;
-    reply->again_us = now_us + pause_us;
-}
-
-/* The one place that decides about another try of a model: adapters make none. */
-static void model_failed(struct talk *talk, const struct llm_event *event, int64_t now_us)
-{
-    struct reply *reply = &talk->reply;
-    enum talk_stage stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_LLM;
-    talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
-    talk_failed(talk, &(struct talk_failure){TALK_LLM, stage, event->error, event->message, false},
-                now_us);
-    bool is_replaced = talk->engines[TALK_LLM].is_closed;
+    wish(reply, REPLY_WANTS_UNASK);
     reply->until_us = INT64_MAX;
     if (!reply->is_committed && !is_replaced) {
-        reply_clear(talk);
+        end(reply);
         return;
     }
-    if (reply->has_text || ++reply->tries >= TALK_TRIES_MOST ||
-        (!is_replaced && !may_ask_again(event->error, event->retry_us)))
-        give_up(talk);
-    else
-        ask_after(talk, event->retry_us, now_us);
+    bool is_hopeless = !is_replaced && !may_ask_again(event->error, event->retry_us);
+    if (reply->has_text || ++reply->tries >= REPLY_TRIES_MOST || is_hopeless) {
+        give_up(reply);
+    } else if (event->retry_us == 0 || is_replaced) {
+        ask(reply, now_us);
+    } else {
+        reply->due_us = INT64_MAX;
+        reply->again_us = now_us + event->retry_us;
+    }
 }
 
 /* A model that calls tools which it was not offered: what it said counts, or else the apology. */
-static void finish_without_tools(struct talk *talk)
+static void finish_without_tools(struct reply *reply)
 {
-    tools_clear(&talk->reply);
-    if (talk->reply.has_text || talk->reply.is_greeting)
-        finish(talk);
+    reply_clear_calls(reply);
+    if (reply->has_text || reply->is_greeting)
+        finish(reply);
     else
-        give_up(talk);
+        give_up(reply);
 }
 
 /* The model has said all of this answer, and the turn is committed. */
-static void conclude(struct talk *talk, int64_t now_us)
+static void conclude(struct reply *reply)
 {
-    if (talk->reply.call_count == 0)
-        finish(talk);
-    else if (tools_are_offered(talk))
-        tools_start(talk, now_us);
-    else
-        finish_without_tools(talk);
+    if (reply->call_count == 0)
+        finish(reply);
+    else if (!reply_may_use_tools(reply))
+        finish_without_tools(reply);
+    else if (reply_move(reply, REPLY_RUNS))
+        wish(reply, REPLY_WANTS_TOOLS);
 }
 
 /* As much of a delta as the answer may still hold; false: it is full. */
-static bool take_slice(struct talk *talk, const char *slice)
+static bool take_slice(struct reply *reply, const char *slice)
 {
-    struct reply *reply = &talk->reply;
     AUTO_BUF text = BUF_INIT(SLICE_BYTES + sizeof(reply->think.held));
     think_filter_push(&reply->think, slice, &text);
     if (text.len == 0)
         return true;
-    size_t room = TALK_REPLY_MOST_CHARS - reply->chars;
+    size_t room = REPLY_MOST_CHARS - reply->chars;
     size_t bytes = text_bytes(text.data, room);
     bool fits = bytes == text.len && splitter_push(&reply->splitter, text.data, bytes) == OK;
     reply->chars += fits ? text_length(text.data) : room;
     if (!fits && bytes < text.len && splitter_push(&reply->splitter, text.data, bytes) != OK)
-        reply->chars = TALK_REPLY_MOST_CHARS;
-    speak_pieces(talk);
+        reply->chars = REPLY_MOST_CHARS;
+    speak_pieces(reply);
     return fits;
 }
 
-static bool take_text(struct talk *talk, const char *delta)
+static bool take_text(struct reply *reply, const char *delta)
 {
     size_t left = strlen(delta);
     while (left > 0) {
         size_t len = MIN(left, (size_t)SLICE_BYTES);
         AUTO_MEM char *slice = mem_strndup(delta, len);
-        if (!take_slice(talk, slice))
+        if (!take_slice(reply, slice))
             return false;
         delta += len;
         left -= len;
@@ -336,114 +359,107 @@ static bool take_text(struct talk *talk, const char *delta)
     return true;
 }
 
-static void model_done(struct talk *talk, int64_t now_us)
+void reply_done(struct reply *reply)
 {
-    struct reply *reply = &talk->reply;
     AUTO_BUF text = BUF_INIT(SLICE_BYTES);
     think_filter_finish(&reply->think, &text);
-    if (text.len > 0 && reply->chars < TALK_REPLY_MOST_CHARS &&
+    if (text.len > 0 && reply->chars < REPLY_MOST_CHARS &&
         splitter_push(&reply->splitter, text.data, text.len) != OK)
         reply->tries++;
     splitter_finish(&reply->splitter);
-    talk_worked(talk, TALK_LLM);
     reply->due_us = reply->until_us = INT64_MAX;
-    reply->stage = REPLY_READY;
-    if (!reply->is_committed)
+    if (!reply_move(reply, REPLY_DONE) || !reply->is_committed)
         return;
-    speak_pieces(talk);
-    conclude(talk, now_us);
+    speak_pieces(reply);
+    conclude(reply);
 }
 
 /* A model that does not come to an end is stopped: what it has said is the answer. */
-static void cut_short(struct talk *talk, int64_t now_us)
+static void cut_short(struct reply *reply)
 {
-    talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
-    model_done(talk, now_us);
+    wish(reply, REPLY_WANTS_UNASK);
+    reply_done(reply);
 }
 
-void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us)
+void reply_text(struct reply *reply, const char *text, int64_t now_us)
 {
-    struct reply *reply = &talk->reply;
-    if (reply->stage != REPLY_ASKED || event->gen != talk->last_gen || talk->floor == TURN_OVER)
-        return;
-    if (!reply->has_token && event->kind != LLM_ERROR) {
-        reply->has_token = true;
-        quality_add(&talk->quality.first_token, now_us - reply->asked_us);
-    }
-    reply->due_us = now_us + TALK_MODEL_US;
-    switch (event->kind) {
-    case LLM_TEXT:
-        if (!take_text(talk, event->text))
-            cut_short(talk, now_us);
-        break;
-    case LLM_TOOL_CALL:
-        tools_take(reply, &event->call);
-        break;
-    case LLM_DONE:
-        model_done(talk, now_us);
-        break;
-    case LLM_ERROR:
-        model_failed(talk, event, now_us);
-        break;
-    }
-    talk_settle(talk, now_us);
+    reply->due_us = now_us + REPLY_MODEL_US;
+    if (!take_text(reply, text))
+        cut_short(reply);
 }
 
 /* ---- the turn ---- */
 
-void reply_commit(struct talk *talk, const char *caller, int64_t now_us)
+void reply_commit(struct reply *reply)
 {
-    struct reply *reply = &talk->reply;
-    bool is_made = reply->stage != REPLY_NONE && reply->caller && !reply->is_committed &&
-                   words_equal(reply->caller, caller);
-    if (!is_made) {
-        reply_start(talk, caller, true, now_us);
-        return;
-    }
     reply->is_committed = true;
-    speak_pieces(talk);
-    if (reply->stage == REPLY_READY)
-        conclude(talk, now_us);
+    speak_pieces(reply);
+    if (reply->state == REPLY_READY)
+        conclude(reply);
 }
 
-void reply_reopened(struct talk *talk, int64_t now_us)
+void reply_reopened(struct reply *reply, int64_t now_us)
 {
-    if (talk->reply.stage == REPLY_ASKED)
-        ask(talk, now_us);
+    if (reply->state == REPLY_ASKED)
+        ask(reply, now_us);
 }
 
-void reply_settle(struct talk *talk, int64_t now_us)
+void reply_go_on(struct reply *reply, int64_t now_us)
 {
-    struct reply *reply = &talk->reply;
-    if (reply->stage == REPLY_TOOLS && now_us >= reply->hold_us && talk->floor == TURN_THINKING) {
-        reply->hold_us = INT64_MAX;
-        reply->is_held = true;
-        if (!reply->line)
-            reply->line =
-                speech_open(&talk->speech, SPEECH_REPLY, talk->config->is_interruptible, false);
-        voice_add(talk, reply->line, phrase_line(PHRASE_HOLD, talk->iso), true);
-    }
-    if (now_us >= reply->again_us)
-        ask(talk, now_us);
-    if (now_us < MIN(reply->due_us, reply->until_us))
+    bool is_goodbye = reply->is_ending && reply->call_count == 1, has_text = reply->has_text;
+    reply_clear_calls(reply);
+    reply->hold_us = reply->due_us = INT64_MAX;
+    if (!is_goodbye) {
+        reply->steps++;
+        reply->tries = 0;
+        ask(reply, now_us);
         return;
+    }
+    wish(reply, REPLY_WANTS_LINE_END);
+    end(reply);
+    if (!has_text)
+        reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_SAY,
+                                              .kind = SPEECH_REPLY,
+                                              .phrase = PHRASE_GOODBYE});
+}
+
+static void hold(struct reply *reply)
+{
+    reply->hold_us = INT64_MAX;
+    reply->is_held = true;
+    AUTO_BUF plain = BUF_INIT(SLICE_BYTES);
+    if (voice_plain(phrase_line(PHRASE_HOLD, reply->iso), reply->iso, &plain))
+        reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_PIECE,
+                                              .kind = SPEECH_REPLY,
+                                              .text = plain.data,
+                                              .is_fixed = true});
+}
+
+enum reply_late reply_settle(struct reply *reply, bool is_thinking, int64_t now_us)
+{
+    if (reply->state == REPLY_TOOLS && now_us >= reply->hold_us && is_thinking)
+        hold(reply);
+    if (now_us >= reply->again_us)
+        ask(reply, now_us);
+    if (reply->state == REPLY_NONE || now_us < MIN(reply->due_us, reply->until_us))
+        return REPLY_IN_TIME;
     bool is_endless = now_us < reply->due_us && (reply->chars > 0 || reply->call_count > 0);
     reply->due_us = reply->until_us = INT64_MAX;
-    if (reply->stage == REPLY_LOOK_UP)
-        ask(talk, now_us);
-    else if (reply->stage == REPLY_ASKED && is_endless)
-        cut_short(talk, now_us);
-    else if (reply->stage == REPLY_ASKED)
-        model_failed(talk, &(struct llm_event){.error = ENGINE_TIMEOUT}, now_us);
-    else if (reply->stage == REPLY_TOOLS)
-        tools_overdue(talk, now_us);
+    if (reply->state == REPLY_TOOLS)
+        return REPLY_TOOLS_ARE_LATE;
+    if (reply->state == REPLY_ASKED && !is_endless)
+        return REPLY_MODEL_IS_LATE;
+    if (reply->state == REPLY_LOOKING)
+        ask(reply, now_us);
+    else if (reply->state == REPLY_ASKED)
+        cut_short(reply);
+    return REPLY_IN_TIME;
 }
 
-int64_t reply_deadline_us(const struct talk *talk)
+int64_t reply_deadline_us(const struct reply *reply, bool is_thinking)
 {
-    const struct reply *reply = &talk->reply;
-    if (reply->stage == REPLY_NONE)
+    if (reply->state == REPLY_NONE)
         return INT64_MAX;
-    int64_t hold_us = talk->floor == TURN_THINKING ? reply->hold_us : INT64_MAX;
+    int64_t hold_us = is_thinking ? reply->hold_us : INT64_MAX;
     return MIN(MIN(reply->due_us, reply->until_us), MIN(hold_us, reply->again_us));
 }

@@ -1,21 +1,10 @@
 #include "talk/talk.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "model/language.h"
 #include "talk/internal.h"
-#include "talk/prompt.h"
 #include "text/phrase.h"
-
-enum { REQUEST_MAX_BYTES = 2 * 1024 * 1024 }; /* history, passages and tools at their greatest */
-
-struct talk_step { /* an action that waits */
-    struct list_node node;
-    struct talk_action action;
-    char *text, *name, *detail;
-};
 
 const char *talk_stage_name(enum talk_stage stage)
 {
@@ -32,160 +21,94 @@ const char *talk_state_name(const struct talk *talk)
     return turn_state_name(talk->floor);
 }
 
+static void join_parts(struct talk *talk)
+{
+    actions_init(&talk->actions);
+    health_init(&talk->health, &talk->actions);
+    mind_init(&talk->mind, talk->config, talk->iso);
+    talk->voice = (struct voice){.config = talk->config,
+                                 .iso = talk->iso,
+                                 .actions = &talk->actions,
+                                 .health = &talk->health,
+                                 .history = &talk->mind.history,
+                                 .quality = &talk->quality};
+    voice_init(&talk->voice);
+}
+
 struct talk *talk_new(const struct talk_config *config)
 {
     struct talk *talk = mem_new(struct talk);
     talk->config = config;
-    talk->language = config->language;
     snprintf(talk->iso, sizeof(talk->iso), "%s", config->iso);
-    endpoint_init(&talk->endpoint, config->endpoint_min_us, config->silence_us, talk->iso);
-    speech_init(&talk->speech);
-    history_init(&talk->history);
-    list_init(&talk->actions);
-    reply_init(&talk->reply);
-    typed_init(&talk->typed);
-    health_init(talk);
-    talk->speak_due_us = talk->hang_up_us = INT64_MAX;
+    join_parts(talk);
+    endpoint_init(&talk->hear.endpoint, config->endpoint_min_us, config->silence_us, talk->iso);
+    typed_init(&talk->hear.typed);
+    talk->hang_up_us = INT64_MAX;
     return talk;
-}
-
-static void step_free(struct talk_step *step)
-{
-    if (!step)
-        return;
-    list_remove(&step->node);
-    mem_free(step->text);
-    mem_free(step->name);
-    mem_free(step->detail);
-    mem_free(step);
 }
 
 void talk_free(struct talk *talk)
 {
     if (!talk)
         return;
-    struct talk_step *step;
-    LIST_EACH (step, &talk->actions, struct talk_step, node)
-        step_free(step);
-    step_free(talk->current);
-    arena_free(talk->request);
-    reply_clear(talk);
-    for (size_t i = 0; i < ARRAY_LEN(talk->late); i++)
-        mem_free(talk->late[i].name);
-    endpoint_clear(&talk->endpoint);
-    typed_clear(&talk->typed);
-    speech_clear(&talk->speech);
-    history_clear(&talk->history);
+    actions_clear(&talk->actions);
+    endpoint_clear(&talk->hear.endpoint);
+    typed_clear(&talk->hear.typed);
+    voice_clear(&talk->voice);
+    mind_clear(&talk->mind);
     mem_free(talk);
 }
 
-/* ---- actions ---- */
-
 void talk_do(struct talk *talk, struct talk_action action)
 {
-    if (talk->floor == TURN_OVER)
-        return;
-    struct talk_step *step = mem_new(struct talk_step);
-    step->action = action;
-    step->action.text = step->text = mem_strdup(action.text);
-    step->action.name = step->name = mem_strdup(action.name);
-    step->action.detail = step->detail = mem_strdup(action.detail);
-    list_push_back(&talk->actions, &step->node);
+    actions_add(&talk->actions, action);
 }
 
 bool talk_action(struct talk *talk, struct talk_action *out)
 {
-    step_free(talk->current);
-    talk->current = LIST_FIRST(&talk->actions, struct talk_step, node);
-    if (!talk->current)
+    if (!actions_next(&talk->actions, out))
         return false;
-    list_remove(&talk->current->node);
-    *out = talk->current->action;
-    if (out->what == TALK_DO_ASK) {
-        arena_free(talk->request);
-        talk->request = arena_new(REQUEST_MAX_BYTES);
-        struct llm_request *request = arena_new_of(talk->request, struct llm_request);
-        reply_request(talk, request);
-        out->request = request;
-    }
+    if (out->what == TALK_DO_ASK)
+        out->request = mind_request(&talk->mind);
     return true;
 }
 
-/* ---- state ---- */
-
-bool talk_move(struct talk *talk, enum turn_event event)
-{
-    return turn_move(&talk->floor, event);
-}
-
-static const char *state_of(const struct talk *talk)
-{
-    switch (talk->floor) {
-    case TURN_THINKING:
-        return "thinking";
-    case TURN_SPEAKING:
-        return "speaking";
-    case TURN_PAUSED:
-        return talk->was_thinking ? "thinking" : "listening";
-    case TURN_ABSENT:
-    case TURN_LISTENING:
-    case TURN_CALLER:
-    case TURN_OVER:
-    case TURN_STATE_COUNT:
-        break;
-    }
-    return "listening";
-}
-
-/* The room learns of the state, the media of what may be heard. */
-static void show(struct talk *talk)
-{
-    bool is_playing = talk->floor == TURN_SPEAKING;
-    if (is_playing != talk->is_playing)
-        talk_do(talk, (struct talk_action){.what = is_playing ? TALK_DO_PLAY : TALK_DO_PAUSE});
-    talk->is_playing = is_playing;
-    const char *state = state_of(talk);
-    if (!talk->is_begun || state == talk->state)
-        return;
-    talk->state = state;
-    talk_do(talk, (struct talk_action){.what = TALK_DO_STATE, .text = state});
-}
+/* ---- what is due ---- */
 
 /* A caller who says nothing is asked whether they are there, where the operator wants it. True:
  * there is a line to say. */
-static bool mind_silence(struct talk *talk, int64_t now_us)
+static bool watch_silence(struct talk *talk, int64_t now_us)
 {
     if (talk->floor != TURN_LISTENING || talk->is_ending || talk->config->caller_silence_us == 0) {
-        talk->quiet_us = 0;
+        talk->silence.since_us = 0;
         return false;
     }
-    if (talk->quiet_us == 0)
-        talk->quiet_us = now_us;
-    if (now_us < talk->quiet_us + talk->config->caller_silence_us)
+    if (talk->silence.since_us == 0)
+        talk->silence.since_us = now_us;
+    if (now_us < talk->silence.since_us + talk->config->caller_silence_us)
         return false;
-    talk->quiet_us = now_us;
+    talk->silence.since_us = now_us;
     talk->is_ending = talk->config->caller_silence_count > 0 &&
-                      talk->reminders >= talk->config->caller_silence_count;
-    talk->reminders++;
-    voice_say(talk, SPEECH_NOTICE,
-              phrase_line(talk->is_ending ? PHRASE_GOODBYE : PHRASE_STILL_THERE, talk->iso),
-              talk->config->is_interruptible);
+                      talk->silence.reminders >= talk->config->caller_silence_count;
+    talk->silence.reminders++;
+    voice_say(&talk->voice, SPEECH_NOTICE,
+              phrase_line(talk->is_ending ? PHRASE_GOODBYE : PHRASE_STILL_THERE, talk->iso), false);
     return true;
 }
 
 /* A caller who speaks again keeps the call (hear_answer); noise does not. */
 static int64_t noise_until_us(const struct talk *talk)
 {
-    bool is_noise = talk->is_ending && talk->floor == TURN_CALLER && talk->endpoint.is_voiced &&
-                    !*endpoint_text(&talk->endpoint);
-    return is_noise ? talk->endpoint.began_us + TALK_NOISE_US : INT64_MAX;
+    bool is_noise = talk->is_ending && talk->floor == TURN_CALLER &&
+                    talk->hear.endpoint.is_voiced && !*endpoint_text(&talk->hear.endpoint);
+    return is_noise ? talk->hear.endpoint.began_us + TALK_NOISE_US : INT64_MAX;
 }
 
-static void mind_hang_up(struct talk *talk, int64_t now_us)
+static void watch_hang_up(struct talk *talk, int64_t now_us)
 {
     bool is_free = talk->floor == TURN_LISTENING || now_us >= noise_until_us(talk);
-    bool is_said =
-        talk->is_ending && is_free && !speech_front(&talk->speech) && !reply_is_active(talk);
+    bool is_said = talk->is_ending && is_free && !speech_front(&talk->voice.speech) &&
+                   !mind_is_replying(&talk->mind);
     if (!is_said) {
         talk->hang_up_us = INT64_MAX;
         return;
@@ -202,14 +125,14 @@ void talk_settle(struct talk *talk, int64_t now_us)
 {
     if (talk->floor == TURN_OVER)
         return;
-    health_settle(talk, now_us);
+    health_settle(&talk->health, now_us);
     hear_settle(talk, now_us);
-    reply_settle(talk, now_us);
-    voice_settle(talk, now_us);
-    if (typed_settle(talk, now_us) || mind_silence(talk, now_us))
-        voice_settle(talk, now_us);
-    mind_hang_up(talk, now_us);
-    show(talk);
+    answer_settle(talk, now_us);
+    floor_settle(talk, now_us);
+    if (typed_settle(talk, now_us) || watch_silence(talk, now_us))
+        floor_settle(talk, now_us);
+    watch_hang_up(talk, now_us);
+    floor_show(talk);
 }
 
 void talk_time(struct talk *talk, int64_t now_us)
@@ -221,14 +144,15 @@ int64_t talk_deadline_us(const struct talk *talk)
 {
     if (talk->floor == TURN_OVER)
         return INT64_MAX;
-    int64_t due_us = MIN(hear_deadline_us(talk), reply_deadline_us(talk));
-    due_us = MIN(due_us, voice_deadline_us(talk));
+    bool is_thinking = talk->floor == TURN_THINKING;
+    int64_t due_us = MIN(hear_deadline_us(talk), reply_deadline_us(&talk->mind.reply, is_thinking));
+    due_us = MIN(due_us, voice_deadline_us(&talk->voice));
     due_us = MIN(due_us, talk->hang_up_us);
     if (talk->hang_up_us == INT64_MAX)
         due_us = MIN(due_us, noise_until_us(talk));
-    if (talk->quiet_us > 0)
-        due_us = MIN(due_us, talk->quiet_us + talk->config->caller_silence_us);
-    return MIN(due_us, health_deadline_us(talk));
+    if (talk->silence.since_us > 0)
+        due_us = MIN(due_us, talk->silence.since_us + talk->config->caller_silence_us);
+    return MIN(due_us, health_deadline_us(&talk->health));
 }
 
 /* ---- comings and goings ---- */
@@ -236,30 +160,30 @@ int64_t talk_deadline_us(const struct talk *talk)
 void talk_begin(struct talk *talk, int64_t now_us)
 {
     const struct talk_config *config = talk->config;
-    talk->is_begun = true;
+    talk->is_begun = talk->voice.may_ask = true;
     if (config->greeting == TALK_GREETING_STATIC && *config->greeting_text)
-        voice_say(talk, SPEECH_GREETING, config->greeting_text, config->is_interruptible);
+        voice_say(&talk->voice, SPEECH_GREETING, config->greeting_text, false);
     else if (config->greeting == TALK_GREETING_GENERATE)
-        reply_start(talk, NULL, true, now_us);
+        answer_start(talk, NULL, true, now_us);
     talk_settle(talk, now_us);
 }
 
 void talk_joined(struct talk *talk, int64_t now_us)
 {
-    if (!talk_move(talk, TURN_JOINED))
+    if (!floor_move(talk, TURN_JOINED))
         return;
-    if (reply_is_active(talk) && !speech_front(&talk->speech))
-        talk_move(talk, TURN_WAIT);
+    if (mind_is_replying(&talk->mind) && !speech_front(&talk->voice.speech))
+        floor_move(talk, TURN_WAIT);
     talk_settle(talk, now_us);
 }
 
 void talk_left(struct talk *talk, int64_t now_us)
 {
     hear_last_words(talk);
-    talk->endpoint.is_voiced = false;
-    endpoint_reset(&talk->endpoint, true);
-    talk->is_noise = talk->was_thinking = false;
-    talk_move(talk, TURN_LEFT);
+    talk->hear.endpoint.is_voiced = false;
+    endpoint_reset(&talk->hear.endpoint, true);
+    talk->hear.is_noise = talk->hear.was_thinking = false;
+    floor_move(talk, TURN_LEFT);
     talk_settle(talk, now_us);
 }
 
@@ -269,24 +193,40 @@ enum err talk_say(struct talk *talk, const char *text, int64_t now_us)
         return ERR_CONFLICT;
     int waiting = 0;
     struct speech_line *line;
-    LIST_EACH (line, &talk->speech.lines, struct speech_line, node)
+    LIST_EACH (line, &talk->voice.speech.lines, struct speech_line, node)
         waiting += line->kind == SPEECH_SAY;
     if (waiting > TALK_SAY_MAX_WAITING)
         return ERR_LIMIT;
-    if (talk->floor != TURN_ABSENT)
-        voice_cut(talk, false);
-    voice_say(talk, SPEECH_SAY, text, talk->config->is_interruptible);
+    bool is_here = talk->floor != TURN_ABSENT;
+    if (is_here && voice_cut(&talk->voice, false))
+        answer_cancel(talk, now_us);
+    /* It goes first, but does not cut another. */
+    const struct speech_line *front = speech_front(&talk->voice.speech);
+    bool is_urgent = is_here && !(front && front->kind == SPEECH_SAY);
+    voice_say(&talk->voice, SPEECH_SAY, text, is_urgent);
     talk_settle(talk, now_us);
     return OK;
 }
 
 void talk_end(struct talk *talk, int64_t now_us)
 {
-    (void)now_us;
-    voice_end(talk);
+    voice_end(&talk->voice);
     hear_last_words(talk);
-    reply_cancel(talk);
-    talk_move(talk, TURN_END);
+    answer_cancel(talk, now_us);
+    floor_move(talk, TURN_END);
+    talk->actions.is_over = true;
+}
+
+void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_more, int64_t now_us)
+{
+    health_opened(&talk->health, engine, has_more);
+    if (!talk->is_begun)
+        return;
+    if (engine == TALK_LLM)
+        answer_reopened(talk, now_us);
+    if (engine == TALK_TTS)
+        voice_reopened(&talk->voice);
+    talk_settle(talk, now_us);
 }
 
 void talk_quality(const struct talk *talk, struct talk_quality *out)

@@ -1,16 +1,22 @@
 /* What the model asked to be run: the built-in tools at once, the agent's through the call; then
- * the model is asked again with the results, TALK_STEPS_MOST times at most. What it asks for is
+ * the model is asked again with the results, REPLY_STEPS_MOST times at most. What it asks for is
  * somebody else's text: what is too long or cannot be read is not run, and the model is told. */
-#include <stdio.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/js.h"
 #include "base/mem.h"
-#include "talk/internal.h"
+#include "talk/mind.h"
 #include "talk/prompt.h"
-#include "text/phrase.h"
 
-void tools_clear(struct reply *reply)
+enum {
+    ARGUMENTS_MAX_BYTES = 16 * 1024, /* of one call */
+    ARGUMENTS_DEPTH = 16,
+    CALL_NAME_MAX_BYTES = 256,
+    EXTRA_MAX_BYTES = 32 * 1024, /* signatures of a model's thoughts have some kilobytes */
+};
+
+void reply_clear_calls(struct reply *reply)
 {
     for (size_t i = 0; i < reply->call_count; i++) {
         struct reply_call *call = &reply->calls[i];
@@ -24,9 +30,17 @@ void tools_clear(struct reply *reply)
     reply->call_count = reply->call_excess = 0;
 }
 
-bool tools_are_offered(const struct talk *talk)
+bool reply_may_use_tools(const struct reply *reply)
 {
-    return !talk->reply.is_greeting && talk->reply.steps < TALK_STEPS_MOST;
+    return !reply->is_greeting && reply->steps < REPLY_STEPS_MOST;
+}
+
+bool reply_has_all_results(const struct reply *reply)
+{
+    for (size_t i = 0; i < reply->call_count; i++)
+        if (!reply->calls[i].result)
+            return false;
+    return true;
 }
 
 /* ---- what is asked for ---- */
@@ -36,9 +50,9 @@ static const char *fault_of(const char *arguments)
 {
     size_t len = strlen(arguments);
     AUTO(js) tree = NULL;
-    if (len > TALK_ARGUMENTS_MAX_BYTES)
+    if (len > ARGUMENTS_MAX_BYTES)
         return "Failed: the arguments are too long.";
-    if (js_parse(arguments, len, TALK_ARGUMENTS_DEPTH, &tree, NULL) != OK)
+    if (js_parse(arguments, len, ARGUMENTS_DEPTH, &tree, NULL) != OK)
         return "Failed: the arguments are not JSON, or too deep.";
     return js_type(tree) == JS_OBJECT || js_type(tree) == JS_NULL
                ? NULL
@@ -50,9 +64,10 @@ static char *copy_bounded(const char *text, size_t max_bytes)
     return text && strlen(text) <= max_bytes ? mem_strdup(text) : NULL;
 }
 
-void tools_take(struct reply *reply, const struct llm_tool_call *call)
+void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us)
 {
-    if (reply->call_count == TALK_CALLS_MOST) {
+    reply->due_us = now_us + REPLY_MODEL_US;
+    if (reply->call_count == REPLY_CALLS_MOST) {
         reply->call_excess++;
         return;
     }
@@ -61,10 +76,10 @@ void tools_take(struct reply *reply, const struct llm_tool_call *call)
     struct reply_call *kept = &reply->calls[reply->call_count++];
     kept->result = mem_strdup(fault);
     kept->call = (struct llm_tool_call){
-        .id = copy_bounded(call->id, TALK_CALL_NAME_MAX_BYTES),
-        .name = copy_bounded(call->name, TALK_CALL_NAME_MAX_BYTES),
+        .id = copy_bounded(call->id, CALL_NAME_MAX_BYTES),
+        .name = copy_bounded(call->name, CALL_NAME_MAX_BYTES),
         .arguments = mem_strdup(fault ? "{}" : arguments),
-        .extra = copy_bounded(call->extra, TALK_EXTRA_MAX_BYTES),
+        .extra = copy_bounded(call->extra, EXTRA_MAX_BYTES),
     };
     if (!kept->call.id)
         kept->call.id = mem_printf("call_%zu", reply->call_count);
@@ -74,59 +89,55 @@ void tools_take(struct reply *reply, const struct llm_tool_call *call)
 
 /* ---- what comes of it ---- */
 
-static void note(struct talk *talk)
+static void note(struct mind *mind)
 {
-    struct llm_tool_call calls[TALK_CALLS_MOST];
-    const char *results[TALK_CALLS_MOST];
-    const struct reply *reply = &talk->reply;
+    struct llm_tool_call calls[REPLY_CALLS_MOST];
+    const char *results[REPLY_CALLS_MOST];
+    const struct reply *reply = &mind->reply;
     for (size_t i = 0; i < reply->call_count; i++) {
         calls[i] = reply->calls[i].call;
         results[i] = reply->calls[i].result ? reply->calls[i].result
                                             : "Still running: the caller spoke meanwhile.";
     }
-    history_add_calls(&talk->history, calls, results, reply->call_count);
+    history_add_calls(&mind->history, calls, results, reply->call_count);
     if (reply->call_excess == 0)
         return;
     AUTO_MEM char *text = mem_printf("%zu or more tool calls were not run: at most %d at once.",
-                                     reply->call_excess, TALK_CALLS_MOST);
-    history_add(&talk->history, LLM_SYSTEM, text);
+                                     reply->call_excess, REPLY_CALLS_MOST);
+    history_add(&mind->history, LLM_SYSTEM, text);
 }
 
-void tools_abandon(struct talk *talk)
+void mind_abandon_tools(struct mind *mind)
 {
-    for (size_t i = 0; i < talk->reply.call_count; i++) {
-        struct reply_call *call = &talk->reply.calls[i];
-        for (size_t k = 0; !call->result && k < ARRAY_LEN(talk->late); k++) {
-            if (talk->late[k].id)
+    for (size_t i = 0; i < mind->reply.call_count; i++) {
+        struct reply_call *call = &mind->reply.calls[i];
+        for (size_t k = 0; !call->result && k < ARRAY_LEN(mind->late); k++) {
+            if (mind->late[k].id)
                 continue;
-            talk->late[k] = (struct late_tool){.id = call->id, .name = mem_strdup(call->call.name)};
+            mind->late[k] = (struct late_tool){.id = call->id, .name = mem_strdup(call->call.name)};
             break;
         }
     }
-    note(talk);
+    note(mind);
 }
 
-static char *change_language(struct talk *talk, const char *arguments)
+static char *change_language(struct reply *reply, const char *arguments)
 {
-    static const char *const allowed[] = {"hi", "en"};
-    struct js *tree = NULL;
+    static const struct {
+        const char *iso, *name;
+    } allowed[] = {{"hi", "Hindi"}, {"en", "English"}};
+    AUTO(js) tree = NULL;
     if (js_parse(arguments, strlen(arguments), 8, &tree, NULL) != OK)
         return mem_strdup("Failed: the arguments are not JSON.");
     const char *iso = js_text_or(js_get(tree, "language"), "");
-    char *result = mem_strdup("Failed: only Hindi (hi) and English (en) can be switched to.");
     for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
-        if (strcmp(iso, allowed[i]) != 0)
+        if (strcmp(iso, allowed[i].iso) != 0)
             continue;
-        snprintf(talk->iso, sizeof(talk->iso), "%s", allowed[i]);
-        snprintf(talk->endpoint.iso, sizeof(talk->endpoint.iso), "%s", allowed[i]);
-        talk->language = allowed[i];
-        talk_do(talk, (struct talk_action){.what = TALK_DO_LANGUAGE, .text = allowed[i]});
-        mem_free(result);
-        result = mem_printf("Done: from now on speak %s, whatever was said before.",
-                            i == 0 ? "Hindi" : "English");
+        reply_wish(reply,
+                   (struct reply_want){.wish = REPLY_WANTS_LANGUAGE, .text = allowed[i].iso});
+        return mem_printf("Done: from now on speak %s, whatever was said before.", allowed[i].name);
     }
-    js_free(tree);
-    return result;
+    return mem_strdup("Failed: only Hindi (hi) and English (en) can be switched to.");
 }
 
 static bool is_named(const struct reply_call *call, const struct llm_tool *tool)
@@ -134,122 +145,96 @@ static bool is_named(const struct reply_call *call, const struct llm_tool *tool)
     return strcmp(call->call.name ? call->call.name : "", tool->name) == 0;
 }
 
-static bool is_offered(const struct talk *talk, const char *name)
+static bool is_offered(const struct talk_config *config, const char *name)
 {
-    for (size_t i = 0; i < talk->config->tool_count; i++)
-        if (strcmp(talk->config->tools[i].name, name) == 0)
+    for (size_t i = 0; i < config->tool_count; i++)
+        if (strcmp(config->tools[i].name, name) == 0)
             return true;
     return false;
 }
 
-static void start(struct talk *talk, struct reply_call *call)
+static void start(struct mind *mind, struct reply_call *call)
 {
+    struct reply *reply = &mind->reply;
     if (call->result)
         return; /* refused as it came */
-    if (is_named(call, &prompt_end_call) && talk->config->has_end_call) {
-        talk->is_ending = true;
+    if (is_named(call, &prompt_end_call) && mind->config->has_end_call) {
+        reply->is_ending = true;
+        reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_HANG_UP});
         call->result = mem_strdup("The call ends when your last words have been heard.");
-    } else if (is_named(call, &prompt_change_language) && talk->config->has_change_language) {
-        call->result = change_language(talk, call->call.arguments);
-    } else if (call->call.name && is_offered(talk, call->call.name)) {
-        call->id = ++talk->last_tool;
-        talk_do(talk, (struct talk_action){.what = TALK_DO_RUN_TOOL,
-                                           .gen = call->id,
-                                           .name = call->call.name,
-                                           .text = call->call.arguments});
+    } else if (is_named(call, &prompt_change_language) && mind->config->has_change_language) {
+        call->result = change_language(reply, call->call.arguments);
+    } else if (call->call.name && is_offered(mind->config, call->call.name)) {
+        call->id = ++mind->last_tool;
+        reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_RUN,
+                                              .id = call->id,
+                                              .name = call->call.name,
+                                              .text = call->call.arguments});
     } else {
         call->result = mem_strdup("Failed: there is no such tool.");
     }
 }
 
-static bool is_all_done(const struct reply *reply)
+static void go_on(struct mind *mind, int64_t now_us)
 {
+    note(mind);
+    reply_go_on(&mind->reply, now_us);
+}
+
+void mind_start_tools(struct mind *mind, int64_t now_us)
+{
+    struct reply *reply = &mind->reply;
+    reply->due_us = now_us + REPLY_TOOL_US;
+    reply->hold_us = reply->is_held ? INT64_MAX : now_us + REPLY_HOLD_US;
     for (size_t i = 0; i < reply->call_count; i++)
-        if (!reply->calls[i].result)
-            return false;
-    return true;
+        start(mind, &reply->calls[i]);
+    if (reply_has_all_results(reply))
+        go_on(mind, now_us);
 }
 
-static void conclude(struct talk *talk, int64_t now_us)
+void mind_tools_are_late(struct mind *mind, int64_t now_us)
 {
-    struct reply *reply = &talk->reply;
-    note(talk);
-    bool was_only_goodbye = talk->is_ending && reply->call_count == 1;
-    bool has_text = reply->has_text;
-    tools_clear(reply);
-    reply->hold_us = reply->due_us = INT64_MAX;
-    if (was_only_goodbye) {
-        if (reply->line)
-            speech_close(reply->line);
-        reply->line = NULL;
-        reply_clear(talk);
-        if (!has_text)
-            voice_say(talk, SPEECH_REPLY, phrase_line(PHRASE_GOODBYE, talk->iso),
-                      talk->config->is_interruptible);
-        return;
-    }
-    reply->steps++;
-    reply->tries = 0;
-    reply->stage = REPLY_ASKED;
-    reply_reopened(talk, now_us); /* asks again, with the results */
-}
-
-void tools_start(struct talk *talk, int64_t now_us)
-{
-    struct reply *reply = &talk->reply;
-    reply->stage = REPLY_TOOLS;
-    reply->due_us = now_us + TALK_TOOL_US;
-    reply->hold_us = reply->is_held ? INT64_MAX : now_us + TALK_HOLD_US;
-    for (size_t i = 0; i < reply->call_count; i++)
-        start(talk, &reply->calls[i]);
-    if (is_all_done(reply))
-        conclude(talk, now_us);
-}
-
-void tools_overdue(struct talk *talk, int64_t now_us)
-{
-    struct reply *reply = &talk->reply;
+    struct reply *reply = &mind->reply;
     for (size_t i = 0; i < reply->call_count; i++)
         if (!reply->calls[i].result)
             reply->calls[i].result = mem_strdup("Failed: it did not answer in time.");
-    conclude(talk, now_us);
+    go_on(mind, now_us);
 }
 
-static void note_late(struct talk *talk, uint32_t id, const char *result)
+static void note_late(struct mind *mind, uint32_t id, const char *result)
 {
-    for (size_t i = 0; i < ARRAY_LEN(talk->late); i++) {
-        struct late_tool *late = &talk->late[i];
+    for (size_t i = 0; i < ARRAY_LEN(mind->late); i++) {
+        struct late_tool *late = &mind->late[i];
         if (late->id != id)
             continue;
         AUTO_MEM char *text =
             mem_printf("%s, which was asked for earlier, has answered: %s", late->name, result);
-        history_add(&talk->history, LLM_SYSTEM, text);
+        history_add(&mind->history, LLM_SYSTEM, text);
         mem_free(late->name);
         *late = (struct late_tool){0};
     }
 }
 
-void talk_tool_done(struct talk *talk, uint32_t id, bool is_ok, const char *result, int64_t now_us)
+void mind_tool_done(struct mind *mind, uint32_t id, bool is_ok, const char *result, int64_t now_us)
 {
     static const char failed[] = "Failed: it could not be checked. Tell the caller so, carry on "
                                  "and invent nothing.";
-    struct reply *reply = &talk->reply;
+    struct reply *reply = &mind->reply;
     char *text = is_ok && result ? mem_strdup(result)
                                  : mem_printf("%s%s%s", failed, result ? " Reason: " : "",
                                               result ? result : "");
     bool is_known = false;
-    for (size_t i = 0; reply->stage == REPLY_TOOLS && i < reply->call_count; i++) {
+    for (size_t i = 0; reply->state == REPLY_TOOLS && i < reply->call_count; i++) {
         if (reply->calls[i].id != id || reply->calls[i].result)
             continue;
         reply->calls[i].result = text;
         is_known = true;
     }
     if (!is_known) {
-        note_late(talk, id, text);
+        note_late(mind, id, text);
         mem_free(text);
         return;
     }
-    if (is_all_done(reply))
-        conclude(talk, now_us);
-    talk_settle(talk, now_us);
+    if (reply_has_all_results(reply))
+        go_on(mind, now_us);
 }

@@ -7,7 +7,7 @@
 #include "talk/internal.h"
 #include "text/words.h"
 
-enum { TYPED_MAX_BYTES = 4 * TALK_TURN_MOST_CHARS };
+enum { TYPED_MAX_BYTES = 4 * ENDPOINT_MOST_CHARS };
 
 void typed_init(struct typed *typed)
 {
@@ -22,7 +22,7 @@ void typed_clear(struct typed *typed)
 
 void typed_tell(struct talk *talk)
 {
-    struct typed *typed = &talk->typed;
+    struct typed *typed = &talk->hear.typed;
     if (typed->text.len == 0)
         return;
     hear_turn(talk, typed->text.data, typed->at_us);
@@ -32,22 +32,22 @@ void typed_tell(struct talk *talk)
 
 bool typed_settle(struct talk *talk, int64_t now_us)
 {
-    struct typed *typed = &talk->typed;
-    bool is_insisting = speech_front(&talk->speech) && !hear_may_interrupt(talk);
-    if (typed->text.len == 0 || reply_is_active(talk) || is_insisting)
+    struct typed *typed = &talk->hear.typed;
+    bool is_insisting = speech_front(&talk->voice.speech) && !hear_may_interrupt(talk);
+    if (typed->text.len == 0 || mind_is_replying(&talk->mind) || is_insisting)
         return false;
     AUTO_MEM char *text = buf_take(&typed->text, NULL);
     typed->chars = 0;
-    hear_interrupt(talk);
+    hear_interrupt(talk, now_us);
     hear_turn(talk, text, typed->at_us);
-    talk->voice_end_us = 0;
+    talk->hear.voice_end_us = 0;
     hear_answer(talk, text, now_us);
     return true;
 }
 
 void talk_chat(struct talk *talk, const char *text, int64_t now_us)
 {
-    struct typed *typed = &talk->typed;
+    struct typed *typed = &talk->hear.typed;
     if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
         return;
     if (!bucket_take(&typed->allowance, TALK_TYPED_EVERY_US, TALK_TYPED_AT_ONCE, 1, now_us)) {
@@ -57,7 +57,7 @@ void talk_chat(struct talk *talk, const char *text, int64_t now_us)
     size_t bytes = text_bytes(text, TALK_TYPED_MOST_CHARS);
     AUTO_MEM char *cut = mem_strndup(text, bytes);
     size_t chars = text_length(cut) + 1;
-    if (typed->chars + chars > TALK_TURN_MOST_CHARS)
+    if (typed->chars + chars > ENDPOINT_MOST_CHARS)
         typed_tell(talk);
     if (typed->text.len == 0)
         typed->at_us = now_us;
@@ -65,6 +65,6 @@ void talk_chat(struct talk *talk, const char *text, int64_t now_us)
         buf_append_char(&typed->text, '\n');
     buf_append_str(&typed->text, cut);
     typed->chars += chars;
-    talk->reminders = 0;
+    talk->silence.reminders = 0;
     talk_settle(talk, now_us);
 }

@@ -1,30 +1,75 @@
-/* The saying: lines to the voice a little ahead of what is heard, their ends, their cuts. */
+#include "talk/voice.h"
+
 #include <string.h>
 
-#include "talk/internal.h"
+#include "engine/tts.h"
+#include "talk/actions.h"
+#include "talk/health.h"
+#include "talk/history.h"
+#include "talk/quality.h"
+#include "text/plain.h"
 #include "text/script.h"
+#include "text/sentence.h"
 
-enum { PIECE_MAX_BYTES = 16 * 1024 };
+enum {
+    PIECE_MAX_BYTES = 16 * 1024,
+    SHOW_AHEAD_SAMPLES = 24000, /* live words lead the voice by this */
+    SHOW_EVERY_SAMPLES = 19200, /* and come in bunches of it */
+};
 
-bool voice_add(struct talk *talk, struct speech_line *line, const char *text, bool is_fixed)
+void voice_init(struct voice *voice)
 {
-    if (!script_is_speakable(text, talk->iso))
-        return false;
-    AUTO_BUF plain = BUF_INIT(PIECE_MAX_BYTES);
-    plain_speech(text, &plain);
-    if (plain.len == 0)
-        return false;
-    speech_add(line, plain.data, is_fixed);
-    return true;
+    speech_init(&voice->speech);
+    voice->due_us = INT64_MAX;
 }
 
-void voice_say(struct talk *talk, enum speech_kind kind, const char *text, bool is_interruptible)
+void voice_clear(struct voice *voice)
 {
-    /* A say goes first, but does not cut another. */
-    const struct speech_line *front = speech_front(&talk->speech);
-    bool is_urgent =
-        kind == SPEECH_SAY && talk->floor != TURN_ABSENT && !(front && front->kind == SPEECH_SAY);
-    struct speech_line *line = speech_open(&talk->speech, kind, is_interruptible, is_urgent);
+    speech_clear(&voice->speech);
+}
+
+bool voice_plain(const char *text, const char *iso, struct buf *out)
+{
+    size_t before = out->len;
+    if (script_is_speakable(text, iso))
+        plain_speech(text, out);
+    return out->len > before;
+}
+
+void voice_add(struct voice *voice, enum speech_kind kind, const char *plain, bool is_fixed)
+{
+    if (!voice->growing)
+        voice->growing = speech_open(&voice->speech, kind, voice->config->is_interruptible, false);
+    speech_add(voice->growing, plain, is_fixed);
+}
+
+void voice_close(struct voice *voice)
+{
+    struct speech_line *line = TAKE(voice->growing);
+    if (!line)
+        return;
+    speech_close(line);
+    if (!line->is_heard && list_is_empty(&line->pieces))
+        speech_drop(line);
+}
+
+static void tell_silent(struct voice *voice, enum speech_kind kind)
+{
+    if (kind != SPEECH_GREETING && voice->has_script_error)
+        return;
+    voice->has_script_error = voice->has_script_error || kind != SPEECH_GREETING;
+    actions_add(voice->actions,
+                (struct talk_action){
+                    .what = TALK_DO_ERROR,
+                    .stage = kind == SPEECH_GREETING ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
+                    .text = "most of the line is in a script that the call's language does "
+                            "not use, and is not spoken"});
+}
+
+void voice_say(struct voice *voice, enum speech_kind kind, const char *text, bool is_urgent)
+{
+    struct speech_line *line =
+        speech_open(&voice->speech, kind, voice->config->is_interruptible, is_urgent);
     struct splitter splitter;
     splitter_init(&splitter, false);
     size_t count = 0, silent = 0;
@@ -32,77 +77,71 @@ void voice_say(struct talk *talk, enum speech_kind kind, const char *text, bool 
         splitter_finish(&splitter);
     const char *piece;
     while ((piece = splitter_next(&splitter))) {
+        AUTO_BUF plain = BUF_INIT(PIECE_MAX_BYTES);
         count++;
-        silent += !voice_add(talk, line, piece, kind != SPEECH_SAY) &&
-                  !script_is_speakable(piece, talk->iso);
+        silent += !script_is_speakable(piece, voice->iso);
+        if (voice_plain(piece, voice->iso, &plain))
+            speech_add(line, plain.data, kind != SPEECH_SAY);
     }
     splitter_clear(&splitter);
     speech_close(line);
-    if (silent * 2 > count && (kind == SPEECH_GREETING || !talk->has_script_error)) {
-        talk->has_script_error = talk->has_script_error || kind != SPEECH_GREETING;
-        talk_do(talk,
-                (struct talk_action){
-                    .what = TALK_DO_ERROR,
-                    .stage = kind == SPEECH_GREETING ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
-                    .text = "most of the line is in a script that the call's language does "
-                            "not use, and is not spoken"});
-    }
+    if (silent * 2 > count)
+        tell_silent(voice, kind);
     if (list_is_empty(&line->pieces))
         speech_drop(line);
 }
 
 /* What the caller has heard of a line becomes a turn of the agent. */
-static void end_line(struct talk *talk, struct speech_line *line)
+static void end_line(struct voice *voice, struct speech_line *line)
 {
     AUTO_BUF heard = BUF_INIT(SPEECH_LINE_MAX_BYTES);
     speech_heard(line, &heard);
-    if (talk->shown_line == line->id) {
-        talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
-                                           .role = TALK_AGENT,
-                                           .segment = line->id,
-                                           .text = "",
-                                           .is_last = true});
-        talk->shown_line = 0;
+    if (voice->shown_line == line->id) {
+        actions_add(voice->actions, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
+                                                         .role = TALK_AGENT,
+                                                         .segment = line->id,
+                                                         .text = "",
+                                                         .is_last = true});
+        voice->shown_line = 0;
     }
     if (heard.len > 0 && line->is_heard) {
-        history_add(&talk->history, LLM_ASSISTANT, heard.data);
-        talk_do(talk, (struct talk_action){.what = TALK_DO_TURN,
-                                           .role = TALK_AGENT,
-                                           .text = heard.data,
-                                           .at_us = line->began_us});
+        history_add(voice->history, LLM_ASSISTANT, heard.data);
+        actions_add(voice->actions, (struct talk_action){.what = TALK_DO_TURN,
+                                                         .role = TALK_AGENT,
+                                                         .text = heard.data,
+                                                         .at_us = line->began_us});
     }
-    if (talk->reply.line == line)
-        talk->reply.line = NULL;
+    if (voice->growing == line)
+        voice->growing = NULL;
     speech_drop(line);
 }
 
-void voice_cut(struct talk *talk, bool is_by_caller)
+bool voice_cut(struct voice *voice, bool is_by_caller)
 {
-    bool has_cut = false;
-    struct speech_line *line = speech_front(&talk->speech);
+    bool has_cut = false, has_cut_growing = false;
+    struct speech_line *line = speech_front(&voice->speech);
     if (!is_by_caller && line && line->kind == SPEECH_SAY && line->is_heard)
-        return;
-    LIST_EACH (line, &talk->speech.lines, struct speech_line, node) {
+        return false;
+    LIST_EACH (line, &voice->speech.lines, struct speech_line, node) {
         if (!line->is_heard && (line->kind == SPEECH_SAY || !is_by_caller))
             continue;
-        bool is_reply = talk->reply.line == line;
-        end_line(talk, line);
-        if (is_reply)
-            reply_cancel(talk);
+        has_cut_growing = has_cut_growing || voice->growing == line;
+        end_line(voice, line);
         has_cut = true;
     }
-    if (!has_cut && !speech_front(&talk->speech))
-        return;
-    talk_do(talk, (struct talk_action){.what = TALK_DO_UNSPEAK});
-    speech_unask(&talk->speech);
-    talk->speak_due_us = INT64_MAX;
+    if (!has_cut && !speech_front(&voice->speech))
+        return false;
+    actions_add(voice->actions, (struct talk_action){.what = TALK_DO_UNSPEAK});
+    speech_unask(&voice->speech);
+    voice->due_us = INT64_MAX;
+    return has_cut_growing;
 }
 
-void voice_end(struct talk *talk)
+void voice_end(struct voice *voice)
 {
     struct speech_line *line;
-    LIST_EACH (line, &talk->speech.lines, struct speech_line, node)
-        end_line(talk, line);
+    LIST_EACH (line, &voice->speech.lines, struct speech_line, node)
+        end_line(voice, line);
 }
 
 /* ---- live words ---- */
@@ -115,179 +154,163 @@ static size_t word_end(const char *text, size_t at)
 
 /* Live words keep pace with the voice, so that those of a line that is cut are hardly more than was
  * heard. more: samples that are about to be played. */
-static void show_words(struct talk *talk, struct speech_line *line, size_t more)
+static void show_words(struct voice *voice, struct speech_line *line, size_t more)
 {
     struct speech_piece *piece = speech_current(line);
     if (!piece || piece->samples == 0)
         return;
     size_t len = strlen(piece->text), total = speech_total(piece), played = piece->played + more;
-    size_t reach = played + TALK_SHOW_AHEAD_SAMPLES;
+    size_t reach = played + SHOW_AHEAD_SAMPLES;
     bool is_end = piece->is_done && played >= total;
     size_t bytes = reach >= total ? len : word_end(piece->text, len * reach / total);
     bool is_due =
-        piece->shown_bytes == 0 || is_end || played >= piece->shown_at + TALK_SHOW_EVERY_SAMPLES;
+        piece->shown_bytes == 0 || is_end || played >= piece->shown_at + SHOW_EVERY_SAMPLES;
     if (bytes <= piece->shown_bytes || !is_due)
         return;
-    bool is_next = talk->shown_line == line->id && piece->shown_bytes == 0;
+    bool is_next = voice->shown_line == line->id && piece->shown_bytes == 0;
     AUTO_BUF text = BUF_INIT(PIECE_MAX_BYTES + 1);
     buf_append_str(&text, is_next ? " " : "");
     buf_append(&text, piece->text + piece->shown_bytes, bytes - piece->shown_bytes);
     piece->shown_bytes = bytes;
     piece->shown_at = played;
-    talk->shown_line = line->id;
-    talk_do(talk, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
-                                       .role = TALK_AGENT,
-                                       .segment = line->id,
-                                       .text = text.data});
+    voice->shown_line = line->id;
+    actions_add(voice->actions, (struct talk_action){.what = TALK_DO_TRANSCRIPT,
+                                                     .role = TALK_AGENT,
+                                                     .segment = line->id,
+                                                     .text = text.data});
 }
 
 /* A piece whose samples were all played before their end was known. */
-static void finish_words(struct talk *talk, uint32_t gen)
+static void finish_words(struct voice *voice, uint32_t gen)
 {
-    struct speech_line *line = speech_front(&talk->speech);
+    struct speech_line *line = speech_front(&voice->speech);
     struct speech_piece *piece = line ? speech_current(line) : NULL;
     if (!piece || piece->gen != gen || piece->played == 0 || piece->played < piece->samples)
         return;
     piece->is_done = true;
-    show_words(talk, line, 0);
+    show_words(voice, line, 0);
 }
 
 /* ---- the voice's answers ---- */
 
-static void voice_failed(struct talk *talk, enum engine_error error, const char *detail,
-                         bool is_fatal, int64_t now_us)
+/* True: it cannot be said, the conversation goes on without it. */
+static bool has_failed(struct voice *voice, enum engine_error error, const char *detail,
+                       bool is_fatal, int64_t now_us)
 {
-    const struct speech_line *front = speech_front(&talk->speech);
+    const struct speech_line *front = speech_front(&voice->speech);
     bool is_greeting = front && front->kind == SPEECH_GREETING;
-    talk_failed(talk,
-                &(struct talk_failure){TALK_TTS, is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS,
-                                       error, detail, is_fatal},
-                now_us);
-    talk_do(talk, (struct talk_action){.what = TALK_DO_UNSPEAK});
-    speech_unask(&talk->speech);
-    talk->speak_due_us = INT64_MAX;
-    if (++talk->speak_tries < TALK_TRIES_MOST)
-        return;
-    talk->speak_tries = 0; /* it cannot be said: the conversation goes on without it */
-    reply_cancel(talk);
-    voice_end(talk);
-    talk_move(talk, TURN_DONE);
+    health_failed(voice->health,
+                  &(struct talk_failure){TALK_TTS,
+                                         is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS, error,
+                                         detail, is_fatal},
+                  now_us);
+    actions_add(voice->actions, (struct talk_action){.what = TALK_DO_UNSPEAK});
+    speech_unask(&voice->speech);
+    voice->due_us = INT64_MAX;
+    if (++voice->tries < VOICE_TRIES_MOST)
+        return false;
+    voice->tries = 0;
+    voice_end(voice);
+    return true;
 }
 
-bool talk_voice(struct talk *talk, const struct tts_event *event, int64_t now_us)
+static bool take_audio(struct voice *voice, const struct tts_event *event, int64_t now_us,
+                       bool *out_is_kept)
 {
-    if (talk->floor == TURN_OVER)
+    if (speech_is_endless(&voice->speech, event->gen, event->count))
+        return has_failed(voice, ENGINE_PROTOCOL, "its sound does not end", true, now_us);
+    *out_is_kept = speech_audio(&voice->speech, event->gen, event->count);
+    if (!*out_is_kept)
         return false;
-    bool is_kept = false;
+    if (!voice->has_first_byte)
+        quality_add(&voice->quality->first_byte, now_us - voice->asked_us);
+    voice->has_first_byte = true;
+    voice->due_us = now_us + VOICE_WAIT_US;
+    voice->tries = 0;
+    health_worked(voice->health, TALK_TTS);
+    return false;
+}
+
+bool voice_event(struct voice *voice, const struct tts_event *event, int64_t now_us,
+                 bool *out_is_kept)
+{
+    *out_is_kept = false;
     switch (event->kind) {
     case TTS_AUDIO:
-        if (speech_is_endless(&talk->speech, event->gen, event->count)) {
-            voice_failed(talk, ENGINE_PROTOCOL, "its sound does not end", true, now_us);
-            break;
-        }
-        is_kept = speech_audio(&talk->speech, event->gen, event->count);
-        if (!is_kept)
-            return false;
-        if (!talk->has_first_byte)
-            quality_add(&talk->quality.first_byte, now_us - talk->speak_asked_us);
-        talk->has_first_byte = true;
-        talk->speak_due_us = now_us + TALK_VOICE_US;
-        talk->speak_tries = 0;
-        talk_worked(talk, TALK_TTS);
-        break;
+        return take_audio(voice, event, now_us, out_is_kept);
     case TTS_DONE:
-        finish_words(talk, event->gen);
-        speech_done(&talk->speech, event->gen);
-        talk->speak_due_us = speech_is_waiting(&talk->speech) ? now_us + TALK_VOICE_US : INT64_MAX;
-        break;
+        finish_words(voice, event->gen);
+        speech_done(&voice->speech, event->gen);
+        voice->due_us = speech_is_waiting(&voice->speech) ? now_us + VOICE_WAIT_US : INT64_MAX;
+        return false;
     case TTS_ERROR:
-        if (event->gen && !speech_has(&talk->speech, event->gen) && !event->is_fatal)
+        if (event->gen && !speech_has(&voice->speech, event->gen) && !event->is_fatal)
             return false;
-        voice_failed(talk, event->error, event->message, event->is_fatal, now_us);
-        break;
+        return has_failed(voice, event->error, event->message, event->is_fatal, now_us);
     }
-    talk_settle(talk, now_us);
-    return is_kept;
+    return false;
 }
 
-void voice_reopened(struct talk *talk)
+void voice_reopened(struct voice *voice)
 {
-    speech_unask(&talk->speech);
+    speech_unask(&voice->speech);
 }
 
 /* ---- what is heard ---- */
 
-/* The front lines that are over become turns; then somebody else has the floor. */
-static void end_lines(struct talk *talk)
+static void end_lines(struct voice *voice)
 {
     struct speech_line *line;
-    while ((line = speech_front(&talk->speech)) && speech_is_over(line))
-        end_line(talk, line);
-    if (talk->floor != TURN_SPEAKING)
-        return;
-    if (!line)
-        talk_move(talk, reply_is_active(talk) ? TURN_WAIT : TURN_DONE);
-    else if (list_is_empty(&line->pieces))
-        talk_move(talk, TURN_WAIT);
+    while ((line = speech_front(&voice->speech)) && speech_is_over(line))
+        end_line(voice, line);
 }
 
-void talk_played(struct talk *talk, size_t samples, int64_t now_us)
+bool voice_played(struct voice *voice, size_t samples, int64_t now_us)
 {
+    bool is_answer = false;
     struct speech_line *line;
-    while (samples > 0 && (line = speech_front(&talk->speech))) {
-        if (!line->is_heard && talk->voice_end_us > 0 && line->kind == SPEECH_REPLY) {
-            quality_voice_to_voice(&talk->quality, talk->voice_end_us, now_us);
-            talk_do(talk,
-                    (struct talk_action){.what = TALK_DO_ANSWERED, .at_us = talk->voice_end_us});
-            talk->voice_end_us = 0;
-        }
-        show_words(talk, line, samples);
+    while (samples > 0 && (line = speech_front(&voice->speech))) {
+        is_answer = is_answer || (!line->is_heard && line->kind == SPEECH_REPLY);
+        show_words(voice, line, samples);
         size_t left = speech_played(line, samples, now_us);
         if (left == samples || !speech_is_over(line))
             break;
         samples = left;
-        end_line(talk, line);
+        end_line(voice, line);
     }
-    talk_settle(talk, now_us);
+    return is_answer;
 }
 
-static void ask_voice(struct talk *talk, int64_t now_us)
+static void ask_voice(struct voice *voice, int64_t now_us)
 {
-    if (talk->engines[TALK_TTS].is_closed || !talk->is_begun)
+    if (health_is_closed(voice->health, TALK_TTS) || !voice->may_ask)
         return;
     struct speech_piece *piece;
     bool is_last = false;
-    while ((piece = speech_ask(&talk->speech, &is_last))) {
-        if (talk->speak_due_us == INT64_MAX) {
-            talk->speak_asked_us = now_us;
-            talk->has_first_byte = false;
-            talk->speak_due_us = now_us + TALK_VOICE_US;
+    while ((piece = speech_ask(&voice->speech, &is_last))) {
+        if (voice->due_us == INT64_MAX) {
+            voice->asked_us = now_us;
+            voice->has_first_byte = false;
+            voice->due_us = now_us + VOICE_WAIT_US;
         }
-        talk_do(talk, (struct talk_action){.what = TALK_DO_SPEAK,
-                                           .gen = piece->gen,
-                                           .text = piece->text,
-                                           .is_fixed = piece->is_fixed,
-                                           .is_last = is_last});
+        actions_add(voice->actions, (struct talk_action){.what = TALK_DO_SPEAK,
+                                                         .gen = piece->gen,
+                                                         .text = piece->text,
+                                                         .is_fixed = piece->is_fixed,
+                                                         .is_last = is_last});
     }
 }
 
-void voice_settle(struct talk *talk, int64_t now_us)
+bool voice_settle(struct voice *voice, int64_t now_us)
 {
-    if (now_us >= talk->speak_due_us)
-        voice_failed(talk, ENGINE_TIMEOUT, NULL, true, now_us);
-    ask_voice(talk, now_us);
-    end_lines(talk);
-    const struct speech_line *line = speech_front(&talk->speech);
-    if (line && speech_ready_samples(&talk->speech) > 0) {
-        talk_move(talk, TURN_SPEAK);
-        if (!line->is_interruptible)
-            talk_move(talk, TURN_INSIST);
-    } else if (!line && !reply_is_active(talk) && talk->floor == TURN_THINKING) {
-        talk_move(talk, TURN_DONE);
-    }
+    bool is_given_up =
+        now_us >= voice->due_us && has_failed(voice, ENGINE_TIMEOUT, NULL, true, now_us);
+    ask_voice(voice, now_us);
+    end_lines(voice);
+    return is_given_up;
 }
 
-int64_t voice_deadline_us(const struct talk *talk)
+int64_t voice_deadline_us(const struct voice *voice)
 {
-    return talk->speak_due_us;
+    return voice->due_us;
 }

@@ -158,8 +158,8 @@ TEST(a_day_of_conversation_holds_no_more_than_its_first_minutes)
     for (unsigned i = 0; i < DAY_TURNS; i++) {
         live(&day, i);
         size_t held = held_bytes() - before;
-        CHECK(day.talk->history.count <= HISTORY_MAX_ENTRIES);
-        CHECK(day.talk->history.bytes <= HISTORY_MAX_BYTES);
+        CHECK(day.talk->mind.history.count <= HISTORY_MAX_ENTRIES);
+        CHECK(day.talk->mind.history.bytes <= HISTORY_MAX_BYTES);
         if (!CHECK(held <= HELD_MAX_BYTES)) /* under a sanitizer nothing is counted */
             break;
     }

@@ -67,6 +67,18 @@ static void on_stream_released(void *arg)
         end_conn(conn);
 }
 
+static void run_upgraded_over(void *arg)
+{
+    end_conn(arg);
+}
+
+/* On whatever loop the upgraded connection was closed; ours lives longer than any of them. */
+static void on_upgraded_released(void *arg)
+{
+    struct http_conn *conn = arg;
+    loop_post(conn->loop, run_upgraded_over, conn);
+}
+
 /* Lets go of everything but the stream. An exchange that is with its handler lives on without us.
  */
 static void forget_conn(struct http_conn *conn)
@@ -420,8 +432,10 @@ enum err http_upgrade(struct http_exchange *exchange, struct stream_state *out)
         err = stream_detach(conn->stream, out);
     if (conn && err)
         conn_abort(conn);
-    else if (conn)
-        forget_conn(conn);
+    if (!err) {
+        forget_conn(conn); /* it keeps its place until its socket is closed */
+        out->released_fn = on_upgraded_released;
+    }
     exchange_free(exchange);
     return err ? ERR_CLOSED : OK;
 }

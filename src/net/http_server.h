@@ -174,6 +174,8 @@ void http_answer_error(struct http_exchange *take_exchange, int status, const ch
 
 /* Takes the connection out of the server, with what came behind the head unread and nothing written
  * yet; the exchange is gone, so copy what is needed of the request before. Only in or after
- * on_request. ERR_CLOSED: the client has left (the exchange is gone all the same). */
+ * on_request. The connection counts for its address until its socket is closed, on whatever loop;
+ * the server's loop lives longer. ERR_CLOSED: the client has left (the exchange is gone all the
+ * same). */
 enum err http_upgrade(struct http_exchange *take_exchange, struct stream_state *out) MUST_USE;
 const char *http_reason(int status); /* "Not Found"; "Unknown" for others */

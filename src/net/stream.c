@@ -107,6 +107,8 @@ struct stream *stream_attach(struct loop *loop, struct stream_state *take_state)
     stream->peer = take_state->peer;
     stream->local = take_state->local;
     stream->has_started = true;
+    stream->released_fn = TAKE(take_state->released_fn);
+    stream->released_arg = take_state->released_arg;
     stream->in.max_bytes = MAX(stream->in.max_bytes, take_state->unread_len);
     stream->out.max_bytes = MAX(stream->out.max_bytes, take_state->unsent_len);
     buf_append(&stream->in, take_state->unread, take_state->unread_len);
@@ -125,6 +127,8 @@ void stream_state_clear(struct stream_state *state)
         close(state->fd);
     mem_free(state->unread);
     mem_free(state->unsent);
+    if (state->released_fn)
+        state->released_fn(state->released_arg);
     *state = (struct stream_state){.fd = -1};
 }
 
@@ -441,6 +445,8 @@ enum err stream_detach(struct stream *stream, struct stream_state *out)
     if (!stream->has_started)
         return ERR_AGAIN;
     struct stream_state state = {.fd = stream->fd, .tls = stream->tls};
+    state.released_fn = TAKE(stream->released_fn);
+    state.released_arg = stream->released_arg;
     state.peer = stream->peer;
     state.local = stream->local;
     if (stream->in.len > 0)

@@ -39,6 +39,9 @@ struct stream_state {
     size_t unread_len;
     char *unsent;
     size_t unsent_len;
+    void (*released_fn)(
+        void *arg);     /* as stream_on_released(), on the thread that closes it; NULL: */
+    void *released_arg; /* nobody waits for it */
 };
 
 enum {
@@ -76,7 +79,8 @@ void stream_close(struct stream *stream);
  * unread bytes would take the last answer away from it. */
 void stream_close_draining(struct stream *stream);
 void stream_abort(struct stream *stream); /* closes now */
-/* fn comes once, from whatever closes or detaches the socket, also after stream_close(). */
+/* fn comes once, from whatever closes the socket, also after stream_close(). It goes along when the
+ * stream is detached. */
 void stream_on_released(struct stream *stream, void (*fn)(void *arg), void *arg);
 
 struct net_addr stream_peer(const struct stream *stream);

@@ -185,8 +185,10 @@ static FIELD_TABLE(stats_table, struct agent_stats, "AgentStats", stats_rows,
 
 #define COMPUTED .flags = FIELD_READ_ONLY | FIELD_NO_STORE
 static const struct field agent_rows[] = {
-    ROW_TEXT(struct agent, id, "id", COMPUTED, .example = "\"ua_01abcdefghijklmnopqr\""),
-    ROW_TEXT(struct agent, user_id, "userId", COMPUTED, .about = "Owning workspace."),
+    ROW_TEXT(struct agent, id, "id", .column = "id", .flags = FIELD_READ_ONLY,
+             .example = "\"ua_01abcdefghijklmnopqr\""),
+    ROW_TEXT(struct agent, user_id, "userId", .column = "workspace_id", .flags = FIELD_READ_ONLY,
+             .about = "Owning workspace."),
     ROW_TEXT(struct agent, name, "name", .flags = FIELD_REQUIRED, .min = 1, .max = 100,
              .example = "\"Front desk\""),
     ROW_MONEY(struct agent, cost_per_minute_usd4, "costPerMinute", COMPUTED,
@@ -227,8 +229,12 @@ static const struct field agent_rows[] = {
     ROW_OBJECT(struct agent, stats, "stats", struct agent_stats, &stats_table, COMPUTED),
     ROW_INT(struct agent, active_calls, "activeCalls", COMPUTED, .only = FIELD_VIEW_LIST,
             .about = "Calls that the agent is on now."),
-    ROW_TIME(struct agent, created_wall_ms, "createdAt", COMPUTED),
-    ROW_TIME(struct agent, updated_wall_ms, "updatedAt", COMPUTED),
+    ROW_TIME(struct agent, created_wall_ms, "createdAt", .column = "created_ms",
+             .flags = FIELD_READ_ONLY),
+    ROW_TIME(struct agent, updated_wall_ms, "updatedAt", .column = "updated_ms",
+             .flags = FIELD_READ_ONLY),
+    ROW_INT(struct agent, version, "version", STORED_ONLY("version")),
+    ROW_INT(struct agent, bytes, "bytes", STORED_ONLY("bytes")),
 };
 FIELD_TABLE(agent_table, struct agent, "Agent", agent_rows,
             .about = "A saved configuration of voice, model, recognition, instructions and tools.");

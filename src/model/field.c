@@ -109,6 +109,22 @@ void field_defaults(const struct field_table *table, void *object)
         field_default(&table->rows[i], object);
 }
 
+bool field_has_text_cell(const struct field *row)
+{
+    return field_kind(row)->is_text_cell;
+}
+
+struct field_cell field_cell(const struct field *row, const void *object, struct arena *arena)
+{
+    return field_kind(row)->cell(row, object, arena);
+}
+
+bool field_set_cell(const struct field *row, void *object, const struct field_cell *cell,
+                    struct arena *arena)
+{
+    return field_kind(row)->set_cell(row, object, cell, arena);
+}
+
 void field_copy(const struct field_table *table, const void *from, void *to, struct arena *arena)
 {
     if (to != from)

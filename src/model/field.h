@@ -66,7 +66,7 @@ enum field_flag {
     FIELD_SECRET = 1 << 5,      /* text: masked in answers, sealed in the store */
     FIELD_NULL_EMPTY = 1 << 6,  /* "", 0, or the first value of an enum is null in answers */
     FIELD_OMIT_EMPTY = 1 << 7,  /* left out of answers when "", 0, false, NULL or NaN */
-    FIELD_NO_STORE = 1 << 8,    /* kept elsewhere (a column of its own, or computed) */
+    FIELD_NO_STORE = 1 << 8,    /* not in the store's settings: computed, or kept elsewhere */
     FIELD_OBJECT_ONLY = 1 << 9, /* FIELD_JSON: must be a JSON object */
     FIELD_BY_HANDLER = 1 << 11, /* in bodies, but read by the handler, not by the table */
     FIELD_OPTIONAL = 1 << 12,   /* text: NULL when it was not sent or is null */
@@ -114,6 +114,7 @@ struct field {
     enum field_kind kind;
     unsigned flags;
     unsigned hide, only; /* views: hidden in any of `hide`; shown in one of `only` (0: all) */
+    const char *column;  /* the store keeps it in this column of its own, not in the settings */
     size_t offset;
     int64_t min, max; /* code points, value, or number of entries */
     double real_min, real_max;
@@ -252,6 +253,18 @@ enum err field_read(const struct field_table *table, void *object, const char *j
 
 /* A copy whose texts, lists and nested parts live in the arena. */
 void field_copy(const struct field_table *table, const void *from, void *to, struct arena *arena);
+
+/* A member as the one column that keeps it: a number, or text (an enum's word, a list of texts as
+ * JSON). */
+struct field_cell {
+    int64_t number;
+    const char *text; /* NULL: null */
+};
+bool field_has_text_cell(const struct field *row);
+struct field_cell field_cell(const struct field *row, const void *object, struct arena *arena);
+/* The text is borrowed as long as the object lives. False: a word that is none of the row's. */
+bool field_set_cell(const struct field *row, void *object, const struct field_cell *cell,
+                    struct arena *arena) MUST_USE;
 
 /* "********" and the last 4 characters (of 8 or fewer: none), "" for "". */
 const char *secret_mask(const char *secret, struct arena *arena);

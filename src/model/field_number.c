@@ -21,6 +21,20 @@ static bool is_zero(const struct field *row, const void *object)
     return *int_of(row, object) == 0;
 }
 
+static struct field_cell int_cell(const struct field *row, const void *object, struct arena *arena)
+{
+    (void)arena;
+    return (struct field_cell){.number = *int_of(row, object)};
+}
+
+static bool set_int_cell(const struct field *row, void *object, const struct field_cell *cell,
+                         struct arena *arena)
+{
+    (void)arena;
+    *int_of(row, object) = cell->number;
+    return true;
+}
+
 static bool is_trusted(const struct reading *at)
 {
     return at->mode == PARSE_STORED;
@@ -72,6 +86,8 @@ const struct kind kind_int = {.type = "integer",
                               .parse = parse_int,
                               .is_empty = is_zero,
                               .write = write_int,
+                              .cell = int_cell,
+                              .set_cell = set_int_cell,
                               .write_bounds = write_int_bounds,
                               .write_default = write_int_default};
 
@@ -165,6 +181,8 @@ const struct kind kind_money = {.type = "number",
                                 .parse = parse_money,
                                 .is_empty = is_zero,
                                 .write = write_money,
+                                .cell = int_cell,
+                                .set_cell = set_int_cell,
                                 .write_bounds = write_money_bounds,
                                 .write_default = write_money_default};
 
@@ -198,6 +216,20 @@ static void write_bool(const struct writer *w, const struct field *row, const vo
     out_bool(w->out, *bool_of(row, object));
 }
 
+static struct field_cell bool_cell(const struct field *row, const void *object, struct arena *arena)
+{
+    (void)arena;
+    return (struct field_cell){.number = *bool_of(row, object)};
+}
+
+static bool set_bool_cell(const struct field *row, void *object, const struct field_cell *cell,
+                          struct arena *arena)
+{
+    (void)arena;
+    *bool_of(row, object) = cell->number != 0;
+    return true;
+}
+
 static void write_bool_default(const struct field *row, struct json_out *out)
 {
     out_key(out, "default");
@@ -209,6 +241,8 @@ const struct kind kind_bool = {.type = "boolean",
                                .parse = parse_bool,
                                .is_empty = is_false,
                                .write = write_bool,
+                               .cell = bool_cell,
+                               .set_cell = set_bool_cell,
                                .write_default = write_bool_default};
 
 /* --- enums: names[value] --- */
@@ -249,6 +283,22 @@ static void write_enum(const struct writer *w, const struct field *row, const vo
     out_text(w->out, row->names[enum_of(row, object)]);
 }
 
+static struct field_cell enum_cell(const struct field *row, const void *object, struct arena *arena)
+{
+    (void)arena;
+    return (struct field_cell){.text = row->names[enum_of(row, object)]};
+}
+
+static bool set_enum_cell(const struct field *row, void *object, const struct field_cell *cell,
+                          struct arena *arena)
+{
+    (void)arena;
+    int value = enum_find(row->names, row->name_count, cell->text);
+    if (value >= 0)
+        set_enum(row, object, value);
+    return value >= 0;
+}
+
 static void write_enum_bounds(const struct schema_place *at, const struct field *row)
 {
     schema_names(row, schema_is_nullable(row, at->use), at->out);
@@ -264,6 +314,9 @@ const struct kind kind_enum = {.type = "string",
                                .parse = parse_enum,
                                .is_empty = is_first,
                                .write = write_enum,
+                               .is_text_cell = true,
+                               .cell = enum_cell,
+                               .set_cell = set_enum_cell,
                                .write_bounds = write_enum_bounds,
                                .write_default = write_enum_default};
 
@@ -294,4 +347,6 @@ const struct kind kind_time = {.type = "string",
                                .parse = parse_time,
                                .is_empty = is_zero,
                                .write = write_time,
+                               .cell = int_cell,
+                               .set_cell = set_int_cell,
                                .write_bounds = write_time_bounds};

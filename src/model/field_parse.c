@@ -125,7 +125,7 @@ static bool is_taken(const struct reading *at)
 {
     unsigned flags = at->row->flags;
     if (at->mode == PARSE_STORED)
-        return !(flags & FIELD_NO_STORE);
+        return !at->row->column && !(flags & FIELD_NO_STORE);
     return !(flags & (FIELD_READ_ONLY | FIELD_BY_HANDLER)) &&
            !(flags & FIELD_KEPT && at->mode == PARSE_MERGE);
 }

@@ -29,6 +29,20 @@ static bool is_listed(const struct field *row, const char *text)
     return row->name_count == 0 || enum_find(row->names, row->name_count, text) >= 0;
 }
 
+static struct field_cell text_cell(const struct field *row, const void *object, struct arena *arena)
+{
+    (void)arena;
+    return (struct field_cell){.text = *(const char *const *)field_member(row, object)};
+}
+
+static bool set_text_cell(const struct field *row, void *object, const struct field_cell *cell,
+                          struct arena *arena)
+{
+    (void)arena;
+    *text_of(row, object) = cell->text;
+    return true;
+}
+
 /* --- one text --- */
 
 static void set_text(const struct field *row, void *object)
@@ -137,6 +151,9 @@ const struct kind kind_text = {.type = "string",
                                .parse = parse_text,
                                .is_empty = is_text_empty,
                                .write = write_text,
+                               .is_text_cell = true,
+                               .cell = text_cell,
+                               .set_cell = set_text_cell,
                                .copy = copy_text,
                                .write_bounds = write_text_bounds,
                                .write_default = write_text_default};
@@ -190,6 +207,9 @@ const struct kind kind_json = {.set_default = set_json,
                                .parse = parse_json,
                                .is_empty = is_json_empty,
                                .write = write_json,
+                               .is_text_cell = true,
+                               .cell = text_cell,
+                               .set_cell = set_text_cell,
                                .copy = copy_text,
                                .write_bounds = write_json_bounds};
 
@@ -256,6 +276,27 @@ static void copy_texts(const struct field *row, void *object, struct arena *aren
     field_list_set(row, object, items, list.count);
 }
 
+static struct field_cell texts_cell(const struct field *row, const void *object,
+                                    struct arena *arena)
+{
+    AUTO_BUF buf = BUF_INIT(SIZE_MAX);
+    struct json_out out;
+    out_init(&out, &buf);
+    write_texts(&(struct writer){.out = &out}, row, object);
+    return (struct field_cell){.text = arena_strndup(arena, buf.data, buf.len)};
+}
+
+static bool set_texts_cell(const struct field *row, void *object, const struct field_cell *cell,
+                           struct arena *arena)
+{
+    struct field_context context;
+    field_context_init(&context, arena, NULL);
+    struct reading at = {.mode = PARSE_STORED, .context = &context, .row = row, .object = object};
+    AUTO(js) js = NULL;
+    return js_parse(cell->text, strlen(cell->text), JSON_DEPTH_MAX, &js, NULL) == OK &&
+           parse_texts(&at, js);
+}
+
 static void write_texts_bounds(const struct schema_place *at, const struct field *row)
 {
     struct json_out *out = at->out;
@@ -283,6 +324,9 @@ const struct kind kind_texts = {.type = "array",
                                 .parse = parse_texts,
                                 .is_empty = is_none,
                                 .write = write_texts,
+                                .is_text_cell = true,
+                                .cell = texts_cell,
+                                .set_cell = set_texts_cell,
                                 .copy = copy_texts,
                                 .write_bounds = write_texts_bounds};
 

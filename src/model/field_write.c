@@ -10,7 +10,7 @@ static bool is_shown(const struct field *row, unsigned views)
     if (row->hide & views || (row->only && !(row->only & views)))
         return false;
     if (views & FIELD_VIEW_STORE)
-        return !(row->flags & FIELD_NO_STORE);
+        return !row->column && !(row->flags & FIELD_NO_STORE);
     return !(row->flags & FIELD_WRITE_ONLY);
 }
 

@@ -35,6 +35,9 @@ static inline void field_list_set(const struct field *row, void *object, void *i
 /* The allowed entries of a list of event types (model/event.h). */
 #define SUBSCRIBABLE .names = subscribable_names, .name_count = EVENT_TYPE_COUNT + 1
 
+/* A row for the store alone: in no answer and no body. */
+#define STORED_ONLY(column_) .column = (column_), .flags = FIELD_READ_ONLY, .only = FIELD_VIEW_STORE
+
 /* The context that a sealed secret is bound to: "Tool.authToken". */
 void field_secret_context(const struct field_table *table, const struct field *row, char *out,
                           size_t size);
@@ -116,6 +119,11 @@ struct kind {
     void (*write)(const struct writer *w, const struct field *row, const void *object);
     /* The object was copied bitwise: makes what the member points at its own. */
     void (*copy)(const struct field *row, void *object, struct arena *arena);
+    /* The column that keeps the member, if one may; text: in field_cell's text. */
+    bool is_text_cell;
+    struct field_cell (*cell)(const struct field *row, const void *object, struct arena *arena);
+    bool (*set_cell)(const struct field *row, void *object, const struct field_cell *cell,
+                     struct arena *arena);
     void (*write_bounds)(const struct schema_place *at, const struct field *row);
     void (*write_default)(const struct field *row, struct json_out *out);
     /* In place of type, bounds and default. */

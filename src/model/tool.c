@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/header.h"
+#include "model/internal.h"
 #include "model/url.h"
 
 const char *const tool_kind_names[TOOL_KIND_COUNT] = {"during_call", "before_call"};
@@ -75,15 +76,15 @@ static FIELD_TABLE(output_table, struct tool_output, "ToolOutput", output_rows);
 
 #define HIDDEN .hide = FIELD_VIEW_AGENT
 static const struct field tool_rows[] = {
-    ROW_TEXT(struct tool, id, "id", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
+    ROW_TEXT(struct tool, id, "id", .column = "id", .flags = FIELD_READ_ONLY,
              .example = "\"tool_01abcdefghijklmnopqr\""),
-    ROW_TEXT(struct tool, user_id, "userId", .flags = FIELD_READ_ONLY | FIELD_NO_STORE, HIDDEN,
-             .about = "Workspace."),
-    ROW_TEXT(struct tool, agent_id, "agentId",
-             .flags = FIELD_CREATE_ONLY | FIELD_NO_STORE | FIELD_NULL_EMPTY, HIDDEN,
+    ROW_TEXT(struct tool, user_id, "userId", .column = "workspace_id", .flags = FIELD_READ_ONLY,
+             HIDDEN, .about = "Workspace."),
+    ROW_TEXT(struct tool, agent_id, "agentId", .column = "agent_id",
+             .flags = FIELD_CREATE_ONLY | FIELD_NULL_EMPTY, HIDDEN,
              .about = "The agent that the tool belongs to; null: any agent may use it. Cannot be "
                       "changed."),
-    ROW_TEXT(struct tool, name, "name", .flags = FIELD_REQUIRED | FIELD_NO_STORE, .min = 1,
+    ROW_TEXT(struct tool, name, "name", .column = "name", .flags = FIELD_REQUIRED, .min = 1,
              .max = TOOL_NAME_MAX, .check = save_name, .example = "\"order_status\"",
              .about = "Saved in lower case, every character other than letters, digits and _ "
                       "turned into _."),
@@ -119,10 +120,13 @@ static const struct field tool_rows[] = {
                 .max = 50, .about = "For the user's reference."),
     ROW_TEXT(struct tool, sample_output, "sampleOutput", HIDDEN, .max = 20000,
              .about = "Example response shown to the model."),
-    ROW_TIME(struct tool, created_wall_ms, "createdAt", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
-             HIDDEN),
-    ROW_TIME(struct tool, updated_wall_ms, "updatedAt", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
-             HIDDEN),
+    ROW_TIME(struct tool, created_wall_ms, "createdAt", .column = "created_ms",
+             .flags = FIELD_READ_ONLY, HIDDEN),
+    ROW_TIME(struct tool, updated_wall_ms, "updatedAt", .column = "updated_ms",
+             .flags = FIELD_READ_ONLY, HIDDEN),
+    ROW_TEXT(struct tool, source_id, "sourceId", STORED_ONLY("source_id")),
+    ROW_INT(struct tool, version, "version", STORED_ONLY("version")),
+    ROW_INT(struct tool, bytes, "bytes", STORED_ONLY("bytes")),
 };
 FIELD_TABLE(tool_table, struct tool, "Tool", tool_rows,
             .about = "An HTTP endpoint of the API user that the agent calls.");

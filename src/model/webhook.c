@@ -42,9 +42,9 @@ void check_event_list(struct field_context *context, const struct field *row, vo
 }
 
 static const struct field webhook_rows[] = {
-    ROW_TEXT(struct webhook, id, "id", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
+    ROW_TEXT(struct webhook, id, "id", .column = "id", .flags = FIELD_READ_ONLY,
              .example = "\"wh_01abcdefghijklmnopqr\""),
-    ROW_TEXT(struct webhook, user_id, "userId", .flags = FIELD_READ_ONLY | FIELD_NO_STORE,
+    ROW_TEXT(struct webhook, user_id, "userId", .column = "workspace_id", .flags = FIELD_READ_ONLY,
              .about = "Workspace."),
     ROW_TEXT(struct webhook, url, "url", .flags = FIELD_REQUIRED, .min = 1, .max = 2048,
              .check = check_url, .pattern = "^https?://", .about = "A public http(s) address.",
@@ -52,15 +52,15 @@ static const struct field webhook_rows[] = {
     ROW_TEXTS(struct webhook, events, "events", .min = 1, .max = 100, SUBSCRIBABLE,
               .check = check_event_list, .about = "Event types; [\"*\"], the default, means all.",
               .example = "[\"call.ended\"]"),
-    ROW_BOOL(struct webhook, is_enabled, "enabled", .standard = 1, .flags = FIELD_NO_STORE),
+    ROW_BOOL(struct webhook, is_enabled, "enabled", .column = "is_enabled", .standard = 1),
     ROW_TEXT(struct webhook, secret, "secret", .flags = FIELD_SECRET | FIELD_KEPT, .min = 16,
              .max = 255,
              .about = "Signing secret, in full only when it was just made; made for you "
                       "when left out."),
-    ROW_TIME(struct webhook, created_wall_ms, "createdAt",
-             .flags = FIELD_READ_ONLY | FIELD_NO_STORE),
-    ROW_TIME(struct webhook, updated_wall_ms, "updatedAt",
-             .flags = FIELD_READ_ONLY | FIELD_NO_STORE),
+    ROW_TIME(struct webhook, created_wall_ms, "createdAt", .column = "created_ms",
+             .flags = FIELD_READ_ONLY),
+    ROW_TIME(struct webhook, updated_wall_ms, "updatedAt", .column = "updated_ms",
+             .flags = FIELD_READ_ONLY),
 };
 FIELD_TABLE(webhook_table, struct webhook, "Webhook", webhook_rows,
             .about = "A subscription to the events of the workspace's calls.");

@@ -5,14 +5,15 @@
 
 #include "base/ids.h"
 #include "model/agent.h"
+#include "store/columns.h"
 #include "store/internal.h"
 
-#define SELECT_AGENT                                                                               \
-    "SELECT a.id, a.workspace_id, a.key_sealed, a.public_sealed, a.settings, a.created_ms,"        \
-    " a.updated_ms, COALESCE(s.calls, 0), COALESCE(s.seconds, 0), COALESCE(s.cost_usd4, 0),"       \
-    " a.version, a.bytes, (SELECT COUNT(*) FROM calls c WHERE c.agent_id = a.id AND c.status = "   \
-    "'active')"                                                                                    \
-    " FROM agents a LEFT JOIN agent_stats s ON s.agent_id = a.id "
+/* What stands beside the columns of agent_table, in the order of enum also. */
+#define ALSO                                                                                       \
+    "settings, key_sealed, public_sealed, COALESCE(calls, 0), COALESCE(seconds, 0),"               \
+    " COALESCE(cost_usd4, 0), (SELECT COUNT(*) FROM calls c WHERE c.agent_id = agents.id"          \
+    " AND c.status = 'active')"
+enum also { SETTINGS, KEY, PUBLIC_KEY, CALLS, SECONDS, COST_USD4, ACTIVE };
 
 /* Where a kind of key is kept. */
 static const struct {
@@ -26,24 +27,20 @@ static const struct {
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct agent *out)
 {
+    unsigned also = columns_count(&agent_table);
     size_t len;
-    const char *settings = cursor_peek(row, 4, &len);
+    const char *settings = cursor_peek(row, also + SETTINGS, &len);
     enum err err = field_read(&agent_table, out, settings, len, tx->master_key, tx->arena);
     if (err)
         return fault_set(&tx->fault, ERR_INTERNAL, "an agent's settings do not read");
-    out->id = cursor_text(row, 0);
-    out->user_id = cursor_text(row, 1);
-    out->api_key = tx_open(tx, keys[AGENT_KEY_SECRET].context, cursor_text(row, 2));
-    out->public_key = tx_open(tx, keys[AGENT_KEY_PUBLIC].context, cursor_text(row, 3));
-    out->created_wall_ms = cursor_number(row, 5);
-    out->updated_wall_ms = cursor_number(row, 6);
-    out->stats = (struct agent_stats){.total_calls = cursor_number(row, 7),
-                                      .total_seconds = cursor_number(row, 8),
-                                      .total_cost_usd4 = cursor_number(row, 9)};
-    out->version = cursor_number(row, 10);
-    out->bytes = cursor_number(row, 11);
-    out->active_calls = cursor_number(row, 12);
-    return OK;
+    out->api_key = tx_open(tx, keys[AGENT_KEY_SECRET].context, cursor_text(row, also + KEY));
+    out->public_key =
+        tx_open(tx, keys[AGENT_KEY_PUBLIC].context, cursor_text(row, also + PUBLIC_KEY));
+    out->stats = (struct agent_stats){.total_calls = cursor_number(row, also + CALLS),
+                                      .total_seconds = cursor_number(row, also + SECONDS),
+                                      .total_cost_usd4 = cursor_number(row, also + COST_USD4)};
+    out->active_calls = cursor_number(row, also + ACTIVE);
+    return columns_read(tx, row, &agent_table, out);
 }
 
 struct fresh_key {
@@ -75,20 +72,21 @@ enum err store_agent_insert(struct tx *tx, struct agent *agent)
     const char *settings = field_store_text(&agent_table, agent, tx->master_key, tx->arena);
     agent->version = 1;
     agent->bytes = (int64_t)strlen(settings);
-    EXEC(tx,
-         "INSERT INTO agents (id, workspace_id, key_sha, key_sealed, public_sha, public_sealed,"
-         " created_ms, updated_ms, version, bytes, settings)"
-         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)",
-         TEXT(id), TEXT(agent->user_id), TEXT(secret.sha), TEXT(secret.sealed), TEXT(public.sha),
-         TEXT(public.sealed), NUMBER(tx->now_ms), NUMBER(tx->now_ms), NUMBER(agent->bytes),
-         TEXT(settings));
+    const struct column *also =
+        COLUMNS({"key_sha", TEXT(secret.sha)}, {"key_sealed", TEXT(secret.sealed)},
+                {"public_sha", TEXT(public.sha)}, {"public_sealed", TEXT(public.sealed)},
+                {"settings", TEXT(settings)});
+    columns_insert(tx, &(struct row_insert){
+                           .into = "agents", .table = &agent_table, .object = agent, .also = also});
     return tx_result(tx);
 }
 
 enum err store_agent_get(struct tx *tx, const char *workspace_id, const char *id, struct agent *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_AGENT "WHERE a.id = ? AND a.workspace_id = ?", TEXT(id),
-                             TEXT(workspace_id));
+    const char *sql = columns_select(tx, &agent_table, ALSO,
+                                     "FROM agents LEFT JOIN agent_stats ON agent_id = id"
+                                     " WHERE id = ? AND workspace_id = ?");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id), TEXT(workspace_id));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 

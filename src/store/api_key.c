@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "model/workspace.h"
+#include "store/columns.h"
 #include "store/internal.h"
 
 enum { TOUCH_LEAST_MS = 60000 };
@@ -81,21 +82,18 @@ enum err store_key_create(struct tx *tx, const char *workspace_id, const char *n
 enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_list *out)
 {
     *out = (struct api_key_list){0};
-    AUTO(cursor) row =
-        QUERY(tx,
-              "SELECT id, workspace_id, name, revoked_ms, created_ms, last_used_ms"
-              " FROM api_keys WHERE ? = '' OR workspace_id = ?"
-              " ORDER BY created_ms DESC, id DESC",
-              TEXT(workspace_id ? workspace_id : ""), TEXT(workspace_id ? workspace_id : ""));
+    const char *sql = columns_select(tx, &api_key_table, "revoked_ms",
+                                     "FROM api_keys WHERE ? = '' OR workspace_id = ?"
+                                     " ORDER BY created_ms DESC, id DESC");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(workspace_id ? workspace_id : ""),
+                             TEXT(workspace_id ? workspace_id : ""));
     while (cursor_next(row)) {
         struct api_key *key = GROW(out, tx->arena);
-        *key = (struct api_key){.id = cursor_text(row, 0),
-                                .workspace_id = cursor_text(row, 1),
-                                .name = cursor_text(row, 2),
-                                .key = "",
-                                .is_revoked = cursor_number(row, 3) != 0,
-                                .created_wall_ms = cursor_number(row, 4),
-                                .last_used_wall_ms = cursor_number(row, 5)};
+        key->key = "";
+        key->is_revoked = cursor_number(row, columns_count(&api_key_table)) != 0;
+        enum err err = columns_read(tx, row, &api_key_table, key);
+        if (err)
+            return err;
     }
     return tx_result(tx);
 }

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "store/call_row.h"
+#include "store/columns.h"
 #include "store/funds.h"
 #include "store/internal.h"
 #include "store/ledger.h"
@@ -25,22 +26,23 @@ static void insert_webhooks(struct tx *tx, const struct call *call)
 enum err store_call_insert(struct tx *tx, const struct call *call, const char *webhook_url,
                            int64_t join_until_wall_ms)
 {
-    int64_t created_ms = call->created_wall_ms ? call->created_wall_ms : tx->now_ms;
-    int64_t epoch = atomic_load(&tx->store->epoch);
-    int64_t inserted = EXEC(
-        tx,
-        "INSERT INTO calls (id, workspace_id, agent_id, room_name, source, status, created_ms,"
-        " agent_joined_ms, user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4,"
-        " identity, metadata, metadata_sent, quality, webhook_url, join_until_ms, owner,"
-        " owner_epoch, durable_ms, last_event_ms, turns)"
-        " SELECT ?, ?, ?, ?, ?, 'created', ?, 0, 0, 0, '', 0, ?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?,"
-        " 0, 0 WHERE ? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?)",
-        TEXT(call->id), TEXT(call->user_id), TEXT(call->agent_id), TEXT(call->room_name),
-        TEXT(call_source_names[call->source]), NUMBER(created_ms),
-        NUMBER(call->cost_per_minute_usd4), TEXT(call->participant_identity), TEXT(call->metadata),
-        TEXT(call->metadata_sent), TEXT(webhook_url ? webhook_url : ""), NUMBER(join_until_wall_ms),
-        TEXT(tx->store->node), NUMBER(epoch), NUMBER(created_ms),
-        NUMBER(tx->store->is_pg ? epoch : 0), TEXT(tx->store->node), NUMBER(epoch));
+    struct call fresh = *call;
+    fresh.status = CALL_CREATED;
+    fresh.created_wall_ms = call->created_wall_ms ? call->created_wall_ms : tx->now_ms;
+    int64_t epoch = atomic_load(&tx->store->epoch), shared_epoch = tx->store->is_pg ? epoch : 0;
+    const struct column *also =
+        COLUMNS({"quality", TEXT("")}, {"webhook_url", TEXT(webhook_url ? webhook_url : "")},
+                {"join_until_ms", NUMBER(join_until_wall_ms)}, {"owner", TEXT(tx->store->node)},
+                {"owner_epoch", NUMBER(epoch)}, {"durable_ms", NUMBER(fresh.created_wall_ms)},
+                {"last_event_ms", NUMBER(0)}, {"turns", NUMBER(0)});
+    int64_t inserted = columns_insert(
+        tx, &(struct row_insert){
+                .into = "calls",
+                .table = &call_table,
+                .object = &fresh,
+                .also = also,
+                .where = "? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?)",
+                .values = VALUES(NUMBER(shared_epoch), TEXT(tx->store->node), NUMBER(epoch))});
     if (!inserted)
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
     insert_webhooks(tx, call);
@@ -58,51 +60,41 @@ enum err store_call_running(struct tx *tx, const char *workspace_id, int64_t *ou
 
 /* --- the row --- */
 
-int name_place(const char *const *names, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return i;
-    return 0;
-}
+static const struct field row_columns[] = {
+    COLUMN_TEXT(struct call_row, id, "id"),
+    COLUMN_TEXT(struct call_row, workspace_id, "workspace_id"),
+    COLUMN_TEXT(struct call_row, agent_id, "agent_id"),
+    COLUMN_TEXT(struct call_row, room_name, "room_name"),
+    COLUMN_TEXT(struct call_row, identity, "identity"),
+    COLUMN_TEXT(struct call_row, metadata_sent, "metadata_sent"),
+    COLUMN_TEXT(struct call_row, webhook_url, "webhook_url"),
+    COLUMN_WORD(struct call_row, source, "source", enum call_source, call_source_names),
+    COLUMN_WORD(struct call_row, status, "status", enum call_status, call_status_names),
+    COLUMN_NUMBER(struct call_row, user_joined_ms, "user_joined_ms"),
+    COLUMN_NUMBER(struct call_row, rate_usd4, "rate_usd4"),
+    COLUMN_NUMBER(struct call_row, taken_usd4, "cost_usd4"),
+    COLUMN_NUMBER(struct call_row, durable_ms, "durable_ms"),
+    COLUMN_NUMBER(struct call_row, last_event_ms, "last_event_ms"),
+    COLUMN_NUMBER(struct call_row, turns, "turns"),
+    COLUMN_TEXT(struct call_row, owner, "owner"),
+    COLUMN_NUMBER(struct call_row, owner_epoch, "owner_epoch"),
+};
+static FIELD_TABLE(row_table, struct call_row, "calls", row_columns);
 
-#define SELECT_ROW                                                                                 \
-    "SELECT id, workspace_id, agent_id, room_name, identity, metadata_sent, webhook_url, source,"  \
-    " status, user_joined_ms, rate_usd4, cost_usd4, durable_ms, last_event_ms, turns, owner,"      \
-    " owner_epoch FROM calls WHERE id = ? FOR UPDATE"
-
-static void read_row(struct tx *tx, struct cursor *row, struct call_row *out)
+static enum err read_row(struct tx *tx, struct cursor *row, struct call_row *out)
 {
-    *out = (struct call_row){
-        .id = cursor_text(row, 0),
-        .workspace_id = cursor_text(row, 1),
-        .agent_id = cursor_text(row, 2),
-        .room_name = cursor_text(row, 3),
-        .identity = cursor_text(row, 4),
-        .metadata_sent = cursor_text(row, 5),
-        .webhook_url = cursor_text(row, 6),
-        .source =
-            (enum call_source)name_place(call_source_names, CALL_SOURCE_COUNT, cursor_text(row, 7)),
-        .status =
-            (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 8)),
-        .user_joined_ms = cursor_number(row, 9),
-        .rate_usd4 = cursor_number(row, 10),
-        .taken_usd4 = cursor_number(row, 11),
-        .durable_ms = cursor_number(row, 12),
-        .last_event_ms = cursor_number(row, 13),
-        .turns = cursor_number(row, 14),
-        .is_ours = strcmp(cursor_text(row, 15), tx->store->node) == 0 &&
-                   cursor_number(row, 16) == atomic_load(&tx->store->epoch),
-    };
+    *out = (struct call_row){0};
+    enum err err = columns_read(tx, row, &row_table, out);
+    out->is_ours = !err && strcmp(out->owner, tx->store->node) == 0 &&
+                   out->owner_epoch == atomic_load(&tx->store->epoch);
+    return err;
 }
 
 enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_ROW, TEXT(id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(tx, row, out);
-    return OK;
+    const char *sql = columns_select(tx, &row_table, NULL, "FROM calls WHERE id = ? FOR UPDATE");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 static enum err is_own(const struct call_row *row)
@@ -118,11 +110,13 @@ enum err call_row_own(struct tx *tx, const char *id, struct call_row *out)
 
 enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_ROW " SKIP LOCKED", TEXT(id));
+    const char *sql =
+        columns_select(tx, &row_table, NULL, "FROM calls WHERE id = ? FOR UPDATE SKIP LOCKED");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id));
     if (!cursor_next(row))
         return tx_has_failed(tx) ? ERR_IO : ERR_AGAIN;
-    read_row(tx, row, out);
-    return is_own(out);
+    enum err err = read_row(tx, row, out);
+    return err ? err : is_own(out);
 }
 
 void call_row_alive(struct call_row *row, int64_t at_ms)

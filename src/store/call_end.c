@@ -112,6 +112,19 @@ static enum err tell(struct tx *tx, struct ending *ending, enum event_type type,
     return err;
 }
 
+struct transcript {
+    const struct call_row *row;
+    struct event_ended *out;
+};
+
+static enum err read_transcript(struct tx *tx, void *arg)
+{
+    struct transcript *transcript = arg;
+    struct event_ended *out = transcript->out;
+    return call_turns_read_newest(tx, transcript->row, EVENT_TRANSCRIPT_MAX_BYTES, &out->transcript,
+                                  &out->is_transcript_truncated);
+}
+
 static enum err tell_ended(struct tx *tx, struct ending *ending)
 {
     struct event_ended data = {.reason = ending->end->reason,
@@ -119,8 +132,12 @@ static enum err tell_ended(struct tx *tx, struct ending *ending)
                                .cost_usd4 = ending->cost_usd4,
                                .user_joined_wall_ms = ending->row->user_joined_ms,
                                .quality = ending->end->quality};
-    enum err err = call_turns_read_newest(tx, ending->row, EVENT_TRANSCRIPT_MAX_BYTES,
-                                          &data.transcript, &data.is_transcript_truncated);
+    struct transcript transcript = {.row = ending->row, .out = &data};
+    struct fault why = {0};
+    ending->type = EVENT_CALL_ENDED;
+    enum err err = tx_try(tx, read_transcript, &transcript, &why);
+    if (err && err != ERR_IO)
+        set_aside(tx, ending, DEAD_EVENT, &why);
     if (!err)
         err = tell(tx, ending, EVENT_CALL_ENDED, &data);
     if (!err || err == ERR_IO)

@@ -9,18 +9,18 @@
 #include "base/ids.h"
 #include "store/call.h"
 #include "store/call_row.h"
+#include "store/columns.h"
 #include "store/funds.h"
 #include "store/tx.h"
 
-#define CALL_COLUMNS                                                                               \
-    "id, workspace_id, agent_id, room_name, source, status, created_ms, agent_joined_ms,"          \
-    " user_joined_ms, ended_ms, end_reason, duration_s, rate_usd4, cost_usd4, identity, metadata," \
-    " metadata_sent, quality, seen_ms, seen_at_ms"
+/* What stands beside the columns of call_table, in the order of enum also. */
+#define ALSO "quality, seen_ms, seen_at_ms"
+enum also { QUALITY, SEEN_MS, SEEN_AT_MS };
 
-static const struct call_quality *read_quality(struct tx *tx, struct cursor *row)
+static const struct call_quality *read_quality(struct tx *tx, struct cursor *row, unsigned column)
 {
     size_t len;
-    const char *text = cursor_peek(row, 17, &len);
+    const char *text = cursor_peek(row, column, &len);
     if (!len)
         return NULL;
     struct call_quality *quality = arena_new_of(tx->arena, struct call_quality);
@@ -28,45 +28,29 @@ static const struct call_quality *read_quality(struct tx *tx, struct cursor *row
                                                                                           : quality;
 }
 
-static void read_row(struct tx *tx, struct cursor *row, struct call *out)
+static enum err read_row(struct tx *tx, struct cursor *row, struct call *out)
 {
-    *out = (struct call){
-        .id = cursor_text(row, 0),
-        .user_id = cursor_text(row, 1),
-        .agent_id = cursor_text(row, 2),
-        .room_name = cursor_text(row, 3),
-        .source =
-            (enum call_source)name_place(call_source_names, CALL_SOURCE_COUNT, cursor_text(row, 4)),
-        .status =
-            (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 5)),
-        .created_wall_ms = cursor_number(row, 6),
-        .agent_joined_wall_ms = cursor_number(row, 7),
-        .user_joined_wall_ms = cursor_number(row, 8),
-        .ended_wall_ms = cursor_number(row, 9),
-        .end_reason =
-            (enum end_reason)name_place(end_reason_names, END_REASON_COUNT, cursor_text(row, 10)),
-        .duration_s = cursor_number(row, 11),
-        .cost_per_minute_usd4 = cursor_number(row, 12),
-        .cost_usd4 = cursor_number(row, 13),
-        .participant_identity = cursor_text(row, 14),
-        .metadata = cursor_text(row, 15),
-        .metadata_sent = cursor_text(row, 16),
-        .quality = read_quality(tx, row),
-    };
-    if (out->status != CALL_ENDED && out->user_joined_wall_ms) { /* so far */
-        int64_t used_ms = funds_used_ms(tx, cursor_number(row, 18), cursor_number(row, 19));
-        out->duration_s = money_seconds_up(used_ms);
-        out->cost_usd4 =
-            MAX(out->cost_usd4, money_cost_usd4(out->cost_per_minute_usd4, out->duration_s));
-    }
+    unsigned also = columns_count(&call_table);
+    *out = (struct call){.quality = read_quality(tx, row, also + QUALITY)};
+    enum err err = columns_read(tx, row, &call_table, out);
+    if (err || out->status == CALL_ENDED || !out->user_joined_wall_ms)
+        return err;
+    int64_t used_ms = funds_used_ms(tx, cursor_number(row, also + SEEN_MS),
+                                    cursor_number(row, also + SEEN_AT_MS));
+    out->duration_s = money_seconds_up(used_ms); /* so far */
+    out->cost_usd4 =
+        MAX(out->cost_usd4, money_cost_usd4(out->cost_per_minute_usd4, out->duration_s));
+    return OK;
 }
 
-static void read_turn(struct cursor *row, unsigned first, struct call_turn *out)
+static struct cursor *query_turns(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    out->role =
-        (enum turn_role)name_place(turn_role_names, TURN_ROLE_COUNT, cursor_text(row, first));
-    out->text = cursor_text(row, first + 1);
-    out->at_wall_ms = cursor_number(row, first + 2);
+    return tx_query(tx, columns_select(tx, &call_turn_table, "position", rest), values);
+}
+
+static int64_t turn_position(struct cursor *row)
+{
+    return cursor_number(row, columns_count(&call_turn_table));
 }
 
 /* One that does not read is left out: neither its call nor a whole page may be lost to it. Its
@@ -88,10 +72,12 @@ enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *o
 {
     *out = (struct call_turn_list){0};
     AUTO(cursor) row =
-        QUERY(tx, "SELECT role, text, at_ms FROM call_turns WHERE call_id = ? ORDER BY position",
-              TEXT(id));
-    while (cursor_next(row))
-        read_turn(row, 0, GROW(out, tx->arena));
+        query_turns(tx, "FROM call_turns WHERE call_id = ? ORDER BY position", VALUES(TEXT(id)));
+    while (cursor_next(row)) {
+        enum err err = columns_read(tx, row, &call_turn_table, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
     return tx_result(tx);
 }
 
@@ -124,15 +110,14 @@ enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_
     size_t bytes = sizeof("[]") - 1;
     int64_t before = row->turns;
     for (unsigned got = PAGE; got == PAGE && !*out_is_cut;) { /* whatever the row says of turns */
-        AUTO(cursor) found =
-            QUERY(tx,
-                  "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
-                  " AND position < ? ORDER BY position DESC LIMIT ?",
-                  TEXT(row->id), NUMBER(before), NUMBER(PAGE));
+        AUTO(cursor) found = query_turns(
+            tx, "FROM call_turns WHERE call_id = ? AND position < ? ORDER BY position DESC LIMIT ?",
+            VALUES(TEXT(row->id), NUMBER(before), NUMBER(PAGE)));
         for (got = 0; !*out_is_cut && cursor_next(found); got++) {
             struct call_turn turn;
-            read_turn(found, 0, &turn);
-            before = cursor_number(found, 3);
+            if (columns_read(tx, found, &call_turn_table, &turn))
+                return tx_result(tx);
+            before = turn_position(found);
             bytes += json_bytes(&turn, &scratch) + (out->count > 0);
             *out_is_cut = bytes > max_bytes;
             if (!*out_is_cut)
@@ -158,15 +143,13 @@ static enum err webhooks_read(struct tx *tx, const char *id, struct call_webhook
 enum err store_call_row(struct tx *tx, const char *workspace_id, const char *agent_id,
                         const char *id, struct call *out)
 {
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT " CALL_COLUMNS " FROM calls"
-                             " WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)",
-                             TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
+    const char *sql =
+        columns_select(tx, &call_table, ALSO,
+                       "FROM calls WHERE id = ? AND workspace_id = ? AND (? = '' OR agent_id = ?)");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id), TEXT(workspace_id), TEXT(agent_id ? agent_id : ""),
                              TEXT(agent_id ? agent_id : ""));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(tx, row, out);
-    return webhooks_read(tx, id, &out->webhooks);
+    enum err err = cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+    return err ? err : webhooks_read(tx, id, &out->webhooks);
 }
 
 enum err store_call_get(struct tx *tx, const char *workspace_id, const char *agent_id,
@@ -186,8 +169,12 @@ enum err store_call_status(struct tx *tx, const char *workspace_id, const char *
                              TEXT(agent_id ? agent_id : ""));
     if (!cursor_next(row))
         return tx_missing(tx);
-    *out = (enum call_status)name_place(call_status_names, CALL_STATUS_COUNT, cursor_text(row, 0));
-    return OK;
+    int status;
+    enum err err =
+        cursor_word(row, 0, call_status_names, CALL_STATUS_COUNT, "calls.status", &status);
+    if (!err)
+        *out = (enum call_status)status;
+    return err;
 }
 
 enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t max_bytes,
@@ -197,16 +184,15 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
     size_t bytes = 0, rows = ROWS;
     *out = (struct call_turn_list){0};
     for (*out_next = first; rows == ROWS && bytes < max_bytes;) {
-        AUTO(cursor) row =
-            QUERY(tx,
-                  "SELECT role, text, at_ms, position FROM call_turns WHERE call_id = ?"
-                  " AND position >= ? ORDER BY position LIMIT 32",
-                  TEXT(id), NUMBER(*out_next));
+        AUTO(cursor) row = query_turns(
+            tx, "FROM call_turns WHERE call_id = ? AND position >= ? ORDER BY position LIMIT 32",
+            VALUES(TEXT(id), NUMBER(*out_next)));
         for (rows = 0; bytes < max_bytes && cursor_next(row); rows++) {
             struct call_turn *turn = GROW(out, tx->arena);
-            read_turn(row, 0, turn);
+            if (columns_read(tx, row, &call_turn_table, turn))
+                return tx_result(tx);
             bytes += strlen(turn->text);
-            *out_next = cursor_number(row, 3) + 1;
+            *out_next = turn_position(row) + 1;
         }
     }
     if (rows < ROWS && bytes < max_bytes)

@@ -19,6 +19,8 @@ struct call_row {
     enum call_source source;
     enum call_status status;
     int64_t user_joined_ms, rate_usd4, taken_usd4, durable_ms, last_event_ms, turns;
+    const char *owner; /* a node's id; "": nobody's */
+    int64_t owner_epoch;
     bool is_ours; /* owned by this process, of this start */
 };
 
@@ -44,6 +46,3 @@ enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end
 /* The event of a locked row, with its outbox rows; writes durable_ms and turns of the row, too. */
 enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type,
                     const void *data) MUST_USE;
-
-/* The place of a name in a table of names; 0 when it is not there. */
-int name_place(const char *const *names, int count, const char *name);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/utf8.h"
-#include "store/call_row.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
 const char *const dead_letter_kind_names[DEAD_LETTER_KIND_COUNT] = {
@@ -56,20 +56,17 @@ void store_dead_letter_add(struct tx *tx, const struct dead_letter *letter)
     drop_oldest(tx, letter->workspace_id);
 }
 
-static void read_row(struct cursor *row, struct dead_letter *out)
-{
-    *out = (struct dead_letter){
-        .kind = (enum dead_letter_kind)name_place(dead_letter_kind_names, DEAD_LETTER_KIND_COUNT,
-                                                  cursor_text(row, 0)),
-        .workspace_id = cursor_text(row, 1),
-        .subject_id = cursor_text(row, 2),
-        .reason = cursor_text(row, 3),
-        .excerpt = cursor_text(row, 4),
-        .count = cursor_number(row, 5),
-        .first_wall_ms = cursor_number(row, 6),
-        .last_wall_ms = cursor_number(row, 7),
-    };
-}
+static const struct field letter_rows[] = {
+    COLUMN_WORD(struct dead_letter, kind, "kind", enum dead_letter_kind, dead_letter_kind_names),
+    COLUMN_TEXT(struct dead_letter, workspace_id, "workspace_id"),
+    COLUMN_TEXT(struct dead_letter, subject_id, "subject_id"),
+    COLUMN_TEXT(struct dead_letter, reason, "reason"),
+    COLUMN_TEXT(struct dead_letter, excerpt, "excerpt"),
+    COLUMN_NUMBER(struct dead_letter, count, "count"),
+    COLUMN_NUMBER(struct dead_letter, first_wall_ms, "first_ms"),
+    COLUMN_NUMBER(struct dead_letter, last_wall_ms, "last_ms"),
+};
+static FIELD_TABLE(letter_table, struct dead_letter, "dead_letters", letter_rows);
 
 enum err store_dead_letters(struct tx *tx, unsigned limit, struct dead_letter_counts *out_counts,
                             struct dead_letter_list *out_newest)
@@ -79,17 +76,22 @@ enum err store_dead_letters(struct tx *tx, unsigned limit, struct dead_letter_co
     AUTO(cursor) sums =
         QUERY(tx, "SELECT kind, CAST(SUM(count) AS BIGINT) FROM dead_letters GROUP BY kind");
     while (cursor_next(sums)) {
-        int kind = name_place(dead_letter_kind_names, DEAD_LETTER_KIND_COUNT, cursor_text(sums, 0));
+        int kind;
+        enum err err = cursor_word(sums, 0, dead_letter_kind_names, DEAD_LETTER_KIND_COUNT,
+                                   "dead_letters.kind", &kind);
+        if (err)
+            return err;
         out_counts->of_kind[kind] += cursor_number(sums, 1);
         out_counts->all += cursor_number(sums, 1);
     }
-    AUTO(cursor) row =
-        QUERY(tx,
-              "SELECT kind, workspace_id, subject_id, reason, excerpt, count, first_ms, last_ms"
-              " FROM dead_letters ORDER BY last_ms DESC, id DESC LIMIT ?",
-              NUMBER(limit));
-    while (cursor_next(row))
-        read_row(row, GROW(out_newest, tx->arena));
+    const char *sql = columns_select(tx, &letter_table, NULL,
+                                     "FROM dead_letters ORDER BY last_ms DESC, id DESC LIMIT ?");
+    AUTO(cursor) row = QUERY(tx, sql, NUMBER(limit));
+    while (cursor_next(row)) {
+        enum err err = columns_read(tx, row, &letter_table, GROW(out_newest, tx->arena));
+        if (err)
+            return err;
+    }
     return tx_result(tx);
 }
 

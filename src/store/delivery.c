@@ -5,7 +5,6 @@
 
 #include "base/ids.h"
 #include "model/webhook.h"
-#include "store/call_row.h"
 #include "store/event.h"
 #include "store/tx.h"
 #include "store/webhook.h"
@@ -18,16 +17,20 @@
     " FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                             \
     " JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id "
 
-static void read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
+static enum err read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
 {
+    int state;
+    enum err err =
+        cursor_word(row, 5, delivery_state_names, DELIVERY_STATE_COUNT, "deliveries.state", &state);
+    if (err)
+        return err;
     *out = (struct delivery){
         .id = arena_printf(tx->arena, "%lld", (long long)cursor_number(row, 0)),
         .event_id = cursor_text(row, 1),
         .type = cursor_text(row, 2),
         .call_id = cursor_text(row, 3),
         .url = *cursor_text(row, 4) ? cursor_text(row, 4) : url,
-        .state = (enum delivery_state)name_place(delivery_state_names, DELIVERY_STATE_COUNT,
-                                                 cursor_text(row, 5)),
+        .state = (enum delivery_state)state,
         .attempts = cursor_number(row, 6),
         .status = cursor_number(row, 7),
         .error = cursor_text(row, 8),
@@ -36,6 +39,7 @@ static void read_row(struct tx *tx, struct cursor *row, const char *url, struct 
         .attempted_wall_ms = cursor_number(row, 11),
         .due_wall_ms = cursor_number(row, 12),
     };
+    return OK;
 }
 
 static bool parse_id(const char *text, int64_t *out)
@@ -60,9 +64,9 @@ enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char
                              SELECT_DELIVERY "WHERE d.webhook_id = ? AND d.id < ?"
                                              " ORDER BY d.id DESC LIMIT ?",
                              TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
-    while (cursor_next(row))
-        read_row(tx, row, webhook.url, GROW(out, tx->arena));
-    return tx_result(tx);
+    while (cursor_next(row) && !err)
+        err = read_row(tx, row, webhook.url, GROW(out, tx->arena));
+    return err ? err : tx_result(tx);
 }
 
 enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const char *webhook_id,
@@ -90,10 +94,7 @@ enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const ch
         return tx_missing(tx);
     tx_touch(tx, STORE_OUTBOX);
     AUTO(cursor) row = QUERY(tx, SELECT_DELIVERY "WHERE d.id = ?", NUMBER(new_id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(tx, row, webhook.url, out);
-    return OK;
+    return cursor_next(row) ? read_row(tx, row, webhook.url, out) : tx_missing(tx);
 }
 
 /* Events go once no delivery is left of them. */

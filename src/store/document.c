@@ -15,34 +15,17 @@
 #include "base/js.h"
 #include "base/mem.h"
 #include "model/document.h"
+#include "store/columns.h"
 #include "store/internal.h"
-
-#define SELECT_DOCUMENT                                                                            \
-    "SELECT id, workspace_id, name, kind, bytes, status, error, topics, chars, card_count,"        \
-    " section_count, is_stored, created_ms, updated_ms, pages_done, pages FROM documents "
 
 enum {
     HOUR_MS = 3600000,
     READING_LEASE_MS = 120000, /* renewed as long as it is read */
-    TOPICS_MAX_BYTES = 64 * 1024,
 };
 
-static int enum_of(const char *const *names, size_t count, const char *name)
+static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return (int)i;
-    return 0;
-}
-
-static void topics_read(struct tx *tx, const char *text, struct text_list *out)
-{
-    struct js *list = NULL;
-    if (js_parse(text, strlen(text), 2, &list, NULL))
-        return;
-    for (size_t i = 0; i < js_count(list); i++)
-        *GROW(out, tx->arena) = arena_strdup(tx->arena, js_text_or(js_at(list, i), ""));
-    js_free(list);
+    return tx_query(tx, columns_select(tx, &document_table, "pages_done, pages", rest), values);
 }
 
 static const char *topics_text(struct tx *tx, const struct text_list *topics)
@@ -54,32 +37,19 @@ static const char *topics_text(struct tx *tx, const struct text_list *topics)
     return arena_strdup(tx->arena, text);
 }
 
-static void read_row(struct tx *tx, struct cursor *row, struct document *out)
+static enum err read_row(struct tx *tx, struct cursor *row, struct document *out)
 {
-    *out = (struct document){
-        .id = cursor_text(row, 0),
-        .user_id = cursor_text(row, 1),
-        .name = cursor_text(row, 2),
-        .kind = (enum document_kind)enum_of(document_kind_names, DOCUMENT_KIND_COUNT,
-                                            cursor_text(row, 3)),
-        .bytes = cursor_number(row, 4),
-        .status = (enum document_status)enum_of(document_status_names, DOCUMENT_STATUS_COUNT,
-                                                cursor_text(row, 5)),
-        .error = cursor_text(row, 6),
-        .chars = cursor_number(row, 8),
-        .card_count = cursor_number(row, 9),
-        .section_count = cursor_number(row, 10),
-        .is_stored = cursor_number(row, 11) != 0,
-        .created_wall_ms = cursor_number(row, 12),
-        .updated_wall_ms = cursor_number(row, 13),
-    };
-    topics_read(tx, cursor_text(row, 7), &out->topics);
-    const struct document_progress progress = {cursor_number(row, 14), cursor_number(row, 15)};
-    if (out->status == DOCUMENT_PROCESSING && (progress.pages_done || progress.pages)) {
+    unsigned also = columns_count(&document_table);
+    *out = (struct document){0};
+    const struct document_progress progress = {cursor_number(row, also),
+                                               cursor_number(row, also + 1)};
+    enum err err = columns_read(tx, row, &document_table, out);
+    if (!err && out->status == DOCUMENT_PROCESSING && (progress.pages_done || progress.pages)) {
         struct document_progress *shown = arena_new_of(tx->arena, struct document_progress);
         *shown = progress;
         out->progress = shown;
     }
+    return err;
 }
 
 /* --- adding --- */
@@ -159,13 +129,10 @@ enum err store_document_insert(struct tx *tx, struct document *document,
     document->status = DOCUMENT_PROCESSING;
     document->error = "";
     document->created_wall_ms = document->updated_wall_ms = tx->now_ms;
-    EXEC(tx,
-         "INSERT INTO documents (id, workspace_id, name, kind, bytes, status, error, topics, chars,"
-         " card_count, section_count, is_stored, leased_until_ms, leased_by, created_ms,"
-         " updated_ms) VALUES (?, ?, ?, ?, ?, 'processing', '', '[]', 0, 0, 0, ?, 0, '', ?, ?)",
-         TEXT(id), TEXT(document->user_id), TEXT(document->name),
-         TEXT(document_kind_names[document->kind]), NUMBER(document->bytes),
-         NUMBER(document->is_stored), NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    const struct column *also = COLUMNS({"leased_until_ms", NUMBER(0)}, {"leased_by", TEXT("")});
+    columns_insert(
+        tx, &(struct row_insert){
+                .into = "documents", .table = &document_table, .object = document, .also = also});
     err = insert_source(tx, id, source);
     if (err)
         return err;
@@ -180,22 +147,22 @@ enum err store_document_insert(struct tx *tx, struct document *document,
 enum err store_document_get(struct tx *tx, const char *workspace_id, const char *id,
                             struct document *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND workspace_id = ?", TEXT(id),
-                             TEXT(workspace_id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(tx, row, out);
-    return OK;
+    AUTO(cursor) row = query(tx, "FROM documents WHERE id = ? AND workspace_id = ?",
+                             VALUES(TEXT(id), TEXT(workspace_id)));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_document_list(struct tx *tx, const char *workspace_id, struct document_list *out)
 {
     *out = (struct document_list){0};
     AUTO(cursor) row =
-        QUERY(tx, SELECT_DOCUMENT "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
-              TEXT(workspace_id));
-    while (cursor_next(row))
-        read_row(tx, row, GROW(out, tx->arena));
+        query(tx, "FROM documents WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+              VALUES(TEXT(workspace_id)));
+    while (cursor_next(row)) {
+        enum err err = read_row(tx, row, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
     return tx_result(tx);
 }
 
@@ -345,12 +312,12 @@ enum err store_document_waiting(struct tx *tx, struct document_list *out)
 enum err store_document_take(struct tx *tx, const char *id, struct document *out)
 {
     AUTO(cursor) row =
-        QUERY(tx, SELECT_DOCUMENT "WHERE id = ? AND " IS_FREE " FOR UPDATE SKIP LOCKED", TEXT(id),
-              NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
-              TEXT(node_lease(tx)));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(tx, row, out);
+        query(tx, "FROM documents WHERE id = ? AND " IS_FREE " FOR UPDATE SKIP LOCKED",
+              VALUES(TEXT(id), NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)),
+                     TEXT(node_lease_prefix(tx)), TEXT(node_lease(tx))));
+    enum err err = cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+    if (err)
+        return err;
     EXEC(tx,
          "UPDATE documents SET leased_until_ms = ?, leased_by = ?, pages_done = 0, pages = 0"
          " WHERE id = ?",

@@ -5,30 +5,30 @@
 
 #include "base/ids.h"
 #include "model/tool.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
-#define SELECT_TOOL                                                                                \
-    "SELECT id, workspace_id, agent_id, name, source_id, settings, created_ms, updated_ms,"        \
-    " version, bytes FROM tools "
-#define SELECT_HEAD "SELECT id, agent_id, name, source_id, created_ms, version, bytes FROM tools "
-#define NEWEST      " ORDER BY created_ms DESC, id DESC"
+static const struct field head_rows[] = {
+    COLUMN_TEXT(struct tool_head, id, "id"),
+    COLUMN_TEXT(struct tool_head, agent_id, "agent_id"),
+    COLUMN_TEXT(struct tool_head, name, "name"),
+    COLUMN_TEXT(struct tool_head, source_id, "source_id"),
+    COLUMN_NUMBER(struct tool_head, created_wall_ms, "created_ms"),
+    COLUMN_NUMBER(struct tool_head, version, "version"),
+    COLUMN_NUMBER(struct tool_head, bytes, "bytes"),
+};
+static FIELD_TABLE(head_table, struct tool_head, "tools", head_rows);
+
+#define OF_WORKSPACE "FROM tools WHERE workspace_id = ?"
+#define NEWEST       " ORDER BY created_ms DESC, id DESC"
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct tool *out)
 {
     size_t len;
-    const char *settings = cursor_peek(row, 5, &len);
+    const char *settings = cursor_peek(row, columns_count(&tool_table), &len);
     if (field_read(&tool_table, out, settings, len, tx->master_key, tx->arena))
         return fault_set(&tx->fault, ERR_INTERNAL, "a tool's settings do not read");
-    out->id = cursor_text(row, 0);
-    out->user_id = cursor_text(row, 1);
-    out->agent_id = cursor_text(row, 2);
-    out->name = cursor_text(row, 3);
-    out->source_id = cursor_text(row, 4);
-    out->created_wall_ms = cursor_number(row, 6);
-    out->updated_wall_ms = cursor_number(row, 7);
-    out->version = cursor_number(row, 8);
-    out->bytes = cursor_number(row, 9);
-    return OK;
+    return columns_read(tx, row, &tool_table, out);
 }
 
 static const char *or_empty(const char *text)
@@ -59,14 +59,14 @@ enum err store_tool_insert(struct tx *tx, struct tool *tool)
     const char *settings = field_store_text(&tool_table, tool, tx->master_key, tx->arena);
     tool->version = 1;
     tool->bytes = (int64_t)strlen(settings);
+    tool->agent_id = or_empty(tool->agent_id);
+    tool->source_id = or_empty(tool->source_id);
     int64_t changed =
-        EXEC(tx,
-             "INSERT INTO tools (id, workspace_id, agent_id, name, source_id, created_ms,"
-             " updated_ms, version, bytes, settings) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)"
-             " ON CONFLICT DO NOTHING",
-             TEXT(tool->id), TEXT(tool->user_id), TEXT(or_empty(tool->agent_id)), TEXT(tool->name),
-             TEXT(or_empty(tool->source_id)), NUMBER(tx->now_ms), NUMBER(tx->now_ms),
-             NUMBER(tool->bytes), TEXT(settings));
+        columns_insert(tx, &(struct row_insert){.into = "tools",
+                                                .table = &tool_table,
+                                                .object = tool,
+                                                .also = COLUMNS({"settings", TEXT(settings)}),
+                                                .conflict = "ON CONFLICT DO NOTHING"});
     return changed || tx_has_failed(tx) ? tx_result(tx) : ERR_CONFLICT;
 }
 
@@ -85,18 +85,22 @@ enum err store_tool_copy(struct tx *tx, const char *source_id, const struct tool
     return changed ? OK : tx_missing(tx);
 }
 
+static enum err get(struct tx *tx, const char *workspace_id, const char *id, const char *rest,
+                    struct tool *out)
+{
+    const char *sql = columns_select(tx, &tool_table, "settings", rest);
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(workspace_id), TEXT(id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+}
+
 enum err store_tool_get(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
 {
-    AUTO(cursor) row =
-        QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
-    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+    return get(tx, workspace_id, id, OF_WORKSPACE " AND id = ?", out);
 }
 
 enum err store_tool_lock(struct tx *tx, const char *workspace_id, const char *id, struct tool *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_TOOL "WHERE id = ? AND workspace_id = ? FOR UPDATE",
-                             TEXT(id), TEXT(workspace_id));
-    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
+    return get(tx, workspace_id, id, OF_WORKSPACE " AND id = ? FOR UPDATE", out);
 }
 
 enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *agent_id,
@@ -113,38 +117,34 @@ enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *age
     return tx_result(tx);
 }
 
-static enum err read_heads(struct tx *tx, struct cursor *row, struct tool_head_list *out)
+static enum err read_heads(struct tx *tx, const char *rest, const struct db_value *values,
+                           struct tool_head_list *out)
 {
-    while (cursor_next(row))
-        *GROW(out, tx->arena) = (struct tool_head){.id = cursor_text(row, 0),
-                                                   .agent_id = cursor_text(row, 1),
-                                                   .name = cursor_text(row, 2),
-                                                   .source_id = cursor_text(row, 3),
-                                                   .created_wall_ms = cursor_number(row, 4),
-                                                   .version = cursor_number(row, 5),
-                                                   .bytes = cursor_number(row, 6)};
+    AUTO(cursor) row = tx_query(tx, columns_select(tx, &head_table, NULL, rest), values);
+    while (cursor_next(row)) {
+        enum err err = columns_read(tx, row, &head_table, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
     return tx_result(tx);
 }
 
 enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id,
                          struct tool_head_list *out)
 {
-    AUTO(cursor) row =
-        QUERY(tx, SELECT_HEAD "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
-    return read_heads(tx, row, out);
+    return read_heads(tx, OF_WORKSPACE " AND id = ?", VALUES(TEXT(workspace_id), TEXT(id)), out);
 }
 
 enum err store_tool_heads(struct tx *tx, const char *workspace_id, const char *agent_id,
                           const char *name, struct tool_head_list *out)
 {
-    AUTO(cursor) row =
-        !agent_id ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ?" NEWEST, TEXT(workspace_id))
-        : !name
-            ? QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ?" NEWEST,
-                    TEXT(workspace_id), TEXT(agent_id))
-            : QUERY(tx, SELECT_HEAD "WHERE workspace_id = ? AND agent_id = ? AND name = ?" NEWEST,
-                    TEXT(workspace_id), TEXT(agent_id), TEXT(name));
-    return read_heads(tx, row, out);
+    if (!agent_id)
+        return read_heads(tx, OF_WORKSPACE NEWEST, VALUES(TEXT(workspace_id)), out);
+    if (!name)
+        return read_heads(tx, OF_WORKSPACE " AND agent_id = ?" NEWEST,
+                          VALUES(TEXT(workspace_id), TEXT(agent_id)), out);
+    return read_heads(tx, OF_WORKSPACE " AND agent_id = ? AND name = ?" NEWEST,
+                      VALUES(TEXT(workspace_id), TEXT(agent_id), TEXT(name)), out);
 }
 
 enum err store_tool_name_taken(struct tx *tx, const char *workspace_id, const char *agent_id,

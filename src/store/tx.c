@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/enum.h"
 #include "base/mem.h"
 #include "model/field.h"
 
@@ -138,6 +139,17 @@ const char *cursor_text(struct cursor *cursor, unsigned column)
     size_t len;
     const char *text = cursor_peek(cursor, column, &len);
     return len ? arena_strndup(cursor->tx->arena, text, len) : "";
+}
+
+enum err cursor_word(struct cursor *cursor, unsigned column, const char *const *names, size_t count,
+                     const char *what, int *out)
+{
+    const char *word = cursor_text(cursor, column);
+    int value = enum_find(names, count, word);
+    if (value < 0)
+        return fault_set(&cursor->tx->fault, ERR_INTERNAL, "%s does not read: %.40s", what, word);
+    *out = value;
+    return OK;
 }
 
 const void *cursor_blob(struct cursor *cursor, unsigned column, size_t *out_len)

@@ -56,6 +56,10 @@ bool cursor_is_null(struct cursor *cursor, unsigned column);
 int64_t cursor_number(struct cursor *cursor, unsigned column); /* null: 0 */
 /* Copies in the job's arena; null: "". */
 const char *cursor_text(struct cursor *cursor, unsigned column);
+/* The value of a stored word. ERR_INTERNAL, and the job's fault naming `what`: it is none of these.
+ */
+enum err cursor_word(struct cursor *cursor, unsigned column, const char *const *names, size_t count,
+                     const char *what, int *out) MUST_USE;
 const void *cursor_blob(struct cursor *cursor, unsigned column, size_t *out_len);
 /* Borrowed until the next row. */
 const char *cursor_peek(struct cursor *cursor, unsigned column, size_t *out_len);

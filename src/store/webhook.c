@@ -3,26 +3,24 @@
 
 #include "base/ids.h"
 #include "model/webhook.h"
+#include "store/columns.h"
 #include "store/outbox.h"
 #include "store/tx.h"
 
 enum { DROPPED_AT_ONCE = 500 /* deliveries */ };
 
-#define SELECT_WEBHOOK                                                                             \
-    "SELECT id, workspace_id, is_enabled, settings, created_ms, updated_ms FROM webhooks "
+static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
+{
+    return tx_query(tx, columns_select(tx, &webhook_table, "settings", rest), values);
+}
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct webhook *out)
 {
     size_t len;
-    const char *settings = cursor_peek(row, 3, &len);
+    const char *settings = cursor_peek(row, columns_count(&webhook_table), &len);
     if (field_read(&webhook_table, out, settings, len, tx->master_key, tx->arena))
         return fault_set(&tx->fault, ERR_INTERNAL, "a subscription's settings do not read");
-    out->id = cursor_text(row, 0);
-    out->user_id = cursor_text(row, 1);
-    out->is_enabled = cursor_number(row, 2) != 0;
-    out->created_wall_ms = cursor_number(row, 4);
-    out->updated_wall_ms = cursor_number(row, 5);
-    return OK;
+    return columns_read(tx, row, &webhook_table, out);
 }
 
 enum err store_webhook_insert(struct tx *tx, struct webhook *webhook)
@@ -35,28 +33,27 @@ enum err store_webhook_insert(struct tx *tx, struct webhook *webhook)
     id_new("wh_", id);
     webhook->id = arena_strdup(tx->arena, id);
     webhook->created_wall_ms = webhook->updated_wall_ms = tx->now_ms;
-    EXEC(tx,
-         "INSERT INTO webhooks (id, workspace_id, is_enabled, settings, created_ms, updated_ms)"
-         " VALUES (?, ?, ?, ?, ?, ?)",
-         TEXT(id), TEXT(webhook->user_id), NUMBER(webhook->is_enabled),
-         TEXT(field_store_text(&webhook_table, webhook, tx->master_key, tx->arena)),
-         NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    const char *settings = field_store_text(&webhook_table, webhook, tx->master_key, tx->arena);
+    columns_insert(tx, &(struct row_insert){.into = "webhooks",
+                                            .table = &webhook_table,
+                                            .object = webhook,
+                                            .also = COLUMNS({"settings", TEXT(settings)})});
     return tx_result(tx);
 }
 
 enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *id,
                            struct webhook *out)
 {
-    AUTO(cursor) row =
-        QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    AUTO(cursor) row = query(tx, "FROM webhooks WHERE id = ? AND workspace_id = ?",
+                             VALUES(TEXT(id), TEXT(workspace_id)));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char *id,
                             struct webhook *out)
 {
-    AUTO(cursor) row = QUERY(tx, SELECT_WEBHOOK "WHERE id = ? AND workspace_id = ? FOR UPDATE",
-                             TEXT(id), TEXT(workspace_id));
+    AUTO(cursor) row = query(tx, "FROM webhooks WHERE id = ? AND workspace_id = ? FOR UPDATE",
+                             VALUES(TEXT(id), TEXT(workspace_id)));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
@@ -64,8 +61,8 @@ enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webh
 {
     *out = (struct webhook_list){0};
     AUTO(cursor) row =
-        QUERY(tx, SELECT_WEBHOOK "WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
-              TEXT(workspace_id));
+        query(tx, "FROM webhooks WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
+              VALUES(TEXT(workspace_id)));
     while (cursor_next(row)) {
         enum err err = read_row(tx, row, GROW(out, tx->arena));
         if (err)

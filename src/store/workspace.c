@@ -3,19 +3,13 @@
 
 #include "base/ids.h"
 #include "model/workspace.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
-#define COLUMNS "id, name, plan, balance_usd4, max_concurrent_calls, created_ms"
-
-static void read_row(struct cursor *row, struct workspace *out)
+static enum err read_row(struct tx *tx, struct cursor *row, struct workspace *out)
 {
-    *out = (struct workspace){.id = cursor_text(row, 0),
-                              .name = cursor_text(row, 1),
-                              .plan = cursor_text(row, 2),
-                              .balance_usd4 = cursor_number(row, 3),
-                              .max_concurrent_calls = cursor_number(row, 4),
-                              .created_wall_ms = cursor_number(row, 5),
-                              .currency = "USD"};
+    *out = (struct workspace){.currency = "USD"};
+    return columns_read(tx, row, &workspace_table, out);
 }
 
 enum err store_workspace_insert(struct tx *tx, struct workspace *workspace)
@@ -25,27 +19,29 @@ enum err store_workspace_insert(struct tx *tx, struct workspace *workspace)
     workspace->id = arena_strdup(tx->arena, id);
     workspace->currency = "USD";
     workspace->created_wall_ms = tx->now_ms;
-    EXEC(tx, "INSERT INTO workspaces (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?)", TEXT(id),
-         TEXT(workspace->name), TEXT(workspace->plan), NUMBER(workspace->balance_usd4),
-         NUMBER(workspace->max_concurrent_calls), NUMBER(tx->now_ms));
+    columns_insert(tx, &(struct row_insert){
+                           .into = "workspaces", .table = &workspace_table, .object = workspace});
     return tx_result(tx);
 }
 
 enum err store_workspace_get(struct tx *tx, const char *id, struct workspace *out)
 {
-    AUTO(cursor) row = QUERY(tx, "SELECT " COLUMNS " FROM workspaces WHERE id = ?", TEXT(id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    read_row(row, out);
-    return OK;
+    const char *sql = columns_select(tx, &workspace_table, NULL, "FROM workspaces WHERE id = ?");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id));
+    return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
 enum err store_workspace_list(struct tx *tx, struct workspace_list *out)
 {
     *out = (struct workspace_list){0};
-    AUTO(cursor) row = QUERY(tx, "SELECT " COLUMNS " FROM workspaces ORDER BY created_ms, id");
-    while (cursor_next(row))
-        read_row(row, GROW(out, tx->arena));
+    const char *sql =
+        columns_select(tx, &workspace_table, NULL, "FROM workspaces ORDER BY created_ms, id");
+    AUTO(cursor) row = QUERY(tx, sql);
+    while (cursor_next(row)) {
+        enum err err = read_row(tx, row, GROW(out, tx->arena));
+        if (err)
+            return err;
+    }
     return tx_result(tx);
 }
 

@@ -234,3 +234,39 @@ STORE_TEST(failed_job_leaves_nothing_behind)
     CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM deliveries"), 0);
     fix_rollback(tx);
 }
+
+/* --- words that nobody knows: a fault that names them, never the first state --- */
+
+struct odd_word {
+    const char *update, *fault;
+};
+
+static enum err read_odd(struct tx *tx, struct fix *fix, const char *id, const char *update)
+{
+    struct call call;
+    EXEC(tx, update, TEXT(id));
+    return store_call_get(tx, fix->workspace_id, NULL, id, &call);
+}
+
+STORE_TEST(a_stored_word_that_nobody_knows_is_a_fault)
+{
+    static const struct odd_word words[] = {
+        {"UPDATE calls SET status = 'odd' WHERE id = ?", "Call.status does not read: odd"},
+        {"UPDATE calls SET source = '' WHERE id = ?", "Call.source does not read: "},
+        {"UPDATE calls SET end_reason = 'odd' WHERE id = ?", "Call.end_reason does not read: odd"},
+        {"UPDATE call_turns SET role = 'odd' WHERE call_id = ?",
+         "CallTurn.role does not read: odd"},
+    };
+    fix_people(fix);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct tx *tx = fix_write(fix);
+        const char *id = fix_call(fix, tx, 6000);
+        struct call_turn turn = {.role = TURN_USER, .text = "hello", .at_wall_ms = tx->now_ms};
+        CHECK_INT(store_call_turn(tx, id, &turn), OK);
+        CHECK_INT(read_odd(tx, fix, id, words[i].update) != OK, true);
+        CHECK_INT(tx->fault.err, ERR_INTERNAL);
+        CHECK_TEXT(tx->fault.text, words[i].fault);
+        tx->fault = (struct fault){0};
+        fix_rollback(tx);
+    }
+}

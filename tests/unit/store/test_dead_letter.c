@@ -205,6 +205,24 @@ static void make_untellable(struct tx *tx, const char *id)
     EXEC(tx, "UPDATE calls SET metadata_sent = ? WHERE id = ?", TEXT(text), TEXT(id));
 }
 
+STORE_TEST(a_call_with_a_turn_that_does_not_read_ends_without_its_words)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    const char *id = fix_call(fix, tx, 6000);
+    struct call_turn turn = {.role = TURN_USER, .text = "hello", .at_wall_ms = tx->now_ms};
+    CHECK_INT(store_call_turn(tx, id, &turn), OK);
+    EXEC(tx, "UPDATE call_turns SET role = 'nobody' WHERE call_id = ?", TEXT(id));
+    struct call_end end = {.reason = END_API, .ended_wall_ms = tx->now_ms};
+    REQUIRE(store_call_end(tx, id, &end, NULL) == OK);
+    enum call_status status = CALL_CREATED;
+    CHECK_INT(store_call_status(tx, fix->workspace_id, NULL, id, &status), OK);
+    CHECK_INT(status, CALL_ENDED);
+    CHECK_INT(counts_of(tx).of_kind[DEAD_EVENT], 1);
+    CHECK_INT(QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM events WHERE type = 'call.ended'"), 1);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(a_call_whose_end_cannot_be_told_ends_all_the_same)
 {
     fix_people(fix);

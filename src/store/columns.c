@@ -1,0 +1,120 @@
+/* See columns.h. */
+#include "store/columns.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+enum { SQL_MAX_BYTES = 4096, VALUES_MOST = 39 };
+
+static void append(struct buf *out, const char *text)
+{
+    (void)buf_append_str(out, text);
+}
+
+static void append_columns(const struct field_table *table, struct buf *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->rows[i].column)
+            continue;
+        append(out, comma);
+        append(out, table->rows[i].column);
+        comma = ", ";
+    }
+}
+
+unsigned columns_count(const struct field_table *table)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < table->count; i++)
+        count += table->rows[i].column != NULL;
+    return count;
+}
+
+const char *columns_select(struct tx *tx, const struct field_table *table, const char *also,
+                           const char *rest)
+{
+    AUTO_BUF sql = BUF_INIT(SQL_MAX_BYTES);
+    append(&sql, "SELECT ");
+    append_columns(table, &sql);
+    if (also) {
+        append(&sql, ", ");
+        append(&sql, also);
+    }
+    append(&sql, " ");
+    append(&sql, rest);
+    return arena_strndup(tx->arena, sql.data, sql.len);
+}
+
+enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table, void *out)
+{
+    unsigned column = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->rows[i];
+        if (!field->column)
+            continue;
+        struct field_cell cell = {0};
+        if (field_has_text_cell(field))
+            cell.text = cursor_text(row, column);
+        else
+            cell.number = cursor_number(row, column);
+        if (!field_set_cell(field, out, &cell, tx->arena))
+            return fault_set(&tx->fault, ERR_INTERNAL, "%s.%s does not read: %.40s", table->name,
+                             field->column, cell.text);
+        column++;
+    }
+    return OK;
+}
+
+static struct db_value value_of(struct tx *tx, const struct field *field, const void *object)
+{
+    struct field_cell cell = field_cell(field, object, tx->arena);
+    return field_has_text_cell(field) ? TEXT(cell.text) : NUMBER(cell.number);
+}
+
+static void append_places(size_t count, struct buf *out)
+{
+    for (size_t i = 0; i < count; i++)
+        append(out, i ? ", ?" : "?");
+}
+
+static const char *insert_sql(struct tx *tx, const struct row_insert *insert, size_t count)
+{
+    AUTO_BUF sql = BUF_INIT(SQL_MAX_BYTES);
+    append(&sql, "INSERT INTO ");
+    append(&sql, insert->into);
+    append(&sql, " (");
+    append_columns(insert->table, &sql);
+    for (const struct column *also = insert->also; also && also->name; also++) {
+        append(&sql, ", ");
+        append(&sql, also->name);
+    }
+    append(&sql, insert->where ? ") SELECT " : ") VALUES (");
+    append_places(count, &sql);
+    append(&sql, insert->where ? " WHERE " : ")");
+    if (insert->where)
+        append(&sql, insert->where);
+    if (insert->conflict) {
+        append(&sql, " ");
+        append(&sql, insert->conflict);
+    }
+    return arena_strndup(tx->arena, sql.data, sql.len);
+}
+
+int64_t columns_insert(struct tx *tx, const struct row_insert *insert)
+{
+    struct db_value values[VALUES_MOST + 1] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < insert->table->count; i++)
+        if (insert->table->rows[i].column && n < VALUES_MOST)
+            values[n++] = value_of(tx, &insert->table->rows[i], insert->object);
+    for (const struct column *also = insert->also; also && also->name && n < VALUES_MOST; also++)
+        values[n++] = also->value;
+    size_t places = n;
+    for (const struct db_value *value = insert->values;
+         value && value->type != DB_END && n < VALUES_MOST; value++)
+        values[n++] = *value;
+    values[n].type = DB_END;
+    return tx_exec(tx, insert_sql(tx, insert, places), values);
+}

@@ -1,0 +1,56 @@
+/* A row of the database and a struct of the program by one description: the rows of a field table
+ * that name a column (model/field.h). What a SELECT lists, an INSERT writes and a struct is filled
+ * from is made from it, in the order of the table, so that a new column is one more row there.
+ * Thread: inside a job. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "model/field.h"
+#include "store/tx.h"
+
+/* "SELECT <the table's columns>, <also> <rest>", in the job's arena. also: SQL of further columns,
+ * which stand from columns_count() on; NULL: none. rest: "FROM ... WHERE ...". */
+const char *columns_select(struct tx *tx, const struct field_table *table, const char *also,
+                           const char *rest);
+unsigned columns_count(const struct field_table *table);
+
+/* Fills the members that have a column from the row's first columns; the others stay. ERR_INTERNAL,
+ * and the job's fault: a stored word is none of those that the field knows. */
+enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table,
+                      void *out) MUST_USE;
+
+/* What is written beside the table's columns. */
+struct column {
+    const char *name;
+    struct db_value value;
+};
+#define COLUMNS(...)                                                                               \
+    (const struct column[])                                                                        \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            .name = NULL                                                                           \
+        }                                                                                          \
+    }
+
+struct row_insert {
+    const char *into;
+    const struct field_table *table;
+    const void *object;
+    const struct column *also;     /* COLUMNS(...); NULL: none */
+    const char *where;             /* the row is written only where this holds; NULL: always */
+    const struct db_value *values; /* of `where`: VALUES(...) */
+    const char *conflict;          /* "ON CONFLICT ..."; NULL: a fault */
+};
+/* The number of rows written; 0 after a fault. */
+int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
+
+/* Rows of a table that only the store has. */
+#define COLUMN_TEXT(T, member, column_)   ROW_TEXT(T, member, column_, .column = (column_))
+#define COLUMN_NUMBER(T, member, column_) ROW_INT(T, member, column_, .column = (column_))
+#define COLUMN_BOOL(T, member, column_)   ROW_BOOL(T, member, column_, .column = (column_))
+#define COLUMN_WORD(T, member, column_, type, names_)                                              \
+    ROW_ENUM(T, member, column_, type, names_, .column = (column_))

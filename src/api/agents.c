@@ -6,6 +6,7 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/tools_on.h"
+#include "api/urls.h"
 #include "base/js.h"
 #include "store/agent.h"
 #include "store/ceiling.h"
@@ -56,10 +57,10 @@ FIELD_TABLE(user_query_table, struct user_query, "UserQuery", user_query_rows);
 
 static bool keep_known_documents(struct request *request, struct agent *agent)
 {
-    if (!js_get(request_body(request), "documentIds"))
+    if (!js_get(request_json(request), "documentIds"))
         return true;
     return request_found(request,
-                         store_document_keep_known(request->tx, request->principal.workspace_id,
+                         store_document_keep_known(request->job.tx, request_workspace(request),
                                                    &agent->document_ids, false));
 }
 
@@ -68,32 +69,32 @@ static bool forget_gone(struct request *request, struct agent *agent)
 {
     struct tools_around around;
     struct tool_head_list on;
-    if (!request_found(request, tools_around_agent(request->tx, agent, &around)))
+    if (!request_found(request, tools_around_agent(request->job.tx, agent, &around)))
         return false;
-    tools_on(request->tx, agent, &around, &on);
-    return request_found(request, store_document_keep_known(request->tx, agent->user_id,
+    tools_on(request->job.tx, agent, &around, &on);
+    return request_found(request, store_document_keep_known(request->job.tx, agent->user_id,
                                                             &agent->document_ids, false));
 }
 
 static bool urls_allowed(struct request *request, const struct agent *agent,
                          struct agent_tools *tools)
 {
-    const char **urls = arena_new_n(request->tx->arena, const char *, tools->url_count + 1);
+    const char **urls = arena_new_n(request->job.tx->arena, const char *, tools->url_count + 1);
     size_t count = 0;
-    if (js_get(request_body(request), "webhookUrl") && *agent->webhook_url)
+    if (js_get(request_json(request), "webhookUrl") && *agent->webhook_url)
         urls[count++] = agent->webhook_url;
     for (size_t i = 0; i < tools->url_count; i++)
         urls[count++] = tools->urls[i];
-    return request_urls_allowed(request, urls, count);
+    return urls_are_allowed(request, urls, count);
 }
 
 /* What a body says beyond the table: the catalog, tools, documents. false: answered. */
 static bool take_body(struct request *request, struct agent *agent, struct agent_tools *tools,
                       struct field_context *context)
 {
-    const struct js *body = request_body(request);
+    const struct js *body = request_json(request);
     agent_settle(agent, body, context);
-    agent_tools_load(request->tx, agent, tools);
+    agent_tools_load(request->job.tx, agent, tools);
     agent_tools_apply(tools, agent, body, context);
     return request_is_valid(request, context) && request_found(request, tools->err);
 }
@@ -105,7 +106,7 @@ void agents_list(struct request *request)
     const char *own = request_own_agent(request);
     struct text_list ids = {&own, own != NULL};
     if (own ||
-        request_found(request, store_agent_ids(request->tx, request->principal.workspace_id, &ids)))
+        request_found(request, store_agent_ids(request->job.tx, request_workspace(request), &ids)))
         agents_write(request, &ids);
 }
 
@@ -128,8 +129,8 @@ void agents_create(struct request *request)
     struct agent_tools tools;
     struct field_context context;
     request_context(request, &context);
-    field_create(&agent_table, &agent, request_body(request), &context, "");
-    agent.user_id = request->principal.workspace_id;
+    field_create(&agent_table, &agent, request_json(request), &context, "");
+    agent.user_id = request_workspace(request);
     if (!take_body(request, &agent, &tools, &context) || !urls_allowed(request, &agent, &tools))
         return;
     if (tools.is_name_taken) {
@@ -137,7 +138,7 @@ void agents_create(struct request *request)
         return;
     }
     if (keep_known_documents(request, &agent) &&
-        request_found(request, store_agent_insert(request->tx, &agent)))
+        request_found(request, store_agent_insert(request->job.tx, &agent)))
         finish(request, &tools, &agent, 1 << CEILING_AGENTS | 1 << CEILING_BYTES);
 }
 
@@ -149,7 +150,7 @@ static bool may_see(const struct request *request, const char *agent_id)
 
 void agents_get(struct request *request)
 {
-    if (may_see(request, request->params[0]))
+    if (may_see(request, request->head.params[0]))
         agents_show(request);
     else
         request_error(request, API_NOT_FOUND);
@@ -161,16 +162,16 @@ void agents_update(struct request *request)
     struct agent_tools tools;
     struct field_context context;
     request_context(request, &context);
-    enum err err =
-        store_agent_lock(request->tx, request->principal.workspace_id, request->params[0], &agent);
+    enum err err = store_agent_lock(request->job.tx, request_workspace(request),
+                                    request->head.params[0], &agent);
     if (err == ERR_NOT_FOUND) { /* the faults of the body are told first */
         field_defaults(&agent_table, &agent);
-        agent.user_id = request->principal.workspace_id;
+        agent.user_id = request_workspace(request);
     } else if (!request_found(request, err) || !forget_gone(request, &agent)) {
         return;
     }
     int64_t bytes = agent.bytes;
-    field_merge(&agent_table, &agent, request_body(request), &context, "");
+    field_merge(&agent_table, &agent, request_json(request), &context, "");
     if (!take_body(request, &agent, &tools, &context) || !request_found(request, err) ||
         !urls_allowed(request, &agent, &tools))
         return;
@@ -179,25 +180,24 @@ void agents_update(struct request *request)
         return;
     }
     if (keep_known_documents(request, &agent) &&
-        request_found(request, store_agent_update(request->tx, &agent)))
+        request_found(request, store_agent_update(request->job.tx, &agent)))
         finish(request, &tools, &agent, agent.bytes > bytes ? 1 << CEILING_BYTES : 0);
 }
 
 void agents_remove(struct request *request)
 {
-    const char *id = request->params[0];
-    if (request_found(request,
-                      store_agent_remove(request->tx, request->principal.workspace_id, id)))
+    const char *id = request->head.params[0];
+    if (request_found(request, store_agent_remove(request->job.tx, request_workspace(request), id)))
         request_answer(request, &(struct removed){true, id}, 0);
 }
 
 static void rotate(struct request *request, enum agent_key which)
 {
     struct agent agent;
-    enum err err =
-        store_agent_lock(request->tx, request->principal.workspace_id, request->params[0], &agent);
+    enum err err = store_agent_lock(request->job.tx, request_workspace(request),
+                                    request->head.params[0], &agent);
     if (request_found(request, err) &&
-        request_found(request, store_agent_rotate(request->tx, &agent, which)))
+        request_found(request, store_agent_rotate(request->job.tx, &agent, which)))
         agents_show_written(request, &agent);
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
 #include "api/tools_on.h"
 #include "model/agent.h"
 #include "model/tool.h"
@@ -37,13 +38,13 @@ struct common {
 
 static bool read_common(struct request *request, const struct place *place, struct common *out)
 {
-    const char *id = request->principal.workspace_id;
+    const char *id = request_workspace(request);
     struct workspace workspace;
     *out = (struct common){.plan = ""};
-    if (store_workspace_get(request->tx, id, &workspace) == OK)
+    if (store_workspace_get(request->job.tx, id, &workspace) == OK)
         out->plan = workspace.plan;
-    return store_document_ids(request->tx, id, false, &out->documents) == OK &&
-           (!place->is_list || tools_around_all(request->tx, id, &out->around) == OK);
+    return store_document_ids(request->job.tx, id, false, &out->documents) == OK &&
+           (!place->is_list || tools_around_all(request->job.tx, id, &out->around) == OK);
 }
 
 static bool has_id(const struct text_list *ids, const char *id)
@@ -68,7 +69,7 @@ static bool complete(struct request *request, const struct place *place, struct 
                      struct agent *agent, struct text_list *out_tools)
 {
     struct tool_head_list on;
-    struct tx *tx = request->tx;
+    struct tx *tx = request->job.tx;
     if (!place->is_list && tools_around_agent(tx, agent, &common->around) != OK)
         return false;
     tools_on(tx, agent, &common->around, &on);
@@ -84,7 +85,7 @@ static bool complete(struct request *request, const struct place *place, struct 
 static void write_head(struct request *request, struct place *place, const struct agent *agent)
 {
     struct json_out *out = &place->out;
-    const struct field_table *table = request->route->output;
+    const struct field_table *table = request->head.route->output;
     const bool is_public = table == &agent_public_key_answer_table;
     if (place->is_list)
         return;
@@ -104,7 +105,7 @@ static bool open_agent(struct request *request, struct place *place, struct comm
     if (place->written)
         agent = *place->written;
     else
-        err = store_agent_get(request->tx, request->principal.workspace_id, id, &agent);
+        err = store_agent_get(request->job.tx, request_workspace(request), id, &agent);
     if (err)
         return err == ERR_NOT_FOUND && place->is_list;
     if (!complete(request, place, common, &agent, &place->tools))
@@ -120,7 +121,7 @@ static bool write_tool(struct request *request, struct place *place)
 {
     struct tool tool;
     const char *id = place->tools.items[place->tool_at++];
-    enum err err = store_tool_get(request->tx, request->principal.workspace_id, id, &tool);
+    enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
     if (!err)
         field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     return !err || err == ERR_NOT_FOUND;
@@ -145,7 +146,7 @@ static bool step(struct request *request, struct place *place, struct common *co
 /* What is left of an agent's tools when the piece ends in it. */
 static void keep_tools(struct request *request, struct place *place)
 {
-    struct arena *arena = pieces_keep(request);
+    struct arena *arena = pieces_keep(&request->pieces);
     struct text_list left = {arena_new_n(arena, const char *, place->tools.count + 1), 0};
     for (size_t i = place->tool_at; i < place->tools.count; i++)
         left.items[left.count++] = arena_strdup(arena, place->tools.items[i]);
@@ -158,24 +159,24 @@ static void more(struct request *request)
     struct place *place = request->pieces.place;
     struct common common;
     if (!read_common(request, place, &common)) {
-        pieces_fail(request);
+        request_break_pieces(request);
         return;
     }
     while (place->is_open || place->at < place->ids.count) {
-        if (pieces_are_enough(request)) {
+        if (request_piece_is_full(request)) {
             if (place->is_open)
                 keep_tools(request, place);
             return;
         }
         if (!step(request, place, &common)) {
-            pieces_fail(request);
+            request_break_pieces(request);
             return;
         }
     }
     if (place->is_list)
         out_array_end(&place->out);
     out_object_end(&place->out);
-    pieces_end(request);
+    pieces_end(&request->pieces);
 }
 
 static void begin(struct request *request, const struct text_list *ids, const struct agent *written,
@@ -193,7 +194,7 @@ static void begin(struct request *request, const struct text_list *ids, const st
         out_key(&place->out, "agents");
         out_array(&place->out);
     }
-    pieces_begin(request, more, place, sizeof *place);
+    request_answer_pieces(request, more, place, sizeof *place);
 }
 
 void agents_write(struct request *request, const struct text_list *ids)
@@ -210,14 +211,14 @@ static void show(struct request *request, const char *id, const struct agent *wr
 void agents_show(struct request *request)
 {
     struct agent agent;
-    if (request_found(request, store_agent_get(request->tx, request->principal.workspace_id,
-                                               request->params[0], &agent)))
+    if (request_found(request, store_agent_get(request->job.tx, request_workspace(request),
+                                               request->head.params[0], &agent)))
         show(request, agent.id, &agent);
 }
 
 static void show_written(struct request *request)
 {
-    const struct agent *agent = request->state;
+    const struct agent *agent = request->job.state;
     show(request, agent->id, agent);
 }
 
@@ -225,7 +226,7 @@ void agents_show_written(struct request *request, const struct agent *agent)
 {
     struct agent *copy = arena_new_of(request->arena, struct agent);
     field_copy(&agent_table, agent, copy, request->arena);
-    request->state = copy;
-    request->shown = arena_printf(request->arena, "agent %s", agent->id);
-    request_show(request, show_written);
+    request->job.state = copy;
+    request->once.shown = arena_printf(request->arena, "agent %s", agent->id);
+    run_show(request, show_written);
 }

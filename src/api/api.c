@@ -7,8 +7,14 @@
 #include <strings.h>
 
 #include "api/admission.h"
+#include "api/cors.h"
 #include "api/internal.h"
+#include "api/proxy.h"
 #include "api/request.h"
+#include "api/router.h"
+#include "api/run.h"
+#include "api/send.h"
+#include "api/sweeper.h"
 #include "base/config.h"
 #include "base/ids.h"
 #include "base/loop.h"
@@ -67,30 +73,40 @@ static bool is_type(const char *header, const char *type)
 static bool is_file(const struct request *request)
 {
     const char *type = request_header(request, "Content-Type");
-    return request->route->body == ROUTE_JSON_OR_FILE && type &&
+    return request->head.route->body == ROUTE_JSON_OR_FILE && type &&
            is_type(type, "application/octet-stream");
 }
 
 static size_t body_limit(const struct request *request)
 {
-    size_t own = request->route->max_body_bytes;
-    return request->is_upload ? DOCUMENT_FILE_BYTES : own ? own : (size_t)JSON_BYTES;
+    size_t own = request->head.route->max_body_bytes;
+    return request->body.is_upload ? DOCUMENT_FILE_BYTES : own ? own : (size_t)JSON_BYTES;
 }
 
 /* A body that nobody reads is not kept; that of a POST is what its Idempotency-Key stands for. */
 static struct http_body_choice choose_body(const struct request *request)
 {
-    bool is_read =
-        request->route->body != ROUTE_NO_BODY || strcmp(request->http->method, "POST") == 0;
-    return (struct http_body_choice){.form = request->is_upload ? HTTP_BODY_FILE
-                                             : is_read          ? HTTP_BODY_MEMORY
-                                                                : HTTP_BODY_DROP,
+    bool is_read = request->head.route->body != ROUTE_NO_BODY ||
+                   strcmp(request->head.http->method, "POST") == 0;
+    return (struct http_body_choice){.form = request->body.is_upload ? HTTP_BODY_FILE
+                                             : is_read               ? HTTP_BODY_MEMORY
+                                                                     : HTTP_BODY_DROP,
                                      .max_bytes = body_limit(request)};
 }
 
 static bool has_body(const struct request *request)
 {
-    return request->http->content_length > 0 || request_header(request, "Transfer-Encoding");
+    return request->head.http->content_length > 0 || request_header(request, "Transfer-Encoding");
+}
+
+/* While the body comes, its own pace is looked at instead of the deadline. */
+static void want_body(struct request *request, const struct http_body_choice *choice)
+{
+    timer_stop(&request->deadline);
+    if (http_body_want(request->exchange, choice))
+        return;                              /* on_request comes, or has come */
+    request_error(request, API_UNAVAILABLE); /* the client has left */
+    send_answer(request);
 }
 
 /* 413 and 415, as far as the head tells; then the body may come. A file that is too long is told by
@@ -98,39 +114,40 @@ static bool has_body(const struct request *request)
 static void check_head(struct request *request)
 {
     const char *type = request_header(request, "Content-Type");
-    request->is_upload = is_file(request);
+    request->body.is_upload = is_file(request);
     struct http_body_choice choice = choose_body(request);
-    bool is_json = !request->is_upload && request->route->body != ROUTE_NO_BODY;
-    if (!request->is_upload && request->http->content_length > (int64_t)choice.max_bytes) {
+    bool is_json = !request->body.is_upload && request->head.route->body != ROUTE_NO_BODY;
+    if (!request->body.is_upload &&
+        request->head.http->content_length > (int64_t)choice.max_bytes) {
         request_error(request, API_BODY_TOO_LARGE);
     } else if (is_json && has_body(request) && type && !is_type(type, "application/json")) {
         request_error(request, API_UNSUPPORTED_MEDIA_TYPE);
     } else {
-        request_want_body(request, &choice);
+        want_body(request, &choice);
         return;
     }
-    request_send(request);
+    send_answer(request);
 }
 
 bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
 {
     struct api *api = arg;
     struct request *request = http_exchange_user(exchange);
-    return admission_take(api->admission, &request->admitted,
-                          request->is_upload ? SHARE_DISK : SHARE_MEMORY, (int64_t)more_bytes);
+    return admission_take(api->admission, &request->who.admitted,
+                          request->body.is_upload ? SHARE_DISK : SHARE_MEMORY, (int64_t)more_bytes);
 }
 
 /* ---- who may ---- */
 
 static bool is_allowed(const struct request *request)
 {
-    switch (request->route->auth) {
+    switch (request->head.route->auth) {
     case ROUTE_WORKSPACE:
-        return request->principal.kind == KEY_WORKSPACE;
+        return request->who.principal.kind == KEY_WORKSPACE;
     case ROUTE_EITHER:
-        return request->principal.kind != KEY_PUBLISHABLE;
+        return request->who.principal.kind != KEY_PUBLISHABLE;
     case ROUTE_PUBLISHABLE:
-        return request->principal.kind == KEY_PUBLISHABLE;
+        return request->who.principal.kind == KEY_PUBLISHABLE;
     case ROUTE_NONE:
         break;
     }
@@ -150,15 +167,16 @@ static bool has_row(const struct field_table *table, const char *name)
 static bool names_other_workspace(struct request *request)
 {
     AUTO_BUF value = BUF_INIT(4096);
-    enum err err = url_query_get(request->http->query, "userId", &value);
+    enum err err = url_query_get(request->head.http->query, "userId", &value);
     if (err == ERR_NOT_FOUND)
         return false;
-    if (err == OK && value.len == 0 && strcmp(request->route->method, "GET") == 0 &&
-        has_row(request->route->query, "userId")) {
-        request->principal.workspace_id[0] = '\0';
+    if (err == OK && value.len == 0 && strcmp(request->head.route->method, "GET") == 0 &&
+        has_row(request->head.route->query, "userId")) {
+        request->who.principal.workspace_id[0] = '\0';
         return false;
     }
-    return err != OK || strcmp(value.data ? value.data : "", request->principal.workspace_id) != 0;
+    return err != OK ||
+           strcmp(value.data ? value.data : "", request->who.principal.workspace_id) != 0;
 }
 
 static void check_scope(struct request *request)
@@ -168,26 +186,19 @@ static void check_scope(struct request *request)
         return;
     }
     request_error(request, API_FORBIDDEN);
-    request_send(request);
+    send_answer(request);
 }
 
 static void check_path(struct request *request)
 {
-    struct route_match match;
-    route_find(request->http->method, request->http->path, &match);
-    if (match.route) {
-        request->route = match.route;
-        memcpy(request->params, match.params, sizeof match.params);
+    if (request->head.route) {
         check_scope(request);
         return;
     }
-    if (*match.allow) {
-        request_error(request, API_METHOD_NOT_ALLOWED);
-        answer_header(&request->answer, "Allow", arena_strdup(request->arena, match.allow));
-    } else {
-        request_error(request, API_NOT_FOUND);
-    }
-    request_send(request);
+    request_error(request, request->head.allow ? API_METHOD_NOT_ALLOWED : API_NOT_FOUND);
+    if (request->head.allow)
+        answer_header(&request->answer, "Allow", request->head.allow);
+    send_answer(request);
 }
 
 static void refuse_rate(struct request *request, int64_t retry_s)
@@ -195,33 +206,33 @@ static void refuse_rate(struct request *request, int64_t retry_s)
     request_error(request, API_RATE_LIMITED);
     answer_header(&request->answer, "Retry-After",
                   arena_printf(request->arena, "%" PRId64, MAX(retry_s, 1)));
-    request_send(request);
+    send_answer(request);
 }
 
 /* Too much is under way: of this client or workspace, or of all. */
-void request_refuse_share(struct request *request, enum admission_share share)
+static void refuse_share(struct request *request, enum admission_share share)
 {
-    if (admission_is_own(request->api->admission, &request->admitted, share)) {
+    if (admission_is_own(request->api->admission, &request->who.admitted, share)) {
         refuse_rate(request, 1);
         return;
     }
     request_error(request, API_UNAVAILABLE);
-    request_send(request);
+    send_answer(request);
 }
 
 static void check_rate(struct request *request)
 {
-    const struct principal *who = &request->principal;
+    const struct principal *who = &request->who.principal;
     bool is_visitor = who->kind == KEY_PUBLISHABLE;
-    const char *name =
-        is_visitor ? arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->admitted.site)
-        : who->kind == KEY_AGENT ? who->agent_id
-                                 : who->key_id;
-    if (!rates_request(request->api->rates, name, &request->limit))
-        refuse_rate(request, request->limit.retry_s);
-    else if (!admission_know(request->api->admission, &request->admitted, who->workspace_id,
+    const char *name = is_visitor ? arena_printf(request->arena, "pk:%s:%s", who->agent_id,
+                                                 request->who.admitted.site)
+                       : who->kind == KEY_AGENT ? who->agent_id
+                                                : who->key_id;
+    if (!rates_request(request->api->rates, name, &request->who.limit))
+        refuse_rate(request, request->who.limit.retry_s);
+    else if (!admission_know(request->api->admission, &request->who.admitted, who->workspace_id,
                              is_visitor))
-        request_refuse_share(request, SHARE_PLACES);
+        refuse_share(request, SHARE_PLACES);
     else
         check_path(request);
 }
@@ -230,30 +241,42 @@ static void check_rate(struct request *request)
 static void refuse_key(struct request *request)
 {
     struct limit_state limit;
-    if (!rates_failure(request->api->rates, &request->client, &limit)) {
+    if (!rates_failure(request->api->rates, &request->who.client, &limit)) {
         refuse_rate(request, limit.retry_s);
         return;
     }
     request_error(request, API_UNAUTHORIZED);
-    if (embed_is_path(request->http->path))
-        embed_any_origin(request);
-    request_send(request);
+    if (request->head.is_for_pages)
+        cors_allow_any(request);
+    send_answer(request);
+}
+
+/* The key is known, and whether the page that asks may read the answer. */
+static void check_known(struct request *request)
+{
+    if (request->is_late)
+        send_answer(request); /* told already */
+    else
+        check_rate(request);
 }
 
 static void on_key(void *arg, enum err err, const struct principal *principal)
 {
     struct request *request = arg;
     if (request->is_late) {
-        request_send(request); /* told already */
+        send_answer(request); /* told already */
     } else if (err != OK) {
         request_error(request, API_UNAVAILABLE);
-        request_send(request);
+        send_answer(request);
     } else if (!principal) {
         refuse_key(request);
     } else {
-        request->principal = *principal;
-        request->has_principal = true;
-        check_rate(request);
+        request->who.principal = *principal;
+        request->who.is_known = true;
+        if (principal->kind == KEY_PUBLISHABLE && request->head.is_for_pages)
+            cors_find(request, check_known);
+        else
+            check_known(request);
     }
 }
 
@@ -268,27 +291,31 @@ static void check_key(struct request *request)
     const char *key = header + sizeof scheme - 1;
     key += strspn(key, " ");
     if (key_is_valid(key)) /* typing errors need no look-up */
-        keys_find(request->api->keys, key, request->admitted.site, on_key, request);
+        keys_find(request->api->keys, key, request->who.admitted.site, on_key, request);
     else
         refuse_key(request);
 }
 
-/* OPTIONS: a preflight of the embed endpoint, else the methods of a known path. */
-static bool answer_options(struct request *request)
+/* OPTIONS: a preflight of what pages call, else the methods of a known path. */
+static void answer_options(struct request *request)
 {
-    struct route_match match;
-    if (strcmp(request->http->method, "OPTIONS") != 0)
-        return false;
-    route_find("OPTIONS", request->http->path, &match);
-    if (!*match.allow)
-        return false;
     request->answer.status = 204;
-    if (embed_is_path(request->http->path))
-        embed_preflight(request);
+    if (request->head.is_for_pages)
+        cors_preflight(request);
     answer_header(&request->answer, "Allow",
-                  arena_printf(request->arena, "%s, OPTIONS", match.allow));
-    request_send(request);
-    return true;
+                  arena_printf(request->arena, "%s, OPTIONS", request->head.allow));
+    send_answer(request);
+}
+
+static void match_route(struct request *request)
+{
+    struct request_head *head = &request->head;
+    struct route_match match;
+    route_find(head->http->method, head->http->path, &match);
+    head->route = match.route;
+    head->allow = *match.allow ? arena_strdup(request->arena, match.allow) : NULL;
+    head->is_for_pages = match.is_for_pages;
+    memcpy(head->params, match.params, sizeof head->params);
 }
 
 void api_on_head(void *arg, struct http_exchange *take_exchange)
@@ -296,31 +323,37 @@ void api_on_head(void *arg, struct http_exchange *take_exchange)
     struct api *api = arg;
     static const struct http_body_choice none = {.form = HTTP_BODY_DROP};
     struct request *request = request_new(api, take_exchange);
-    struct route_match match;
-    if (answer_options(request))
-        return;
-    route_find(request->http->method, request->http->path, &match);
-    if (match.route && match.route->auth == ROUTE_NONE) {
-        request->route = match.route;
-        request_want_body(request, &none);
-    } else if (admission_take(api->admission, &request->admitted, SHARE_PLACES, 1)) {
+    const struct request_head *head = &request->head;
+    timer_init(&request->deadline, api->deps.control, send_late, request);
+    timer_set_after(&request->deadline, RUN_ANSWER_US);
+    match_route(request);
+    if (head->allow && strcmp(head->http->method, "OPTIONS") == 0)
+        answer_options(request);
+    else if (head->route && head->route->auth == ROUTE_NONE)
+        want_body(request, &none);
+    else if (admission_take(api->admission, &request->who.admitted, SHARE_PLACES, 1))
         check_key(request);
-    } else {
-        request_refuse_share(request, SHARE_PLACES);
-    }
+    else
+        refuse_share(request, SHARE_PLACES);
+}
+
+void api_on_gone(void *arg, struct http_exchange *exchange)
+{
+    (void)arg;
+    request_free(http_exchange_user(exchange));
 }
 
 void api_on_request(void *arg, struct http_exchange *take_exchange)
 {
     struct request *request = http_exchange_user(take_exchange);
     (void)arg;
-    if (request->http->body_state == HTTP_BODY_NO_ROOM) {
-        request_refuse_share(request, request->is_upload ? SHARE_DISK : SHARE_MEMORY);
-    } else if (request->http->body_state == HTTP_BODY_TOO_LONG && !request->is_upload) {
+    if (request->head.http->body_state == HTTP_BODY_NO_ROOM) {
+        refuse_share(request, request->body.is_upload ? SHARE_DISK : SHARE_MEMORY);
+    } else if (request->head.http->body_state == HTTP_BODY_TOO_LONG && !request->body.is_upload) {
         request_error(request, API_BODY_TOO_LARGE);
-        request_send(request);
+        send_answer(request);
     } else {
-        request_start(request);
+        run_start(request);
     }
 }
 

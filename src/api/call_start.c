@@ -9,7 +9,9 @@
 
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
 #include "api/tools_on.h"
+#include "api/urls.h"
 #include "base/ids.h"
 #include "base/js.h"
 #include "base/mem.h"
@@ -127,7 +129,7 @@ static void fill_webhooks(struct call_start_state *state)
 static void fill_call(struct request *request, struct call_start_state *state,
                       enum call_source source, const char *plan)
 {
-    struct arena *arena = request->tx->arena;
+    struct arena *arena = request->job.tx->arena;
     struct call *call = &state->call;
     char id[ID_SIZE], suffix[9];
     uuid_new(id);
@@ -141,7 +143,7 @@ static void fill_call(struct request *request, struct call_start_state *state,
     call->agent_id = state->agent.id;
     call->room_name = arena_printf(arena, "call-%s", id);
     call->source = source;
-    call->created_wall_ms = request->tx->now_ms;
+    call->created_wall_ms = request->job.tx->now_ms;
     call->cost_per_minute_usd4 = state->agent.cost_per_minute_usd4;
     call->participant_identity = state->start.participant.identity;
     fill_metadata(state, arena);
@@ -161,9 +163,9 @@ struct waiting {
 
 static void answer_started(struct request *request)
 {
-    const struct waiting *waiting = request->state;
+    const struct waiting *waiting = request->job.state;
     struct call call;
-    if (!request_found(request, store_call_get(request->tx, request->principal.workspace_id, NULL,
+    if (!request_found(request, store_call_get(request->job.tx, request_workspace(request), NULL,
                                                waiting->id, &call)))
         return;
     struct token_claims claims = token_claims_for_caller(call.room_name, waiting->identity,
@@ -187,11 +189,11 @@ static void dispatched(void *arg, enum err err, const char *message)
 {
     struct request *request = arg;
     if (err == OK) {
-        request_job(request, STORE_READ, answer_started);
+        run_job(request, STORE_READ, answer_started);
         return;
     }
-    answer_error(&request->answer, API_DISPATCH_FAILED, message, NULL);
-    request_finish(request);
+    request_error_says(request, API_DISPATCH_FAILED, message);
+    run_finish(request);
 }
 
 /* What the plan of the call is made of, in the request's arena: the job's own is gone by then. */
@@ -232,7 +234,7 @@ static void planned(void *arg, struct call_plan *plan)
 /* After the commit: tools are read by a reading job, however large they are. */
 static void dispatch(struct request *request)
 {
-    const struct waiting *waiting = request->state;
+    const struct waiting *waiting = request->job.state;
     call_plan_load(request->deps->store, calls_snapshots(request->deps->calls), waiting->source,
                    request->deps->control, planned, request);
 }
@@ -263,8 +265,8 @@ static bool may_visitor_start(struct request *request, const struct call_start_s
     int64_t waiting;
     if (!state->visitor)
         return true;
-    if (!request_found(
-            request, store_visitor_waiting(request->tx, state->agent.id, state->visitor, &waiting)))
+    if (!request_found(request, store_visitor_waiting(request->job.tx, state->agent.id,
+                                                      state->visitor, &waiting)))
         return false;
     if (waiting >= VISITOR_CALLS_MAX)
         refuse_concurrent(request);
@@ -276,21 +278,21 @@ static bool insert_counted(struct request *request, const struct call_start_stat
                            int64_t most_running)
 {
     int64_t running;
-    const char *id = request->principal.workspace_id;
+    const char *id = request_workspace(request);
     if (!may_visitor_start(request, state) ||
-        !request_found(request, store_workspace_lock(request->tx, id)) ||
-        !request_found(request, store_call_running(request->tx, id, &running)))
+        !request_found(request, store_workspace_lock(request->job.tx, id)) ||
+        !request_found(request, store_call_running(request->job.tx, id, &running)))
         return false;
     if (running >= most_running) {
         refuse_concurrent(request);
         return false;
     }
     return request_found(request,
-                         store_call_insert(request->tx, &state->call, state->agent.webhook_url,
+                         store_call_insert(request->job.tx, &state->call, state->agent.webhook_url,
                                            state->join_until_wall_ms)) &&
            (!state->visitor ||
             request_found(request,
-                          store_visitor_mark(request->tx, state->call.id, state->visitor)));
+                          store_visitor_mark(request->job.tx, state->call.id, state->visitor)));
 }
 
 /* The tools that are on, and without those and the documents that were removed. */
@@ -319,41 +321,41 @@ bool call_start_insert(struct request *request, struct call_start_state *state,
 {
     struct workspace workspace;
     settle_agent(request, &state->agent);
-    const char *id = request->principal.workspace_id;
+    const char *id = request_workspace(request);
     if (!choose_language(request, state) ||
-        !request_found(request, store_workspace_get(request->tx, id, &workspace)))
+        !request_found(request, store_workspace_get(request->job.tx, id, &workspace)))
         return false;
     if (workspace.balance_usd4 <= 0) {
         request_error(request, API_INSUFFICIENT_BALANCE);
         return false;
     }
-    if (!request_found(request, find_tools(request->tx, state)))
+    if (!request_found(request, find_tools(request->job.tx, state)))
         return false;
     if (state->start.config.prompt.system) /* contract: that prompt runs without tools */
         state->tools.count = 0;
     fill_call(request, state, source, workspace.plan);
     if (!insert_counted(request, state, workspace.max_concurrent_calls))
         return false;
-    request->state = keep_waiting(request, state);
-    request->after = dispatch;
+    request->job.state = keep_waiting(request, state);
+    request_after(request, dispatch);
     return true;
 }
 
 void calls_create(struct request *request)
 {
-    struct arena *arena = request->tx->arena;
+    struct arena *arena = request->job.tx->arena;
     struct call_start_state *state = arena_new_of(arena, struct call_start_state);
     struct call_start *start = &state->start;
     struct field_context context;
     request_context(request, &context);
-    field_create(&call_start_table, start, request_body(request), &context, "");
+    field_create(&call_start_table, start, request_json(request), &context, "");
     if (!request_is_valid(request, &context) ||
-        !request_found(request, store_agent_get(request->tx, request->principal.workspace_id,
+        !request_found(request, store_agent_get(request->job.tx, request_workspace(request),
                                                 start->agent_id, &state->agent)))
         return;
     const char **urls = arena_new_n(arena, const char *, start->webhooks.count);
     for (size_t i = 0; i < start->webhooks.count; i++)
         urls[i] = start->webhooks.items[i].url;
-    if (request_urls_allowed(request, urls, start->webhooks.count))
+    if (urls_are_allowed(request, urls, start->webhooks.count))
         (void)call_start_insert(request, state, CALL_SOURCE_API);
 }

@@ -7,6 +7,7 @@
 #include "api/calls_show.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
 #include "base/enum.h"
 #include "model/call.h"
 #include "store/call.h"
@@ -59,14 +60,14 @@ void calls_list(struct request *request)
         return;
     const char *own = request_own_agent(request);
     struct call_filter filter = {
-        .workspace_id = request->principal.workspace_id,
+        .workspace_id = request_workspace(request),
         .agent_id = own ? own : query.agent_id,
         .status = enum_find(call_status_names, CALL_STATUS_COUNT, query.status),
         .limit = (unsigned)query.limit,
         .before = query.before,
     };
     bool is_foreign = own && query.agent_id && strcmp(own, query.agent_id) != 0;
-    enum err err = is_foreign ? OK : store_call_list(request->tx, &filter, &page);
+    enum err err = is_foreign ? OK : store_call_list(request->job.tx, &filter, &page);
     if (err == ERR_INVALID)
         request_fault(request, "before", "is no nextCursor of this list");
     else if (request_found(request, err))
@@ -76,9 +77,9 @@ void calls_list(struct request *request)
 /* How the call of the path stands; false: answered. */
 static bool get_status(struct request *request, enum call_status *out)
 {
-    return request_found(request,
-                         store_call_status(request->tx, request->principal.workspace_id,
-                                           request_own_agent(request), request->params[0], out));
+    return request_found(request, store_call_status(request->job.tx, request_workspace(request),
+                                                    request_own_agent(request),
+                                                    request->head.params[0], out));
 }
 
 void calls_get(struct request *request)
@@ -93,7 +94,7 @@ static void answer_ended(struct request *request)
     enum call_status status;
     if (!get_status(request, &status))
         return;
-    request->shown = arena_printf(request->arena, "call %s", request->params[0]);
+    request->once.shown = arena_printf(request->arena, "call %s", request->head.params[0]);
     if (status == CALL_ENDED)
         calls_write_one(request);
     else
@@ -104,12 +105,12 @@ static void answer_ended(struct request *request)
 static void on_ended(void *arg, enum err err, const char *message)
 {
     (void)err, (void)message;
-    request_job(arg, STORE_READ, answer_ended);
+    run_job(arg, STORE_READ, answer_ended);
 }
 
 static void end_call(struct request *request)
 {
-    calls_end(request->deps->calls, request->principal.workspace_id, request->params[0], on_ended,
+    calls_end(request->deps->calls, request_workspace(request), request->head.params[0], on_ended,
               request);
 }
 
@@ -119,9 +120,9 @@ void calls_end_one(struct request *request)
     if (!get_status(request, &status))
         return;
     if (status == CALL_ENDED) /* its first reason stays */
-        request_show(request, answer_ended);
+        run_show(request, answer_ended);
     else
-        request->after = end_call;
+        request_after(request, end_call);
 }
 
 /* ---- say ---- */
@@ -164,13 +165,13 @@ static void on_said(void *arg, enum err err, const char *message)
         request_answer(request, &(struct said_answer){true}, 0);
     else
         request_error(request, say_error(err));
-    request_finish(request);
+    run_finish(request);
 }
 
 static void say_line(struct request *request)
 {
-    calls_say(request->deps->calls, request->principal.workspace_id, request->params[0],
-              request->state, on_said, request);
+    calls_say(request->deps->calls, request_workspace(request), request->head.params[0],
+              request->job.state, on_said, request);
 }
 
 void calls_say_one(struct request *request)
@@ -179,13 +180,13 @@ void calls_say_one(struct request *request)
     enum call_status status;
     struct field_context context;
     request_context(request, &context);
-    field_create(&say_body_table, &body, request_body(request), &context, "");
+    field_create(&say_body_table, &body, request_json(request), &context, "");
     if (!request_is_valid(request, &context) || !get_status(request, &status))
         return;
     if (status != CALL_ACTIVE) {
         request_error(request, API_CALL_NOT_ACTIVE);
         return;
     }
-    request->state = arena_strdup(request->arena, body.text);
-    request->after = say_line;
+    request->job.state = arena_strdup(request->arena, body.text);
+    request_after(request, say_line);
 }

@@ -28,7 +28,7 @@ static enum err open_call(struct request *request, struct place *place)
     struct call call;
     const char *id = place->ids.items[place->at++];
     enum err err =
-        store_call_row(request->tx, request->principal.workspace_id, place->agent_id, id, &call);
+        store_call_row(request->job.tx, request_workspace(request), place->agent_id, id, &call);
     if (err)
         return err;
     if (!place->is_list)
@@ -44,8 +44,8 @@ static enum err write_turns(struct request *request, struct place *place)
 {
     struct call_turn_list turns;
     const char *id = place->ids.items[place->at - 1];
-    enum err err =
-        store_call_turns(request->tx, id, place->next_turn, PIECE_BYTES, &turns, &place->next_turn);
+    enum err err = store_call_turns(request->job.tx, id, place->next_turn, PIECE_BYTES, &turns,
+                                    &place->next_turn);
     for (size_t i = 0; i < turns.count && !err; i++)
         field_write(&call_turn_table, &turns.items[i], request_answer_views(request), NULL,
                     &place->out);
@@ -80,16 +80,16 @@ static void more(struct request *request)
 {
     struct place *place = request->pieces.place;
     while (place->is_open || place->at < place->ids.count) {
-        if (pieces_are_enough(request))
+        if (request_piece_is_full(request))
             return;
         enum err err = step(request, place);
         if (err && !(err == ERR_NOT_FOUND && place->is_list)) { /* gone since the list was begun */
-            pieces_fail(request);
+            request_break_pieces(request);
             return;
         }
     }
     write_end(place);
-    pieces_end(request);
+    pieces_end(&request->pieces);
 }
 
 static struct place *make_place(struct request *request)
@@ -112,17 +112,17 @@ void calls_write_page(struct request *request, const struct call_page *page)
         *GROW(&place->ids, arena) = arena_strdup(arena, page->ids.items[i]);
     out_key(&place->out, "calls");
     out_array(&place->out);
-    pieces_begin(request, more, place, sizeof *place);
+    request_answer_pieces(request, more, place, sizeof *place);
 }
 
 void calls_write_one(struct request *request)
 {
     enum call_status status;
-    if (!request_found(request,
-                       store_call_status(request->tx, request->principal.workspace_id,
-                                         request_own_agent(request), request->params[0], &status)))
+    if (!request_found(request, store_call_status(request->job.tx, request_workspace(request),
+                                                  request_own_agent(request),
+                                                  request->head.params[0], &status)))
         return;
     struct place *place = make_place(request);
-    *GROW(&place->ids, request->arena) = request->params[0];
-    pieces_begin(request, more, place, sizeof *place);
+    *GROW(&place->ids, request->arena) = request->head.params[0];
+    request_answer_pieces(request, more, place, sizeof *place);
 }

@@ -68,7 +68,7 @@ FIELD_TABLE(document_cards_answer_table, struct document_cards_answer, "Document
 void documents_list(struct request *request)
 {
     struct documents_answer answer = {0};
-    if (request_found(request, store_document_list(request->tx, request->principal.workspace_id,
+    if (request_found(request, store_document_list(request->job.tx, request_workspace(request),
                                                    &answer.documents)))
         request_answer(request, &answer, 0);
 }
@@ -91,9 +91,9 @@ static enum api_error insert_error(enum err err)
 static bool has_balance(struct request *request)
 {
     struct workspace workspace;
-    const char *id = request->principal.workspace_id;
-    if (!request_found(request, store_workspace_lock(request->tx, id)) ||
-        !request_found(request, store_workspace_get(request->tx, id, &workspace)))
+    const char *id = request_workspace(request);
+    if (!request_found(request, store_workspace_lock(request->job.tx, id)) ||
+        !request_found(request, store_workspace_get(request->job.tx, id, &workspace)))
         return false;
     if (workspace.balance_usd4 <= 0)
         request_error(request, API_INSUFFICIENT_BALANCE);
@@ -104,9 +104,9 @@ static bool has_balance(struct request *request)
 static bool add(struct request *request, struct document *document,
                 const struct document_source *source)
 {
-    document->user_id = request->principal.workspace_id;
+    document->user_id = request_workspace(request);
     document->bytes = (int64_t)source->len;
-    enum err err = store_document_insert(request->tx, document, source,
+    enum err err = store_document_insert(request->job.tx, document, source,
                                          config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
     if (err == OK)
         return true;
@@ -132,7 +132,7 @@ static bool find_kind(const struct request *request, const char *name, enum docu
         [EXTRACT_DOCX] = DOCUMENT_DOCX,
     };
     enum extract_kind kind;
-    if (extract_kind_of(request->http->body_fd, &kind) != OK)
+    if (extract_kind_of(request->head.http->body_fd, &kind) != OK)
         return false;
     *out = kinds[kind];
     return (!ends_with(name, ".pdf") || kind == EXTRACT_PDF) &&
@@ -144,7 +144,7 @@ static void create_from_file(struct request *request, const char *name)
 {
     struct document_answer answer;
     struct document *document = &answer.document;
-    const struct http_request *http = request->http;
+    const struct http_request *http = request->head.http;
     bool is_whole = http->body_state != HTTP_BODY_TOO_LONG;
     if (!name || *name == '\0') {
         request_error(request, API_NAME_REQUIRED);
@@ -174,12 +174,12 @@ void documents_create(struct request *request)
     struct field_context context;
     if (!request_query(request, &query))
         return;
-    if (request->is_upload) {
+    if (request->body.is_upload) {
         create_from_file(request, query.name);
         return;
     }
     request_context(request, &context);
-    field_create(&document_body_table, &body, request_body(request), &context, "");
+    field_create(&document_body_table, &body, request_json(request), &context, "");
     if (!request_is_valid(request, &context) || !has_balance(request))
         return;
     field_defaults(&document_table, &answer.document);
@@ -195,12 +195,12 @@ void documents_get(struct request *request)
     struct document_cards_answer answer = {0};
     struct passage *passages;
     size_t count;
-    if (!request_found(request, store_document_get(request->tx, request->principal.workspace_id,
-                                                   request->params[0], &answer.document)) ||
-        !request_found(request,
-                       store_document_passages(request->tx, request->params[0], &passages, &count)))
+    if (!request_found(request, store_document_get(request->job.tx, request_workspace(request),
+                                                   request->head.params[0], &answer.document)) ||
+        !request_found(request, store_document_passages(request->job.tx, request->head.params[0],
+                                                        &passages, &count)))
         return;
-    answer.cards.items = arena_new_n(request->tx->arena, struct card, count);
+    answer.cards.items = arena_new_n(request->job.tx->arena, struct card, count);
     for (size_t i = 0; i < count; i++)
         if (passages[i].question)
             answer.cards.items[answer.cards.count++] =
@@ -218,14 +218,15 @@ static void file_more(struct request *request)
     struct file_place *place = request->pieces.place;
     const void *piece;
     size_t len;
-    while (!pieces_are_enough(request)) {
-        enum err err = store_document_piece(request->tx, place->id, place->position, &piece, &len);
+    while (!request_piece_is_full(request)) {
+        enum err err =
+            store_document_piece(request->job.tx, place->id, place->position, &piece, &len);
         if (err == ERR_NOT_FOUND) {
-            pieces_end(request);
+            pieces_end(&request->pieces);
             return;
         }
         if (err || buf_append(&request->answer.body, piece, len)) {
-            pieces_fail(request);
+            request_break_pieces(request);
             return;
         }
         place->position++;
@@ -237,8 +238,8 @@ void documents_file(struct request *request)
 {
     struct document document;
     struct answer *answer = &request->answer;
-    enum err err = store_document_get(request->tx, request->principal.workspace_id,
-                                      request->params[0], &document);
+    enum err err = store_document_get(request->job.tx, request_workspace(request),
+                                      request->head.params[0], &document);
     if (err == OK && !document.is_stored)
         err = ERR_NOT_FOUND;
     if (!request_found(request, err))
@@ -246,15 +247,15 @@ void documents_file(struct request *request)
     answer->content_type = "application/octet-stream";
     answer_header(answer, "Content-Disposition", "attachment");
     struct file_place *place = arena_new_of(request->arena, struct file_place);
-    place->id = request->params[0];
-    pieces_begin(request, file_more, place, sizeof *place);
+    place->id = request->head.params[0];
+    request_answer_pieces(request, file_more, place, sizeof *place);
 }
 
 void documents_retry(struct request *request)
 {
     struct document_answer answer;
-    enum err err = store_document_retry(request->tx, request->principal.workspace_id,
-                                        request->params[0], &answer.document);
+    enum err err = store_document_retry(request->job.tx, request_workspace(request),
+                                        request->head.params[0], &answer.document);
     if (err == ERR_CONFLICT || err == ERR_BUSY)
         request_error(request, err == ERR_BUSY ? API_KNOWLEDGE_BUSY : API_CONFLICT);
     else if (request_found(request, err))
@@ -263,9 +264,9 @@ void documents_retry(struct request *request)
 
 void documents_remove(struct request *request)
 {
-    const char *id = request->params[0];
+    const char *id = request->head.params[0];
     if (request_found(request,
-                      store_document_remove(request->tx, request->principal.workspace_id, id)))
+                      store_document_remove(request->job.tx, request_workspace(request), id)))
         request_answer(request, &(struct removed){true, id}, 0);
 }
 
@@ -301,16 +302,17 @@ void search_documents(struct request *request)
     struct field_context context;
     int64_t started_us = clock_now_us();
     request_context(request, &context);
-    field_create(&search_body_table, &body, request_body(request), &context, "");
+    field_create(&search_body_table, &body, request_json(request), &context, "");
     if (!request_is_valid(request, &context))
         return;
     if (!request_found(request,
-                       store_document_keep_known(request->tx, request->principal.workspace_id,
+                       store_document_keep_known(request->job.tx, request_workspace(request),
                                                  &body.document_ids, true)))
         return;
     if (body.document_ids.count &&
-        !request_found(request, know_search(request->deps->know, request->tx, &body.document_ids,
-                                            body.query, KNOW_HITS_MAX, &answer.hits)))
+        !request_found(request,
+                       know_search(request->deps->know, request->job.tx, &body.document_ids,
+                                   body.query, KNOW_HITS_MAX, &answer.hits)))
         return;
     answer.took_ms = (clock_now_us() - started_us) / 1000;
     request_answer(request, &answer, 0);

@@ -11,10 +11,8 @@
 
 static void answer_text(struct request *request, int status, const char *text)
 {
-    struct answer *answer = &request->answer;
-    answer->status = status;
-    answer->content_type = "text/plain; charset=utf-8";
-    (void)buf_append_str(&answer->body, text);
+    request_answer_as(request, status, "text/plain; charset=utf-8");
+    (void)buf_append_str(&request->answer.body, text);
 }
 
 void health_get(struct request *request)
@@ -43,7 +41,8 @@ static bool may_read_metrics(const struct request *request)
         const char *sent = header + sizeof scheme - 1;
         return strlen(sent) == strlen(token) && crypto_equal(sent, token, strlen(token));
     }
-    return net_addr_is_loopback(&request->http->peer) && net_addr_is_loopback(&request->client);
+    return net_addr_is_loopback(&request->head.http->peer) &&
+           net_addr_is_loopback(&request->who.client);
 }
 
 void metrics_get(struct request *request)
@@ -52,7 +51,6 @@ void metrics_get(struct request *request)
         request_error(request, API_UNAUTHORIZED);
         return;
     }
-    request->answer.status = 200;
-    request->answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    request_answer_as(request, 200, "text/plain; version=0.0.4; charset=utf-8");
     metrics_print(&request->answer.body);
 }

@@ -1,5 +1,7 @@
 /* A POST with an Idempotency-Key: reserved before any effect, answered again as the first time
  * (contract, Idempotency). */
+#include "api/idempotency.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -29,33 +31,34 @@ static bool sha_of_file(const struct http_request *http, char out[SHA256_HEX])
 
 static const char *body_sha(struct request *request)
 {
-    const struct http_request *http = request->http;
-    if (*request->body_sha)
-        return request->body_sha;
-    bool is_file = request->is_upload && http->body_fd >= 0 && http->body_len;
-    if (!is_file || !sha_of_file(http, request->body_sha))
-        crypto_sha256_hex(http->body ? http->body : "", http->body ? http->body_len : 0,
-                          request->body_sha);
-    return request->body_sha;
+    const struct http_request *http = request->head.http;
+    struct request_body *sent = &request->body;
+    if (*sent->sha)
+        return sent->sha;
+    bool is_file = sent->is_upload && http->body_fd >= 0 && http->body_len;
+    if (!is_file || !sha_of_file(http, sent->sha))
+        crypto_sha256_hex(http->body ? http->body : "", http->body ? http->body_len : 0, sent->sha);
+    return sent->sha;
 }
 
 /* All visitors of a page share its publishable key: what one was answered is not another's. */
 static const char *owner(struct request *request)
 {
-    const struct principal *who = &request->principal;
+    const struct principal *who = &request->who.principal;
     if (who->kind == KEY_PUBLISHABLE)
-        return arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->admitted.site);
+        return arena_printf(request->arena, "pk:%s:%s", who->agent_id, request->who.admitted.site);
     return *who->key_id ? who->key_id : who->agent_id;
 }
 
 static struct idempotency_key key_of(struct request *request)
 {
     return (struct idempotency_key){
-        .scope = request->admitted.workspace,
-        .limits = request->principal.kind == KEY_PUBLISHABLE ? visitors_limits : workspace_limits,
+        .scope = request->who.admitted.workspace,
+        .limits =
+            request->who.principal.kind == KEY_PUBLISHABLE ? visitors_limits : workspace_limits,
         .owner = owner(request),
-        .target = request->http->target,
-        .key = request->idempotency_key,
+        .target = request->head.http->target,
+        .key = request->once.key,
         .body_sha = body_sha(request),
     };
 }
@@ -69,63 +72,72 @@ static bool is_printable(const char *text)
     return len >= 1 && len <= 255;
 }
 
-/* Gives out what was answered before: as it was, or, where it was too long to be kept, what it
- * showed as that is now. */
+/* The answer as it was. */
 static void replay(struct request *request, const struct kept_answer *kept)
 {
-    struct answer *answer = &request->answer;
-    request->is_replay = true;
-    if (*kept->shown) {
-        request->shown = arena_strdup(request->arena, kept->shown);
-        request->after = request_show_again;
-        return;
-    }
-    answer->status = kept->status;
-    buf_reset(&answer->body);
-    (void)buf_append(&answer->body, kept->body, kept->body_len);
+    request_answer_as(request, kept->status, "application/json");
+    buf_reset(&request->answer.body);
+    (void)buf_append(&request->answer.body, kept->body, kept->body_len);
 }
 
-bool idempotency_reserve(struct request *request)
+static enum api_error reserve_error(enum err err)
+{
+    switch (err) {
+    case ERR_BUSY:
+        return API_IDEMPOTENCY_KEY_IN_USE;
+    case ERR_INVALID:
+        return API_IDEMPOTENCY_KEY_REUSED;
+    default:
+        return API_INTERNAL_ERROR;
+    }
+}
+
+enum idempotency idempotency_reserve(struct request *request)
 {
     const char *header = request_header(request, "Idempotency-Key");
-    request->idempotency_key = NULL;
-    if (!header || strcmp(request->http->method, "POST") != 0)
-        return true;
+    struct request_once *once = &request->once;
+    struct kept_answer kept = {0};
+    once->key = NULL;
+    once->is_replay = false;
+    if (!header || strcmp(request->head.http->method, "POST") != 0)
+        return IDEMPOTENCY_NEW;
     if (!is_printable(header)) {
         request_fault(request, "Idempotency-Key", "must be 1 to 255 printable characters");
-        return false;
+        return IDEMPOTENCY_ANSWERED;
     }
-    request->idempotency_key = header;
+    once->key = header;
     struct idempotency_key key = key_of(request);
-    struct kept_answer kept = {0};
-    enum err err = store_idempotency_reserve(request->tx, &key, &kept);
+    enum err err = store_idempotency_reserve(request->job.tx, &key, &kept);
     if (err == OK)
-        return true;
-    request->idempotency_key = NULL; /* this answer is none of its own */
-    if (err == ERR_CONFLICT)
-        replay(request, &kept);
-    else
-        request_error(request, err == ERR_BUSY      ? API_IDEMPOTENCY_KEY_IN_USE
-                               : err == ERR_INVALID ? API_IDEMPOTENCY_KEY_REUSED
-                                                    : API_INTERNAL_ERROR);
-    return false;
+        return IDEMPOTENCY_NEW;
+    once->key = NULL; /* this answer is none of its own */
+    once->is_replay = err == ERR_CONFLICT;
+    if (!once->is_replay) {
+        request_error(request, reserve_error(err));
+        return IDEMPOTENCY_ANSWERED;
+    }
+    if (*kept.shown) {
+        once->shown = arena_strdup(request->arena, kept.shown);
+        return IDEMPOTENCY_SHOWN;
+    }
+    replay(request, &kept);
+    return IDEMPOTENCY_ANSWERED;
 }
 
 enum err idempotency_settle(struct request *request)
 {
     struct idempotency_key key = key_of(request);
     const struct answer *answer = &request->answer;
-    bool is_whole = !request->pieces.more || request->pieces.is_whole;
     struct kept_answer kept = {.status = answer->status};
-    if (answer->status == 0 || (request->shown && !is_whole)) {
-        kept.status = request->route->status;
-        kept.shown = request->shown;
-        request->is_noted = true;
+    if (answer->status == 0 || (request->once.shown && pieces_has_more(&request->pieces))) {
+        kept.status = request->head.route->status;
+        kept.shown = request->once.shown;
+        request->once.is_noted = true;
     } else if (!idempotency_keeps(answer->status)) {
-        return request->is_noted ? OK : store_idempotency_release(request->tx, &key);
+        return request->once.is_noted ? OK : store_idempotency_release(request->job.tx, &key);
     } else {
         kept.body = answer->body.data;
         kept.body_len = answer->body.len;
     }
-    return store_idempotency_keep(request->tx, &key, &kept);
+    return store_idempotency_keep(request->job.tx, &key, &kept);
 }

@@ -21,9 +21,10 @@ FIELD_TABLE(me_answer_table, struct me_answer, "Me", me_rows);
 
 void me_get(struct request *request)
 {
-    const struct principal *who = &request->principal;
+    const struct principal *who = &request->who.principal;
     struct workspace workspace;
-    if (!request_found(request, store_workspace_get(request->tx, who->workspace_id, &workspace)))
+    if (!request_found(request,
+                       store_workspace_get(request->job.tx, who->workspace_id, &workspace)))
         return;
     struct me_answer answer = {
         .account = "null",

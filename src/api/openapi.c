@@ -515,6 +515,6 @@ void openapi_get(struct request *request)
     struct buf *document = &request->api->openapi;
     if (document->len == 0)
         openapi_write(request->deps->public_url, document);
-    request->answer.status = 200;
+    request_answer_as(request, 200, "application/json");
     (void)buf_append(&request->answer.body, document->data, document->len);
 }

@@ -1,10 +1,12 @@
-/* Trusted proxies: networks whose X-Forwarded-For counts. */
+#include "api/proxy.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/internal.h"
 #include "base/mem.h"
+#include "net/addr.h"
+#include "net/http_server.h"
 
 enum { PROXIES_MAX = 32 };
 

@@ -1,19 +1,18 @@
-/* One request from its head to its answer. The checks stand in the order of the contract, and all
- * that the head can tell is told before a byte of the body is read:
+/* One request, from its head to its answer. It is divided by who fills each part; the others read
+ * it:
  *
- *   api_on_head: preflight -> place -> key (401) -> rate (429) -> path (404, 405) -> scope and
- *     userId (403) -> 413, 415 -> the body may come                             control loop
- *   api_on_request: job                                                         control loop
- *   job: JSON -> idempotency -> handler                                         store thread
- *   done: answer, or request->after (network, calls), or another job            control loop
+ *   head, who     api.c: what the head told, who asks
+ *   body, job     run.c: the body while a job runs, what runs next
+ *   answer        the handler; send.c gives it to the client
+ *   pieces        pieces.c: of an answer that may be long
+ *   urls          urls.c: what is known of the URLs of the body
+ *   once          idempotency.c: its Idempotency-Key
  *
- * A request that has no answer at its deadline is answered 503. What it has under way goes on to
- * its end, which nobody hears but its Idempotency-Key; the request is freed only then.
+ * A handler is straight-line code: it reads the body, asks the store, and leaves one outcome (enum
+ * step). It makes all its checks before its first write where it can; what it wrote before it
+ * refuses is undone.
  *
- * A handler is straight-line code: it reads the body, asks the store, and leaves an answer. What
- * must wait for something else sets `after`; that runs on the control loop after the commit and
- * goes on with request_job() or request_finish(). A handler makes all its checks before its first
- * write: an answer of 4xx or 5xx leaves nothing behind. */
+ * Thread: a store thread inside the request's job, else the control loop. Never both at once. */
 #pragma once
 
 #include <stdatomic.h>
@@ -25,7 +24,7 @@
 #include "api/api.h"
 #include "api/limit.h"
 #include "api/pieces.h"
-#include "api/router.h"
+#include "api/route.h"
 #include "base/crypto.h"
 #include "base/loop.h"
 #include "model/catalog.h"
@@ -35,113 +34,135 @@
 
 struct js;
 
+/* What a handler leaves. */
+enum step {
+    STEP_NONE,     /* nothing: a fault of ours, answered with 500 */
+    STEP_ANSWERED, /* the answer is ready */
+    STEP_AFTER,    /* after(), on the control loop, once the job is committed */
+    STEP_RESOLVE,  /* names of URLs must be resolved first: undone, then run from its start */
+    STEP_UNDO,     /* refused: the answer is ready, what the job wrote is undone */
+};
+
+struct request_head {
+    const struct http_request *http;
+    const char *id;
+    const struct route *route; /* NULL: nothing is at this path, or not by this method */
+    const char *allow;         /* the path's methods; NULL: nothing is there */
+    bool is_for_pages;
+    char params[ROUTE_PARAMS_MAX][64];
+    int64_t begun_us;
+};
+
+struct request_who {
+    struct net_addr client;
+    struct admitted admitted; /* what it holds of what is shared */
+    struct principal principal;
+    bool is_known; /* its key was found */
+    struct limit_state limit;
+    const char *allow_origin; /* of the page that may read the answer (CORS); NULL: none */
+};
+
+struct request_body {
+    bool is_upload;       /* a file: http->body_fd, of http->body_len bytes */
+    struct js *json;      /* while a job runs */
+    char sha[SHA256_HEX]; /* "" until idempotency.c needs it */
+};
+
+struct request_job {
+    struct tx *tx; /* while it runs */
+    handler_fn *run;
+    handler_fn *show; /* run_show(): makes the answer of one that wrote */
+    enum step step;
+    handler_fn *after;
+    void *state;   /* the handler's own, in the request's arena, for after() and show() */
+    bool is_first; /* none was committed yet */
+};
+
 /* What is known about a URL of the body. */
 enum url_state { URL_UNKNOWN, URL_ALLOWED, URL_DENIED };
 struct checked_url {
     const char *url;
     enum url_state state;
 };
-enum { REQUEST_URLS_MAX = 128 };
+struct request_urls {
+    struct checked_url *items; /* of URLS_MAX; NULL until one is a name */
+    size_t count, waiting;
+};
+
+struct request_once {
+    const char *key;   /* NULL: no Idempotency-Key was sent */
+    const char *shown; /* "<kind> <id>" of what the answer shows, to show it again when it is too
+                          long to be kept */
+    bool is_reserved;  /* the key is taken, and that is committed */
+    bool is_settled;   /* the answer is kept, or the key free again, in the job that runs */
+    bool is_noted;     /* `shown` is kept: the effect is never had twice */
+    bool is_replay;
+};
 
 struct request {
     struct api *api;
     const struct api_deps *deps;
     struct http_exchange *exchange;
-    const struct http_request *http; /* read by both threads, changed by none */
-    struct arena *arena;             /* lives until the answer */
-    const struct route *route;
-    char params[ROUTE_PARAMS_MAX][64];
-    const char *id;
-    struct net_addr client;
-    struct admitted admitted; /* what it holds of what is shared */
-    struct principal principal;
-    bool has_principal;
-    struct limit_state limit;
-    int64_t started_us;
-
-    struct js *body;
-    char body_sha[SHA256_HEX]; /* "" until a job needs it */
-    bool is_upload;            /* the body is a file: http->body_fd, of http->body_len bytes */
+    struct arena *arena; /* lives until the answer is sent */
+    struct request_head head;
+    struct request_who who;
+    struct request_body body;
+    struct request_job job;
     struct answer answer;
-    struct pieces pieces; /* of an answer that may be long */
-
+    struct pieces pieces;
+    struct request_urls urls;
+    struct request_once once;
     struct timer deadline;
     _Atomic bool is_late; /* told 503; set by the control loop, read by jobs too */
-
-    struct tx *tx;     /* inside a job */
-    handler_fn *step;  /* what the job runs */
-    handler_fn *show;  /* makes the answer of one that wrote */
-    handler_fn *after; /* after its commit, on the control loop; NULL: the answer is ready */
-    void *state;       /* the handler's own, in the request's arena */
-    bool is_undone;    /* the job rolled back on purpose */
-
-    struct checked_url *urls;
-    size_t url_count, url_waiting;
-
-    const char *idempotency_key; /* NULL: none was sent */
-    const char *shown; /* what the answer shows, to show it again when it is too long to be kept */
-    bool is_first_job, is_reserved, is_settled, is_replay;
-    bool is_noted; /* what it shows is kept: its effect is never had twice */
-
-    bool is_origin_known; /* CORS of the publishable key is decided */
 };
 
-/* ---- for handlers ---- */
+/* ---- its life, for api.c and send.c ---- */
 
+struct request *request_new(struct api *api, struct http_exchange *exchange);
+void request_free(struct request *request); /* its exchange is gone */
+/* A job in the line of the request's workspace; `done` on the control loop. */
+enum err request_store_job(struct request *request, enum store_mode mode, store_fn *fn,
+                           store_done_fn *done) MUST_USE;
+
+/* ---- what was sent ---- */
+
+const char *request_header(const struct request *request, const char *name);
 /* The body as a tree: an object, or whatever was sent. */
-const struct js *request_body(struct request *request);
+const struct js *request_json(const struct request *request);
 void request_context(struct request *request, struct field_context *out);
 /* Reads the query by the route's table; false: answered. */
 bool request_query(struct request *request, void *out);
+
+/* ---- who asks ---- */
+
+const char *request_workspace(const struct request *request);
+/* NULL, or the only agent that the key may see. */
+const char *request_own_agent(const struct request *request);
+
+/* ---- outcomes ---- */
+
+/* By the route's table and status; views beside those of the route. */
+void request_answer(struct request *request, const void *object, unsigned views);
+unsigned request_answer_views(const struct request *request);
+/* An answer that is no JSON by a table: the handler appends to request->answer.body. */
+void request_answer_as(struct request *request, int status, const char *content_type);
+/* An answer in pieces (pieces.h): calls more() for the first one. place: of len bytes, in the
+ * request's arena. */
+void request_answer_pieces(struct request *request, more_fn *more, void *place, size_t len);
+bool request_piece_is_full(const struct request *request);
+/* It cannot be finished: an error before the first piece was sent, later the connection is cut. */
+void request_break_pieces(struct request *request);
+/* Refusals. sentence: NULL for the table's own. */
+void request_error(struct request *request, enum api_error error);
+void request_error_says(struct request *request, enum api_error error, const char *sentence);
+void request_fault(struct request *request, const char *field, const char *message);
+/* Goes on with fn on the control loop after the commit; fn ends with run_job() or run_finish(). */
+void request_after(struct request *request, handler_fn *fn);
+
 /* Are there no faults? false: answered with 403 or 400 and all of them. */
 bool request_is_valid(struct request *request, const struct field_context *context);
 /* Is it there? false: answered with 404, or 500. */
 bool request_found(struct request *request, enum err err);
-/* Are all these URLs public? false: answered, or the names must be resolved first: return, the
- * handler runs again from its start. */
-bool request_urls_allowed(struct request *request, const char *const *urls, size_t count);
-void request_error(struct request *request, enum api_error error);
-void request_fault(struct request *request, const char *field, const char *message);
-/* By the route's table and status; views beside those of the route. */
-void request_answer(struct request *request, const void *object, unsigned views);
-unsigned request_answer_views(const struct request *request);
 /* Does the workspace hold no more than it may, now that the job has written? grown: bits of what it
  * has added to (store/ceiling.h). false: answered. */
 bool request_fits(struct request *request, unsigned grown);
-/* NULL, or the only agent that the key may see. */
-const char *request_own_agent(const struct request *request);
-static inline unsigned request_views(const struct request *request)
-{
-    return request->principal.kind == KEY_AGENT ? FIELD_VIEW_AGENT : 0;
-}
-const char *request_header(const struct request *request, const char *name);
-/* In a job that has written: its answer is made by `step` in a reading one, so that writers do not
- * wait for it. request->shown is set before where it may be too long to be kept. */
-void request_show(struct request *request, handler_fn *step);
-
-/* ---- on the control loop ---- */
-
-/* Runs step in a job; then request->after or the answer. */
-void request_job(struct request *request, enum store_mode mode, handler_fn *step);
-/* The answer is ready: keeps it for its Idempotency-Key, and sends it. */
-void request_finish(struct request *request);
-
-/* ---- request.c for api.c ---- */
-struct request *request_new(struct api *api, struct http_exchange *exchange);
-void request_want_body(struct request *request, const struct http_body_choice *choice);
-void request_start(struct request *request); /* from the scope checks on */
-void request_send(struct request *request);  /* the request is gone */
-/* A job of the request's workspace; done on the control loop. */
-enum err request_store_job(struct request *request, enum store_mode mode, store_fn *fn,
-                           store_done_fn *done) MUST_USE;
-void request_free(struct request *request);       /* its exchange is gone */
-void request_show_again(struct request *request); /* request->shown, as it is now */
-void request_refuse_share(struct request *request, enum admission_share share);
-
-/* ---- idempotency.c for request.c: inside a job ---- */
-/* false: answered, by the kept answer or by a refusal. */
-bool idempotency_reserve(struct request *request);
-bool idempotency_keeps(int status);
-/* In the job that made the answer, or in one of its own: keeps it or gives the key free. What was
- * done and may be too long is kept by what it shows, from the job on that did it. */
-enum err idempotency_settle(struct request *request) MUST_USE;

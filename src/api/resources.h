@@ -3,7 +3,7 @@
  * on the control loop. */
 #pragma once
 
-#include "api/router.h"
+#include "api/route.h"
 
 handler_fn me_get, catalog_get, voices_list;
 extern const struct field_table me_answer_table, catalog_answer_table, voices_query_table,

@@ -55,6 +55,7 @@ void route_find(const char *method, const char *path, struct route_match *out)
             (must_equal && strcmp(routes[i].path, path) != 0))
             continue;
         allow_add(out, routes[i].method);
+        out->is_for_pages |= routes[i].is_for_pages;
         if (!out->route && strcmp(routes[i].method, method) == 0) {
             out->route = &routes[i];
             memcpy(out->params, params, sizeof params);

@@ -1,6 +1,6 @@
-/* Kept answers over their day are removed also where no new one comes. Looks with a read, so that
- * an idle service writes nothing. Thread: the control loop. */
-#include "api/internal.h"
+/* Looks with a read, so that an idle service writes nothing. */
+#include "api/sweeper.h"
+
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"

@@ -3,6 +3,8 @@
 
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
+#include "api/urls.h"
 #include "base/js.h"
 #include "base/mem.h"
 #include "model/agent.h"
@@ -67,12 +69,12 @@ static void more_tools(struct request *request)
     struct place *place = request->pieces.place;
     while (place->at < place->ids.count) {
         struct tool tool;
-        if (pieces_are_enough(request))
+        if (request_piece_is_full(request))
             return;
         const char *id = place->ids.items[place->at++];
-        enum err err = store_tool_get(request->tx, request->principal.workspace_id, id, &tool);
+        enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
         if (err && err != ERR_NOT_FOUND) { /* removed since the list was begun */
-            pieces_fail(request);
+            request_break_pieces(request);
             return;
         }
         if (!err)
@@ -80,7 +82,7 @@ static void more_tools(struct request *request)
     }
     out_array_end(&place->out);
     out_object_end(&place->out);
-    pieces_end(request);
+    pieces_end(&request->pieces);
 }
 
 void tools_list(struct request *request)
@@ -89,7 +91,7 @@ void tools_list(struct request *request)
     struct tools_query query;
     struct text_list ids;
     if (!request_query(request, &query) ||
-        !request_found(request, store_tool_ids(request->tx, request->principal.workspace_id,
+        !request_found(request, store_tool_ids(request->job.tx, request_workspace(request),
                                                query.agent_id, &ids)))
         return;
     if (query.agent_id && *query.agent_id == '\0') /* no agent's id: nothing is meant */
@@ -102,12 +104,12 @@ void tools_list(struct request *request)
     out_object(&place->out);
     out_key(&place->out, "tools");
     out_array(&place->out);
-    pieces_begin(request, more_tools, place, sizeof *place);
+    request_answer_pieces(request, more_tools, place, sizeof *place);
 }
 
 static void show_written(struct request *request)
 {
-    request_answer(request, request->state, 0);
+    request_answer(request, request->job.state, 0);
 }
 
 /* A tool that this job has written. */
@@ -120,9 +122,9 @@ static void answer_written(struct request *request, const struct tool *tool)
     }
     struct tool_answer *copy = arena_new_of(request->arena, struct tool_answer);
     field_copy(&tool_answer_table, &answer, copy, request->arena);
-    request->state = copy;
-    request->shown = arena_printf(request->arena, "tool %s", tool->id);
-    request_show(request, show_written);
+    request->job.state = copy;
+    request->once.shown = arena_printf(request->arena, "tool %s", tool->id);
+    run_show(request, show_written);
 }
 
 /* Own tools of an agent, and the tools of no agent among themselves, differ in their names. */
@@ -131,7 +133,7 @@ static bool name_is_free(struct request *request, const struct tool *tool, const
     bool is_taken = false;
     if (strcmp(tool->name, before) == 0)
         return true;
-    enum err err = store_tool_name_taken(request->tx, request->principal.workspace_id,
+    enum err err = store_tool_name_taken(request->job.tx, request_workspace(request),
                                          tool->agent_id, tool->name, &is_taken);
     if (!request_found(request, err))
         return false;
@@ -146,18 +148,18 @@ void tools_create(struct request *request)
     struct agent agent;
     struct field_context context;
     request_context(request, &context);
-    field_create(&tool_table, &tool, request_body(request), &context, "");
+    field_create(&tool_table, &tool, request_json(request), &context, "");
     if (!request_is_valid(request, &context))
         return;
-    tool.user_id = request->principal.workspace_id;
+    tool.user_id = request_workspace(request);
     tool.source_id = tool.id = "";
-    if (*tool.agent_id &&
-        !request_found(request, store_agent_lock(request->tx, tool.user_id, tool.agent_id, &agent)))
+    if (*tool.agent_id && !request_found(request, store_agent_lock(request->job.tx, tool.user_id,
+                                                                   tool.agent_id, &agent)))
         return;
-    if (!request_urls_allowed(request, &tool.url, 1) ||
+    if (!urls_are_allowed(request, &tool.url, 1) ||
         (*tool.agent_id && !name_is_free(request, &tool, "")))
         return;
-    if (request_found(request, store_tool_insert(request->tx, &tool)) &&
+    if (request_found(request, store_tool_insert(request->job.tx, &tool)) &&
         request_fits(request, 1 << CEILING_TOOLS | 1 << CEILING_BYTES))
         answer_written(request, &tool);
 }
@@ -165,8 +167,8 @@ void tools_create(struct request *request)
 void tools_get(struct request *request)
 {
     struct tool_answer answer;
-    if (request_found(request, store_tool_get(request->tx, request->principal.workspace_id,
-                                              request->params[0], &answer.tool)))
+    if (request_found(request, store_tool_get(request->job.tx, request_workspace(request),
+                                              request->head.params[0], &answer.tool)))
         request_answer(request, &answer, 0);
 }
 
@@ -175,30 +177,30 @@ void tools_update(struct request *request)
     struct tool tool;
     struct field_context context;
     request_context(request, &context);
-    enum err err =
-        store_tool_lock(request->tx, request->principal.workspace_id, request->params[0], &tool);
+    enum err err = store_tool_lock(request->job.tx, request_workspace(request),
+                                   request->head.params[0], &tool);
     if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
         field_defaults(&tool_table, &tool);
     else if (!request_found(request, err))
         return;
     const char *name_before = tool.name;
     int64_t bytes_before = tool.bytes;
-    field_merge(&tool_table, &tool, request_body(request), &context, "");
+    field_merge(&tool_table, &tool, request_json(request), &context, "");
     if (!request_is_valid(request, &context) || !request_found(request, err))
         return;
-    if (js_get(request_body(request), "url") && !request_urls_allowed(request, &tool.url, 1))
+    if (js_get(request_json(request), "url") && !urls_are_allowed(request, &tool.url, 1))
         return;
     if (*tool.agent_id && !name_is_free(request, &tool, name_before))
         return;
-    if (request_found(request, store_tool_update(request->tx, &tool)) &&
+    if (request_found(request, store_tool_update(request->job.tx, &tool)) &&
         request_fits(request, tool.bytes > bytes_before ? 1 << CEILING_BYTES : 0))
         answer_written(request, &tool);
 }
 
 void tools_remove(struct request *request)
 {
-    const char *id = request->params[0];
-    if (request_found(request, store_tool_remove(request->tx, request->principal.workspace_id, id)))
+    const char *id = request->head.params[0];
+    if (request_found(request, store_tool_remove(request->job.tx, request_workspace(request), id)))
         request_answer(request, &(struct tool_removed){true, id}, 0);
 }
 
@@ -241,7 +243,7 @@ struct tool_test {
 /* On a store thread: reading a long answer takes its time. */
 static void answer_tested(struct request *request)
 {
-    const struct tool_result *result = request->state;
+    const struct tool_result *result = request->job.state;
     AUTO(js) parsed = tool_result_data(result);
     AUTO(js) named = tool_result_headers(result);
     AUTO_MEM char *data = js_print(parsed);
@@ -262,14 +264,14 @@ static void test_done(void *arg, const struct tool_result *result)
     struct request *request = arg;
     struct tool_result *kept = arena_new_of(request->arena, struct tool_result);
     tool_result_copy(request->arena, result, kept);
-    request->state = kept;
-    request_job(request, STORE_READ, answer_tested);
+    request->job.state = kept;
+    run_job(request, STORE_READ, answer_tested);
 }
 
 /* On the control loop, after the tool was read. */
 static void run_test(struct request *request)
 {
-    struct tool_test *test = request->state;
+    struct tool_test *test = request->job.state;
     AUTO(js) arguments = js_object();
     for (size_t i = 0; i < test->body.params.count; i++)
         js_set(arguments, test->body.params.items[i].name,
@@ -278,7 +280,7 @@ static void run_test(struct request *request)
         .tool = &test->tool,
         .arguments = arguments,
         .agent_id = test->tool.agent_id,
-        .workspace_id = request->principal.workspace_id,
+        .workspace_id = request_workspace(request),
         .is_test = true,
     };
     tool_run_start(request->deps->http, &input, test_done, request);
@@ -286,14 +288,14 @@ static void run_test(struct request *request)
 
 void tools_test(struct request *request)
 {
-    struct tool_test *test = arena_new_of(request->tx->arena, struct tool_test);
+    struct tool_test *test = arena_new_of(request->job.tx->arena, struct tool_test);
     struct field_context context;
     request_context(request, &context);
-    field_create(&tool_test_body_table, &test->body, request_body(request), &context, "");
+    field_create(&tool_test_body_table, &test->body, request_json(request), &context, "");
     if (!request_is_valid(request, &context) ||
-        !request_found(request, store_tool_get(request->tx, request->principal.workspace_id,
-                                               request->params[0], &test->tool)))
+        !request_found(request, store_tool_get(request->job.tx, request_workspace(request),
+                                               request->head.params[0], &test->tool)))
         return;
-    request->state = test;
-    request->after = run_test;
+    request->job.state = test;
+    request_after(request, run_test);
 }

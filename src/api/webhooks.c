@@ -5,6 +5,8 @@
 
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
+#include "api/urls.h"
 #include "base/ids.h"
 #include "base/js.h"
 #include "event/delivery.h"
@@ -50,13 +52,13 @@ static const char *new_secret(struct request *request)
 {
     char secret[40];
     webhook_secret_new(secret);
-    return arena_strdup(request->tx->arena, secret);
+    return arena_strdup(request->job.tx->arena, secret);
 }
 
 void webhooks_list(struct request *request)
 {
     struct webhooks_answer answer = {0};
-    if (request_found(request, store_webhook_list(request->tx, request->principal.workspace_id,
+    if (request_found(request, store_webhook_list(request->job.tx, request_workspace(request),
                                                   &answer.webhooks)))
         request_answer(request, &answer, 0);
 }
@@ -75,16 +77,16 @@ void webhooks_create(struct request *request)
     struct webhook *webhook = &answer.webhook;
     struct field_context context;
     request_context(request, &context);
-    field_create(&webhook_table, webhook, request_body(request), &context, "");
-    if (!request_is_valid(request, &context) || !request_urls_allowed(request, &webhook->url, 1))
+    field_create(&webhook_table, webhook, request_json(request), &context, "");
+    if (!request_is_valid(request, &context) || !urls_are_allowed(request, &webhook->url, 1))
         return;
-    webhook->user_id = request->principal.workspace_id;
+    webhook->user_id = request_workspace(request);
     default_events(webhook);
     if (*webhook->secret == '\0')
         webhook->secret = new_secret(request);
-    if (!request_found(request, store_workspace_lock(request->tx, webhook->user_id)))
+    if (!request_found(request, store_workspace_lock(request->job.tx, webhook->user_id)))
         return;
-    enum err err = store_webhook_insert(request->tx, webhook);
+    enum err err = store_webhook_insert(request->job.tx, webhook);
     if (err == ERR_LIMIT)
         request_error(request, API_SUBSCRIPTION_LIMIT_REACHED);
     else if (request_found(request, err))
@@ -94,8 +96,8 @@ void webhooks_create(struct request *request)
 void webhooks_get(struct request *request)
 {
     struct webhook_answer answer;
-    if (request_found(request, store_webhook_get(request->tx, request->principal.workspace_id,
-                                                 request->params[0], &answer.webhook)))
+    if (request_found(request, store_webhook_get(request->job.tx, request_workspace(request),
+                                                 request->head.params[0], &answer.webhook)))
         request_answer(request, &answer, 0);
 }
 
@@ -107,16 +109,16 @@ struct disabled {
 /* After the commit: what has been taken already and waits for a connection goes as well. */
 static void tell_dropped(struct request *request)
 {
-    const struct disabled *disabled = request->state;
+    const struct disabled *disabled = request->job.state;
     delivery_drop(request->deps->delivery, disabled->answer.webhook.id);
     request_answer(request, &disabled->answer, disabled->views);
-    request_finish(request);
+    run_finish(request);
 }
 
 /* rotateSecret is no member of the subscription. */
 static bool wants_rotation(struct request *request, struct field_context *context)
 {
-    const struct js *wish = js_get(request_body(request), "rotateSecret");
+    const struct js *wish = js_get(request_json(request), "rotateSecret");
     if (js_type(wish) != JS_NULL && js_type(wish) != JS_BOOL)
         faults_add(&context->faults, "rotateSecret", "must be true or false");
     return js_bool(wish, false);
@@ -127,10 +129,10 @@ void webhooks_update(struct request *request)
     struct webhook_answer answer;
     struct webhook *webhook = &answer.webhook;
     struct field_context context;
-    const struct js *body = request_body(request);
+    const struct js *body = request_json(request);
     request_context(request, &context);
-    enum err err = store_webhook_lock(request->tx, request->principal.workspace_id,
-                                      request->params[0], webhook);
+    enum err err = store_webhook_lock(request->job.tx, request_workspace(request),
+                                      request->head.params[0], webhook);
     if (err == ERR_NOT_FOUND) /* the faults of the body are told first */
         field_defaults(&webhook_table, webhook);
     else if (!request_found(request, err))
@@ -139,40 +141,40 @@ void webhooks_update(struct request *request)
     bool must_rotate = wants_rotation(request, &context);
     if (!request_is_valid(request, &context) || !request_found(request, err))
         return;
-    if (js_get(body, "url") && !request_urls_allowed(request, &webhook->url, 1))
+    if (js_get(body, "url") && !urls_are_allowed(request, &webhook->url, 1))
         return;
     default_events(webhook);
     if (must_rotate)
         webhook->secret = new_secret(request);
-    if (!request_found(request, store_webhook_update(request->tx, webhook)))
+    if (!request_found(request, store_webhook_update(request->job.tx, webhook)))
         return;
     unsigned views = must_rotate ? FIELD_VIEW_REVEAL : 0;
     if (webhook->is_enabled) {
         request_answer(request, &answer, views);
         return;
     }
-    struct disabled *disabled = arena_new_of(request->tx->arena, struct disabled);
+    struct disabled *disabled = arena_new_of(request->job.tx->arena, struct disabled);
     *disabled = (struct disabled){answer, views};
-    request->state = disabled;
-    request->after = tell_dropped;
+    request->job.state = disabled;
+    request_after(request, tell_dropped);
 }
 
 static void tell_removed(struct request *request)
 {
-    const char *id = request->state;
+    const char *id = request->job.state;
     delivery_drop(request->deps->delivery, id);
     request_answer(request, &(struct removed){true, id}, 0);
-    request_finish(request);
+    run_finish(request);
 }
 
 void webhooks_remove(struct request *request)
 {
-    char *id = request->params[0];
+    char *id = request->head.params[0];
     if (!request_found(request,
-                       store_webhook_remove(request->tx, request->principal.workspace_id, id)))
+                       store_webhook_remove(request->job.tx, request_workspace(request), id)))
         return;
-    request->state = id;
-    request->after = tell_removed;
+    request->job.state = id;
+    request_after(request, tell_removed);
 }
 
 /* ---- event types ---- */
@@ -226,28 +228,28 @@ static void test_done(void *arg, const struct delivery_test_result *result)
     struct webhook_test_answer answer = {result->is_ok, result->status,
                                          result->error ? result->error : ""};
     request_answer(request, &answer, 0);
-    request_finish(request);
+    run_finish(request);
 }
 
 static void send_test(struct request *request)
 {
-    delivery_send_test(request->deps->delivery, request->state, request->deps->control, test_done,
-                       request);
+    delivery_send_test(request->deps->delivery, request->job.state, request->deps->control,
+                       test_done, request);
 }
 
 void webhooks_test(struct request *request)
 {
     struct webhook webhook;
-    struct arena *arena = request->tx->arena;
-    if (!request_found(request, store_webhook_get(request->tx, request->principal.workspace_id,
-                                                  request->params[0], &webhook)))
+    struct arena *arena = request->job.tx->arena;
+    if (!request_found(request, store_webhook_get(request->job.tx, request_workspace(request),
+                                                  request->head.params[0], &webhook)))
         return;
     char id[ID_SIZE];
     id_new("evt_", id);
     struct event event = {
         .id = arena_strdup(arena, id),
         .type = EVENT_WEBHOOK_TEST,
-        .created_wall_ms = request->tx->now_ms,
+        .created_wall_ms = request->job.tx->now_ms,
         .call_id = "",
         .room_name = "",
         .metadata = "{}",
@@ -264,8 +266,8 @@ void webhooks_test(struct request *request)
         .type = event_type_names[EVENT_WEBHOOK_TEST],
         .body = arena_strndup(arena, body.data, body.len),
     };
-    request->state = test;
-    request->after = send_test;
+    request->job.state = test;
+    request_after(request, send_test);
 }
 
 /* ---- the log of deliveries ---- */
@@ -306,12 +308,12 @@ void deliveries_list(struct request *request)
     struct deliveries_query query;
     struct deliveries_answer answer = {.next_cursor = ""};
     struct webhook webhook;
-    const char *workspace = request->principal.workspace_id;
+    const char *workspace = request_workspace(request);
     if (!request_query(request, &query) ||
-        !request_found(request,
-                       store_webhook_get(request->tx, workspace, request->params[0], &webhook)))
+        !request_found(request, store_webhook_get(request->job.tx, workspace,
+                                                  request->head.params[0], &webhook)))
         return;
-    enum err err = store_delivery_list(request->tx, workspace, request->params[0],
+    enum err err = store_delivery_list(request->job.tx, workspace, request->head.params[0],
                                        (unsigned)query.limit + 1, query.before, &answer.deliveries);
     if (err == ERR_INVALID)
         request_fault(request, "before", "is no nextCursor of this list");
@@ -327,8 +329,9 @@ void deliveries_list(struct request *request)
 void deliveries_resend(struct request *request)
 {
     struct delivery_answer answer;
-    enum err err = store_delivery_resend(request->tx, request->principal.workspace_id,
-                                         request->params[0], request->params[1], &answer.delivery);
+    enum err err =
+        store_delivery_resend(request->job.tx, request_workspace(request), request->head.params[0],
+                              request->head.params[1], &answer.delivery);
     if (err == ERR_CONFLICT)
         request_error(request, API_CONFLICT);
     else if (request_found(request, err))

@@ -89,6 +89,23 @@ TEST(a_start_may_take_longer_than_other_requests)
     front_end();
 }
 
+TEST(a_page_can_read_what_it_is_told_at_the_deadline)
+{
+    front_begin(NULL);
+    (void)front_make("/v1/agents", "{\"name\":\"a\",\"embed\":{\"enabled\":true,"
+                                   "\"allowedOrigins\":[\"a.example\"]}}");
+    const struct front_request press = {"POST", "/v1/embed/calls", front_field("publicKey"), "{}",
+                                        "Origin: https://a.example\r\n"};
+    front_doubles.call_us = 50 * S;
+    CHECK_INT(front_ask(&press), 503);
+    says("Access-Control-Allow-Origin: https://a.example\r\n");
+    struct front_request other = press;
+    other.headers = "Origin: https://b.example\r\n";
+    CHECK_INT(front_ask(&other), 403);
+    CHECK(!strstr(front_text(), "Access-Control"));
+    front_end();
+}
+
 TEST(what_was_told_late_has_no_effect_unless_it_had_begun)
 {
     front_begin(NULL);

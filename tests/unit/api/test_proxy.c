@@ -1,5 +1,8 @@
 /* Whose address counts: the peer's, or what trusted proxies say. */
-#include "api/internal.h"
+#include "api/proxy.h"
+
+#include "net/addr.h"
+#include "net/http_server.h"
 #include "test.h"
 
 enum { LINES_MAX = 3 };

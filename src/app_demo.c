@@ -109,8 +109,8 @@ static enum err insert_document(struct tx *tx, const char *workspace_id, struct 
     out->user_id = workspace_id;
     out->name = PAGE_NAME;
     out->kind = DOCUMENT_TEXT;
-    out->bytes = sizeof PAGE - 1;
-    const struct document_source source = {.data = PAGE, .len = sizeof PAGE - 1};
+    out->bytes = sizeof(PAGE) - 1;
+    const struct document_source source = {.data = PAGE, .len = sizeof(PAGE) - 1};
     return store_document_insert(tx, out, &source, 0);
 }
 
@@ -124,7 +124,7 @@ static enum err insert_agent(struct tx *tx, const struct catalog *catalog, const
     AUTO(js) body = NULL;
     struct field_context context;
     field_context_init(&context, tx->arena, catalog);
-    err = js_parse(AGENT_BODY, sizeof AGENT_BODY - 1, 8, &body, &tx->fault);
+    err = js_parse(AGENT_BODY, sizeof(AGENT_BODY) - 1, 8, &body, &tx->fault);
     if (err)
         return err;
     struct js *ids = js_array();
@@ -163,7 +163,7 @@ static enum err demo_fn(struct tx *tx, void *arg)
     if (err == ERR_NOT_FOUND && !tx->fault.err)
         err = insert_agent(tx, job->catalog, workspace.id, &agent);
     if (!err)
-        snprintf(job->public_key, sizeof job->public_key, "%s", agent.public_key);
+        snprintf(job->public_key, sizeof(job->public_key), "%s", agent.public_key);
     return err;
 }
 
@@ -172,7 +172,7 @@ enum err app_demo(struct app *app, struct fault *fault)
     struct demo_job job = {.catalog = app->catalog};
     enum err err = store_run(app->store, STORE_WRITE, demo_fn, &job, fault);
     if (!err)
-        snprintf(app->demo_url, sizeof app->demo_url, "%s/try#key=%s&name=Front%%20desk",
+        snprintf(app->demo_url, sizeof(app->demo_url), "%s/try#key=%s&name=Front%%20desk",
                  app->public_url, job.public_key);
     return err;
 }

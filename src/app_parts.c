@@ -118,9 +118,9 @@ static enum err open_store(struct app *app, struct fault *fault)
     if (err)
         return err;
     uint8_t secret[SHA256_BYTES];
-    crypto_hmac_sha256(store_master_key(app->store), MASTER_KEY_BYTES, purpose, sizeof purpose - 1,
+    crypto_hmac_sha256(store_master_key(app->store), MASTER_KEY_BYTES, purpose, sizeof(purpose) - 1,
                        secret);
-    crypto_hex(secret, sizeof secret, app->signer_secret);
+    crypto_hex(secret, sizeof(secret), app->signer_secret);
     app->signer = (struct token_signer){.key_id = "earshot", .secret = app->signer_secret};
     return OK;
 }
@@ -185,7 +185,7 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
 {
     struct app_media *media = &app->media[app->media_count];
     char name[16];
-    snprintf(name, sizeof name, "media-%u", (unsigned)app->media_count);
+    snprintf(name, sizeof(name), "media-%u", (unsigned)app->media_count);
     media->loop = config->loop = loop_new(name);
     config->loop_number = (unsigned)app->media_count;
     struct fault inner = {0};
@@ -359,15 +359,15 @@ static void make_urls(struct app *app, struct net_addr address)
     net_addr_print(&address, text);
     const char *given = config_text(app->config, SET_PUBLIC_URL);
     if (*given)
-        snprintf(app->public_url, sizeof app->public_url, "%s", given);
+        snprintf(app->public_url, sizeof(app->public_url), "%s", given);
     else
-        snprintf(app->public_url, sizeof app->public_url, "%s://%s", app->tls ? "https" : "http",
+        snprintf(app->public_url, sizeof(app->public_url), "%s://%s", app->tls ? "https" : "http",
                  text);
     size_t len = strlen(app->public_url);
     while (len > 0 && app->public_url[len - 1] == '/')
         app->public_url[--len] = '\0';
     const char *rest = strncmp(app->public_url, "http", 4) == 0 ? app->public_url + 4 : "";
-    snprintf(app->livekit_url, sizeof app->livekit_url, "ws%s", rest);
+    snprintf(app->livekit_url, sizeof(app->livekit_url), "ws%s", rest);
 }
 
 static enum err listen_on(struct app *app, struct http_server_config *server, struct fault *fault)

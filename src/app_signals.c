@@ -32,7 +32,7 @@ static void on_signal(void *arg, unsigned events)
     struct app *app = arg;
     struct signalfd_siginfo info;
     (void)events;
-    if (read(app->signals->fd, &info, sizeof info) != sizeof info)
+    if (read(app->signals->fd, &info, sizeof(info)) != sizeof(info))
         return;
     log_info("service.signal", LOG_S("signal", sigabbrev_np((int)info.ssi_signo)));
     if (info.ssi_signo == SIGHUP)
@@ -47,7 +47,7 @@ static void cut(int signal)
     static const char line[] = "level=error event=service.cut reason=\"what it waits for does not "
                                "come; the next start recovers\"\n";
     (void)signal;
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
     _exit(written < 0 ? 2 : 1);
 }
 

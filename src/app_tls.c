@@ -44,9 +44,9 @@ static bool is_fresh(const char *path)
 static size_t own_names(char names[NAMES_MAX][NET_IP_SIZE + 64])
 {
     size_t count = 0;
-    if (gethostname(names[count], sizeof names[0]) == 0 && names[count][0])
+    if (gethostname(names[count], sizeof(names[0])) == 0 && names[count][0])
         count++;
-    snprintf(names[count++], sizeof names[0], "localhost");
+    snprintf(names[count++], sizeof(names[0]), "localhost");
     struct net_addr addresses[NAMES_MAX - 2];
     size_t n = net_local_addresses(addresses, ARRAY_LEN(addresses));
     for (size_t i = 0; i < n; i++)

@@ -56,8 +56,8 @@ bool admission_take(struct admission *admission, struct admitted *who, enum admi
 bool admission_know(struct admission *admission, struct admitted *who, const char *workspace_id,
                     bool is_visitor)
 {
-    char name[sizeof who->workspace];
-    snprintf(name, sizeof name, "%s%s", workspace_id, is_visitor ? "/pk" : "");
+    char name[sizeof(who->workspace)];
+    snprintf(name, sizeof(name), "%s%s", workspace_id, is_visitor ? "/pk" : "");
     for (int i = 0; i < SHARE_COUNT; i++) {
         if (quota_take(admission->by_workspace[i], name, who->held[i]))
             continue;
@@ -65,7 +65,7 @@ bool admission_know(struct admission *admission, struct admitted *who, const cha
             quota_give(admission->by_workspace[i], name, who->held[i]);
         return false;
     }
-    memcpy(who->workspace, name, sizeof name);
+    memcpy(who->workspace, name, sizeof(name));
     return true;
 }
 

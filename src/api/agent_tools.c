@@ -71,7 +71,7 @@ static const char *free_name(struct agent_tools *tools, const char *base)
     const char *name = base;
     for (int n = 2; own_by_name(tools, name); n++) {
         char suffix[16];
-        int len = snprintf(suffix, sizeof suffix, "_%d", n);
+        int len = snprintf(suffix, sizeof(suffix), "_%d", n);
         name = arena_printf(tools->tx->arena, "%.*s%s", TOOL_NAME_MAX - len, base, suffix);
     }
     return name;
@@ -211,7 +211,7 @@ static void apply_entries(struct agent_tools *tools, struct agent *agent, const 
     const char **ids =
         arena_new_n(context->arena, const char *, agent->tool_ids.count + ENTRIES_MAX);
     if (agent->tool_ids.count)
-        memcpy(ids, agent->tool_ids.items, agent->tool_ids.count * sizeof *ids);
+        memcpy(ids, agent->tool_ids.items, agent->tool_ids.count * sizeof(*ids));
     agent->tool_ids.items = ids;
     for (size_t i = 0; i < js_count(entries); i++)
         apply_entry(tools, agent, js_at(entries, i), i, context);

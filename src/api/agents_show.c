@@ -194,7 +194,7 @@ static void begin(struct request *request, const struct text_list *ids, const st
         out_key(&place->out, "agents");
         out_array(&place->out);
     }
-    request_answer_pieces(request, more, place, sizeof *place);
+    request_answer_pieces(request, more, place, sizeof(*place));
 }
 
 void agents_write(struct request *request, const struct text_list *ids)

@@ -28,7 +28,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
 {
     struct proxies *proxies;
     enum err err = proxies_new(config_text(deps->config, SET_TRUSTED_PROXIES), &proxies, fault);
-    if (err != OK)
+    if (err)
         return err;
     struct api *api = mem_new(struct api);
     api->deps = *deps;
@@ -170,13 +170,12 @@ static bool names_other_workspace(struct request *request)
     enum err err = url_query_get(request->head.http->query, "userId", &value);
     if (err == ERR_NOT_FOUND)
         return false;
-    if (err == OK && value.len == 0 && strcmp(request->head.route->method, "GET") == 0 &&
+    if (!err && value.len == 0 && strcmp(request->head.route->method, "GET") == 0 &&
         has_row(request->head.route->query, "userId")) {
         request->who.principal.workspace_id[0] = '\0';
         return false;
     }
-    return err != OK ||
-           strcmp(value.data ? value.data : "", request->who.principal.workspace_id) != 0;
+    return err || strcmp(value.data ? value.data : "", request->who.principal.workspace_id) != 0;
 }
 
 static void check_scope(struct request *request)
@@ -265,7 +264,7 @@ static void on_key(void *arg, enum err err, const struct principal *principal)
     struct request *request = arg;
     if (request->is_late) {
         send_answer(request); /* told already */
-    } else if (err != OK) {
+    } else if (err) {
         request_error(request, API_UNAVAILABLE);
         send_answer(request);
     } else if (!principal) {
@@ -284,11 +283,11 @@ static void check_key(struct request *request)
 {
     static const char scheme[] = "Bearer ";
     const char *header = request_header(request, "Authorization");
-    if (!header || strncasecmp(header, scheme, sizeof scheme - 1) != 0) {
+    if (!header || strncasecmp(header, scheme, sizeof(scheme) - 1) != 0) {
         refuse_key(request);
         return;
     }
-    const char *key = header + sizeof scheme - 1;
+    const char *key = header + sizeof(scheme) - 1;
     key += strspn(key, " ");
     if (key_is_valid(key)) /* typing errors need no look-up */
         keys_find(request->api->keys, key, request->who.admitted.site, on_key, request);
@@ -315,7 +314,7 @@ static void match_route(struct request *request)
     head->route = match.route;
     head->allow = *match.allow ? arena_strdup(request->arena, match.allow) : NULL;
     head->is_for_pages = match.is_for_pages;
-    memcpy(head->params, match.params, sizeof head->params);
+    memcpy(head->params, match.params, sizeof(head->params));
 }
 
 void api_on_head(void *arg, struct http_exchange *take_exchange)

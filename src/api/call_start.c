@@ -185,10 +185,10 @@ static void answer_started(struct request *request)
     request_answer(request, &answer, 0);
 }
 
-static void dispatched(void *arg, enum err err, const char *message)
+static void on_dispatched(void *arg, enum err err, const char *message)
 {
     struct request *request = arg;
-    if (err == OK) {
+    if (!err) {
         run_job(request, STORE_READ, answer_started);
         return;
     }
@@ -225,10 +225,10 @@ static struct call_plan_source *keep_source(struct request *request,
     return source;
 }
 
-static void planned(void *arg, struct call_plan *plan)
+static void on_planned(void *arg, struct call_plan *plan)
 {
     struct request *request = arg;
-    calls_start(request->deps->calls, plan, dispatched, request);
+    calls_start(request->deps->calls, plan, on_dispatched, request);
 }
 
 /* After the commit: tools are read by a reading job, however large they are. */
@@ -236,7 +236,7 @@ static void dispatch(struct request *request)
 {
     const struct waiting *waiting = request->job.state;
     call_plan_load(request->deps->store, calls_snapshots(request->deps->calls), waiting->source,
-                   request->deps->control, planned, request);
+                   request->deps->control, on_planned, request);
 }
 
 static struct waiting *keep_waiting(struct request *request, const struct call_start_state *state)

@@ -161,7 +161,7 @@ static void on_said(void *arg, enum err err, const char *message)
 {
     struct request *request = arg;
     (void)message;
-    if (err == OK)
+    if (!err)
         request_answer(request, &(struct said_answer){true}, 0);
     else
         request_error(request, say_error(err));

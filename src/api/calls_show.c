@@ -112,7 +112,7 @@ void calls_write_page(struct request *request, const struct call_page *page)
         *GROW(&place->ids, arena) = arena_strdup(arena, page->ids.items[i]);
     out_key(&place->out, "calls");
     out_array(&place->out);
-    request_answer_pieces(request, more, place, sizeof *place);
+    request_answer_pieces(request, more, place, sizeof(*place));
 }
 
 void calls_write_one(struct request *request)
@@ -124,5 +124,5 @@ void calls_write_one(struct request *request)
         return;
     struct place *place = make_place(request);
     *GROW(&place->ids, request->arena) = request->head.params[0];
-    request_answer_pieces(request, more, place, sizeof *place);
+    request_answer_pieces(request, more, place, sizeof(*place));
 }

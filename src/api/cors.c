@@ -53,38 +53,38 @@ void cors_preflight(struct request *request)
     answer_header(answer, "Access-Control-Max-Age", "600");
 }
 
-struct origin_job {
+struct origin_look {
     struct request *request;
     const char *origin;
     bool is_allowed;
     handler_fn *done;
 };
 
-static enum err find_origin(struct tx *tx, void *arg)
+static enum err origin_job(struct tx *tx, void *arg)
 {
-    struct origin_job *job = arg;
+    struct origin_look *job = arg;
     struct agent agent;
     const struct principal *principal = &job->request->who.principal;
     enum err err = store_agent_get(tx, principal->workspace_id, principal->agent_id, &agent);
-    job->is_allowed = err == OK && cors_allows(&agent.embed.allowed_origins, job->origin);
+    job->is_allowed = !err && cors_allows(&agent.embed.allowed_origins, job->origin);
     return OK;
 }
 
-static void origin_found(void *arg, enum err err)
+static void on_origin(void *arg, enum err err)
 {
-    const struct origin_job *job = arg;
-    if (err == OK && job->is_allowed)
+    const struct origin_look *job = arg;
+    if (!err && job->is_allowed)
         job->request->who.allow_origin = job->origin;
     job->done(job->request);
 }
 
 void cors_find(struct request *request, handler_fn *done)
 {
-    struct origin_job *job = arena_new_of(request->arena, struct origin_job);
-    *job = (struct origin_job){
+    struct origin_look *job = arena_new_of(request->arena, struct origin_look);
+    *job = (struct origin_look){
         .request = request, .origin = request_header(request, "Origin"), .done = done};
     struct store_line line = {.key = request_workspace(request), .mode = STORE_READ};
-    if (!job->origin || store_job_for(request->deps->store, line, find_origin, job,
-                                      request->deps->control, origin_found) != OK)
+    if (!job->origin || store_job_for(request->deps->store, line, origin_job, job,
+                                      request->deps->control, on_origin) != OK)
         done(request);
 }

@@ -108,7 +108,7 @@ static bool add(struct request *request, struct document *document,
     document->bytes = (int64_t)source->len;
     enum err err = store_document_insert(request->job.tx, document, source,
                                          config_int(request->deps->config, SET_DOCUMENTS_PER_HOUR));
-    if (err == OK)
+    if (!err)
         return true;
     request_error(request, insert_error(err));
     if (err == ERR_LIMIT)
@@ -240,7 +240,7 @@ void documents_file(struct request *request)
     struct answer *answer = &request->answer;
     enum err err = store_document_get(request->job.tx, request_workspace(request),
                                       request->head.params[0], &document);
-    if (err == OK && !document.is_stored)
+    if (!err && !document.is_stored)
         err = ERR_NOT_FOUND;
     if (!request_found(request, err))
         return;
@@ -248,7 +248,7 @@ void documents_file(struct request *request)
     answer_header(answer, "Content-Disposition", "attachment");
     struct file_place *place = arena_new_of(request->arena, struct file_place);
     place->id = request->head.params[0];
-    request_answer_pieces(request, file_more, place, sizeof *place);
+    request_answer_pieces(request, file_more, place, sizeof(*place));
 }
 
 void documents_retry(struct request *request)

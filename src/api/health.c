@@ -37,8 +37,8 @@ static bool may_read_metrics(const struct request *request)
     static const char scheme[] = "Bearer ";
     const char *token = config_text(request->deps->config, SET_METRICS_TOKEN);
     const char *header = request_header(request, "Authorization");
-    if (*token && header && strncmp(header, scheme, sizeof scheme - 1) == 0) {
-        const char *sent = header + sizeof scheme - 1;
+    if (*token && header && strncmp(header, scheme, sizeof(scheme) - 1) == 0) {
+        const char *sent = header + sizeof(scheme) - 1;
         return strlen(sent) == strlen(token) && crypto_equal(sent, token, strlen(token));
     }
     return net_addr_is_loopback(&request->head.http->peer) &&

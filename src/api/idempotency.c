@@ -108,7 +108,7 @@ enum idempotency idempotency_reserve(struct request *request)
     once->key = header;
     struct idempotency_key key = key_of(request);
     enum err err = store_idempotency_reserve(request->job.tx, &key, &kept);
-    if (err == OK)
+    if (!err)
         return IDEMPOTENCY_NEW;
     once->key = NULL; /* this answer is none of its own */
     once->is_replay = err == ERR_CONFLICT;

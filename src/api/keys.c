@@ -77,7 +77,7 @@ static enum err touch_job(struct tx *tx, void *arg)
     return store_key_touch(tx, arg);
 }
 
-static void touch_done(void *arg, enum err err)
+static void on_touched(void *arg, enum err err)
 {
     (void)err; /* the next use tries again */
     mem_free(arg);
@@ -92,7 +92,7 @@ static void touch(struct keys *keys, struct entry *entry)
     entry->touched_us = now_us;
     char *id = mem_strdup(entry->principal.key_id);
     struct store_line line = {.key = entry->principal.workspace_id, .mode = STORE_WRITE};
-    if (store_job_for(keys->store, line, touch_job, id, keys->loop, touch_done) != OK)
+    if (store_job_for(keys->store, line, touch_job, id, keys->loop, on_touched) != OK)
         mem_free(id);
 }
 
@@ -111,15 +111,15 @@ static enum err lookup_job(struct tx *tx, void *arg)
     return store_key_find(tx, lookup->key, &lookup->principal);
 }
 
-static void lookup_done(void *arg, enum err err)
+static void on_looked_up(void *arg, enum err err)
 {
     struct lookup *lookup = arg;
     struct keys *keys = lookup->keys;
-    struct entry *entry = map_get(keys->entries, lookup->hash, sizeof lookup->hash);
-    if (err == OK) {
+    struct entry *entry = map_get(keys->entries, lookup->hash, sizeof(lookup->hash));
+    if (!err) {
         if (!entry && map_count(keys->entries) < ENTRIES_MAX) {
             entry = mem_new(struct entry);
-            map_set(keys->entries, lookup->hash, sizeof lookup->hash, entry);
+            map_set(keys->entries, lookup->hash, sizeof(lookup->hash), entry);
         }
         if (entry) {
             entry->principal = lookup->principal;
@@ -129,7 +129,7 @@ static void lookup_done(void *arg, enum err err)
         lookup->fn(lookup->arg, OK, &lookup->principal);
     } else {
         if (entry && err == ERR_NOT_FOUND) {
-            map_remove(keys->entries, lookup->hash, sizeof lookup->hash);
+            map_remove(keys->entries, lookup->hash, sizeof(lookup->hash));
             mem_free(entry);
         }
         lookup->fn(lookup->arg, err == ERR_NOT_FOUND ? OK : err, NULL);
@@ -143,7 +143,7 @@ void keys_find(struct keys *keys, const char *key, const char *address, keys_fou
 {
     uint8_t hash[SHA256_BYTES];
     crypto_sha256(key, strlen(key), hash);
-    struct entry *entry = map_get(keys->entries, hash, sizeof hash);
+    struct entry *entry = map_get(keys->entries, hash, sizeof(hash));
     if (entry && entry->until_us > loop_now_us(keys->loop)) {
         touch(keys, entry);
         fn(arg, OK, &entry->principal);
@@ -152,13 +152,13 @@ void keys_find(struct keys *keys, const char *key, const char *address, keys_fou
     struct lookup *lookup = mem_new(struct lookup);
     lookup->keys = keys;
     lookup->key = mem_strdup(key);
-    memcpy(lookup->hash, hash, sizeof hash);
+    memcpy(lookup->hash, hash, sizeof(hash));
     lookup->fn = fn;
     lookup->arg = arg;
     struct store_line line = {.key = entry ? entry->principal.workspace_id : address,
                               .mode = STORE_READ};
-    enum err err = store_job_for(keys->store, line, lookup_job, lookup, keys->loop, lookup_done);
-    if (err != OK) {
+    enum err err = store_job_for(keys->store, line, lookup_job, lookup, keys->loop, on_looked_up);
+    if (err) {
         mem_free(lookup->key);
         mem_free(lookup);
         fn(arg, err, NULL);

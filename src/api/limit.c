@@ -69,7 +69,7 @@ static struct bucket *find(struct limit *limit, const char *name, int64_t now_us
     if (!bucket) {
         if (map_count(limit->buckets) >= limit->most_buckets)
             forget(limit, LIST_FIRST(&limit->asked, struct bucket, asked));
-        bucket = mem_zalloc(sizeof *bucket + strlen(name) + 1);
+        bucket = mem_zalloc(sizeof(*bucket) + strlen(name) + 1);
         memcpy(bucket->name, name, strlen(name) + 1);
         bucket->tokens_e6 = limit->burst * 1000000;
         bucket->at_us = now_us;
@@ -117,20 +117,6 @@ bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct li
     return has_token;
 }
 
-bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out)
-{
-    struct limit_state ignored;
-    *(out ? out : &ignored) = (struct limit_state){0};
-    if (limit->per_minute == 0)
-        return true;
-    struct bucket *bucket = map_get_str(limit->buckets, name);
-    if (bucket)
-        fill(limit, bucket, now_us);
-    int64_t tokens_e6 = bucket ? bucket->tokens_e6 : limit->burst * 1000000;
-    describe(limit, tokens_e6, out ? out : &ignored);
-    return tokens_e6 >= 1000000;
-}
-
 void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us)
 {
     if (limit->per_minute == 0 || tokens <= 0)
@@ -150,9 +136,4 @@ void limit_tell(struct limit *limit, size_t most, limit_told_fn *fn, void *arg)
         bucket->taken = 0;
         fn(arg, bucket->name, taken);
     }
-}
-
-size_t limit_buckets(const struct limit *limit)
-{
-    return map_count(limit->buckets);
 }

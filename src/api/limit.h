@@ -26,12 +26,9 @@ struct limit_state {
 };
 /* Takes one token; false: there is none. `out` may be NULL. */
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
-/* Is there a token? Takes none, and makes no bucket. */
-bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
 
 /* Another node has let so many pass. */
 void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us);
 /* What was taken here and not told yet: fn for each name, the first ones first, at most `most`. */
 typedef void limit_told_fn(void *arg, const char *name, int64_t tokens);
 void limit_tell(struct limit *limit, size_t most, limit_told_fn *fn, void *arg);
-size_t limit_buckets(const struct limit *limit);

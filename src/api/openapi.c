@@ -49,7 +49,7 @@ static void write_path_parameters(struct printer *p, const struct route *route)
 {
     for (const char *at = strchr(route->path, '{'); at; at = strchr(at + 1, '{')) {
         char name[32];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "}"), at + 1);
         out_object(&p->out);
         text(p, "name", name);
         text(p, "in", "path");
@@ -132,7 +132,7 @@ static void write_headers(struct printer *p)
     begin(p, "headers");
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         char target[64];
-        snprintf(target, sizeof target, "#/components/headers/%s", names[i]);
+        snprintf(target, sizeof(target), "#/components/headers/%s", names[i]);
         out_key(&p->out, names[i]);
         ref(p, target);
     }
@@ -142,7 +142,7 @@ static void write_headers(struct printer *p)
 static void write_success(struct printer *p, const struct route *route)
 {
     char status[8];
-    snprintf(status, sizeof status, "%d", route->status);
+    snprintf(status, sizeof(status), "%d", route->status);
     begin(p, status);
     text(p, "description", route->status == 201 ? "Created." : "Done.");
     write_headers(p);
@@ -198,10 +198,10 @@ static void write_error_example(struct printer *p, enum api_error error)
 static void write_error(struct printer *p, int status, const bool *errors)
 {
     char name[8], sentence[400] = "";
-    snprintf(name, sizeof name, "%d", status);
+    snprintf(name, sizeof(name), "%d", status);
     for (int i = 1; i < API_ERROR_COUNT; i++)
         if (errors[i] && api_errors[i].status == status)
-            snprintf(sentence + strlen(sentence), sizeof sentence - strlen(sentence), "%s`%s`",
+            snprintf(sentence + strlen(sentence), sizeof(sentence) - strlen(sentence), "%s`%s`",
                      *sentence ? ", " : "", api_errors[i].code);
     begin(p, name);
     text(p, "description", sentence);
@@ -266,7 +266,7 @@ static void write_tag(struct printer *p, const char *tag)
 static void write_operation(struct printer *p, const struct route *route)
 {
     char method[8];
-    snprintf(method, sizeof method, "%s", route->method);
+    snprintf(method, sizeof(method), "%s", route->method);
     for (char *c = method; *c; c++)
         *c = (char)(*c | 0x20); /* ASCII upper case to lower */
     begin(p, method);
@@ -340,7 +340,7 @@ static void write_event_responses(struct printer *p)
 static void write_webhook(struct printer *p, enum event_type type)
 {
     char operation[64];
-    snprintf(operation, sizeof operation, "on_%s", event_type_names[type]);
+    snprintf(operation, sizeof(operation), "on_%s", event_type_names[type]);
     operation[strcspn(operation, ".")] = '_';
     begin(p, event_type_names[type]);
     begin(p, "post");
@@ -431,7 +431,7 @@ static void write_error_schema(struct printer *p)
         "\"string\"}}}}}}";
     struct js *js = NULL;
     out_key(&p->out, "Error");
-    if (js_parse(schema, sizeof schema - 1, 16, &js, NULL) == OK)
+    if (js_parse(schema, sizeof(schema) - 1, 16, &js, NULL) == OK)
         out_js(&p->out, js);
     js_free(js);
 }

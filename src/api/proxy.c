@@ -82,7 +82,7 @@ static struct net_addr read_entry(const char *text, size_t len)
 {
     char entry[NET_ADDR_SIZE];
     struct net_addr addr;
-    if (len >= sizeof entry)
+    if (len >= sizeof(entry))
         return (struct net_addr){0};
     memcpy(entry, text, len);
     entry[len] = '\0';

@@ -150,13 +150,13 @@ static void hear(struct rates *rates, const struct rate_telling *telling)
         charge_line(rates, line);
 }
 
-static enum err exchange(struct tx *tx, void *arg)
+static enum err exchange_job(struct tx *tx, void *arg)
 {
     struct rates *rates = arg;
     return store_rate_exchange(tx, rates->told.data ? rates->told.data : "", &rates->others);
 }
 
-static void exchanged(void *arg, enum err err)
+static void on_exchanged(void *arg, enum err err)
 {
     struct rates *rates = arg;
     rates->is_under_way = false;
@@ -184,5 +184,5 @@ static void on_timer(void *arg)
                               .mode = rates->told.len ? STORE_WRITE : STORE_READ,
                               .lane = STORE_REQUESTS};
     rates->is_under_way =
-        store_job_for(rates->store, line, exchange, rates, rates->loop, exchanged) == OK;
+        store_job_for(rates->store, line, exchange_job, rates, rates->loop, on_exchanged) == OK;
 }

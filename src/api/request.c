@@ -212,7 +212,7 @@ bool request_found(struct request *request, enum err err)
 {
     if (err)
         request_error(request, err == ERR_NOT_FOUND ? API_NOT_FOUND : API_INTERNAL_ERROR);
-    return err == OK;
+    return !err;
 }
 
 bool request_fits(struct request *request, unsigned grown)

@@ -15,7 +15,7 @@ static bool fits(const char *pattern, const char *path, char params[ROUTE_PARAMS
             continue;
         }
         size_t len = strcspn(path, "/");
-        if (len == 0 || len >= sizeof params[0] || count == ROUTE_PARAMS_MAX)
+        if (len == 0 || len >= sizeof(params[0]) || count == ROUTE_PARAMS_MAX)
             return false;
         memcpy(params[count], path, len);
         params[count++][len] = '\0';
@@ -28,10 +28,10 @@ static bool fits(const char *pattern, const char *path, char params[ROUTE_PARAMS
 static void allow_add(struct route_match *match, const char *method)
 {
     if (*match->allow)
-        strncat(match->allow, ", ", sizeof match->allow - strlen(match->allow) - 1);
-    strncat(match->allow, method, sizeof match->allow - strlen(match->allow) - 1);
+        strncat(match->allow, ", ", sizeof(match->allow) - strlen(match->allow) - 1);
+    strncat(match->allow, method, sizeof(match->allow) - strlen(match->allow) - 1);
     if (strcmp(method, "GET") == 0)
-        strncat(match->allow, ", HEAD", sizeof match->allow - strlen(match->allow) - 1);
+        strncat(match->allow, ", HEAD", sizeof(match->allow) - strlen(match->allow) - 1);
 }
 
 /* A path that stands in the table as it is (/v1/webhooks/events) is no id of another one. */
@@ -58,7 +58,7 @@ void route_find(const char *method, const char *path, struct route_match *out)
         out->is_for_pages |= routes[i].is_for_pages;
         if (!out->route && strcmp(routes[i].method, method) == 0) {
             out->route = &routes[i];
-            memcpy(out->params, params, sizeof params);
+            memcpy(out->params, params, sizeof(params));
         }
     }
 }

@@ -190,4 +190,4 @@ const struct route routes[] = {
     {"GET", "/v1/openapi.json", ROUTE_NONE, ROUTE_LOOP, .handle = openapi_get,
      .operation = "openapi"},
 };
-const size_t route_count = sizeof routes / sizeof routes[0];
+const size_t route_count = sizeof(routes) / sizeof(routes[0]);

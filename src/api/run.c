@@ -154,14 +154,14 @@ static void fail(struct request *request, enum err err)
 
 static void run_again(struct request *request);
 
-static void job_done(void *arg, enum err err)
+static void on_job_done(void *arg, enum err err)
 {
     struct request *request = arg;
     if (err && !(err == undone && is_undone(request))) {
         fail(request, err);
         return;
     }
-    if (err == OK) {
+    if (!err) {
         request->once.is_reserved = request->once.key != NULL;
         request->job.is_first = false;
     }
@@ -177,7 +177,7 @@ void run_job(struct request *request, enum store_mode mode, handler_fn *handler)
 {
     request->job.run = handler;
     bool must_write = request->job.is_first && request_header(request, "Idempotency-Key") != NULL;
-    if (request_store_job(request, must_write ? STORE_WRITE : mode, job, job_done) == OK)
+    if (request_store_job(request, must_write ? STORE_WRITE : mode, job, on_job_done) == OK)
         return;
     request_error(request, API_UNAVAILABLE);
     run_finish(request);
@@ -217,7 +217,7 @@ static void show_again(struct request *request)
         run_finish(request);
         return;
     }
-    snprintf(request->head.params[0], sizeof request->head.params[0], "%s", id + 1);
+    snprintf(request->head.params[0], sizeof(request->head.params[0]), "%s", id + 1);
     run_job(request, STORE_READ, show);
 }
 
@@ -232,7 +232,7 @@ static enum err settle_job(struct tx *tx, void *arg)
     return err;
 }
 
-static void settle_done(void *arg, enum err err)
+static void on_settled(void *arg, enum err err)
 {
     struct request *request = arg;
     if (err)
@@ -246,7 +246,7 @@ void run_finish(struct request *request)
     struct request_once *once = &request->once;
     if (once->is_reserved && !once->is_settled) {
         once->is_settled = true;
-        if (request_store_job(request, STORE_WRITE, settle_job, settle_done) == OK)
+        if (request_store_job(request, STORE_WRITE, settle_job, on_settled) == OK)
             return;
     }
     send_answer(request);

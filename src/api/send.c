@@ -52,7 +52,7 @@ static void add_headers(const struct request *request, struct answer *answer, st
 static void count(const struct request_head *head, int answer_status)
 {
     char status[8];
-    snprintf(status, sizeof status, "%d", answer_status);
+    snprintf(status, sizeof(status), "%d", answer_status);
     metric_add_label(METRIC_HTTP_REQUESTS, status, 1);
     const char *operation = head->route ? head->route->operation : "none";
     int64_t took_us = clock_now_us() - head->begun_us;
@@ -100,7 +100,7 @@ static void cut(struct request *request, const char *reason)
     request_free(request);
 }
 
-static void piece_done(void *arg, enum err err)
+static void on_piece_made(void *arg, enum err err)
 {
     struct request *request = arg;
     struct pieces *pieces = &request->pieces;
@@ -123,7 +123,7 @@ static void piece_done(void *arg, enum err err)
 static void on_wanted(void *arg)
 {
     struct request *request = arg;
-    enum err err = request_store_job(request, STORE_READ, piece_job, piece_done);
+    enum err err = request_store_job(request, STORE_READ, piece_job, on_piece_made);
     if (err)
         cut(request, err_name(err));
 }

@@ -19,13 +19,13 @@ struct sweeper {
     bool is_due, has_more, is_under_way;
 };
 
-static enum err look(struct tx *tx, void *arg)
+static enum err look_job(struct tx *tx, void *arg)
 {
     struct sweeper *sweeper = arg;
     return store_idempotency_is_due(tx, &sweeper->is_due);
 }
 
-static enum err sweep(struct tx *tx, void *arg)
+static enum err sweep_job(struct tx *tx, void *arg)
 {
     struct sweeper *sweeper = arg;
     return store_idempotency_sweep(tx, &sweeper->has_more);
@@ -39,7 +39,7 @@ static enum err give(struct sweeper *sweeper, enum store_mode mode, store_fn *fn
     return store_job_for(sweeper->store, line, fn, sweeper, sweeper->loop, done);
 }
 
-static void swept(void *arg, enum err err)
+static void on_swept(void *arg, enum err err)
 {
     struct sweeper *sweeper = arg;
     sweeper->is_under_way = false;
@@ -48,13 +48,13 @@ static void swept(void *arg, enum err err)
         log_warn("idempotency.sweep", LOG_S("error", err_name(err)));
 }
 
-static void looked(void *arg, enum err err)
+static void on_looked(void *arg, enum err err)
 {
     struct sweeper *sweeper = arg;
     sweeper->has_more = false;
-    if (!err && sweeper->is_due && give(sweeper, STORE_WRITE, sweep, swept) == OK)
+    if (!err && sweeper->is_due && give(sweeper, STORE_WRITE, sweep_job, on_swept) == OK)
         return;
-    swept(sweeper, err);
+    on_swept(sweeper, err);
 }
 
 static void on_timer(void *arg)
@@ -62,9 +62,9 @@ static void on_timer(void *arg)
     struct sweeper *sweeper = arg;
     sweeper->is_due = false;
     sweeper->is_under_way = true;
-    enum err err = give(sweeper, STORE_READ, look, looked);
+    enum err err = give(sweeper, STORE_READ, look_job, on_looked);
     if (err)
-        swept(sweeper, err);
+        on_swept(sweeper, err);
 }
 
 struct sweeper *sweeper_new(struct loop *loop, struct store *store)

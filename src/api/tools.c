@@ -104,7 +104,7 @@ void tools_list(struct request *request)
     out_object(&place->out);
     out_key(&place->out, "tools");
     out_array(&place->out);
-    request_answer_pieces(request, more_tools, place, sizeof *place);
+    request_answer_pieces(request, more_tools, place, sizeof(*place));
 }
 
 static void show_written(struct request *request)
@@ -259,7 +259,7 @@ static void answer_tested(struct request *request)
     request_answer(request, &answer, 0);
 }
 
-static void test_done(void *arg, const struct tool_result *result)
+static void on_tested(void *arg, const struct tool_result *result)
 {
     struct request *request = arg;
     struct tool_result *kept = arena_new_of(request->arena, struct tool_result);
@@ -283,7 +283,7 @@ static void run_test(struct request *request)
         .workspace_id = request_workspace(request),
         .is_test = true,
     };
-    tool_run_start(request->deps->http, &input, test_done, request);
+    tool_run_start(request->deps->http, &input, on_tested, request);
 }
 
 void tools_test(struct request *request)

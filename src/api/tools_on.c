@@ -43,7 +43,7 @@ static struct mention_list mentions_of(const struct agent *agent, struct arena *
     }
     if (!list.count)
         return list;
-    qsort(list.items, list.count, sizeof *list.items, by_name);
+    qsort(list.items, list.count, sizeof(*list.items), by_name);
     size_t kept = 1;
     for (size_t i = 1; i < list.count; i++)
         if (strcmp(list.items[i].name, list.items[kept - 1].name) != 0)
@@ -55,7 +55,7 @@ static struct mention_list mentions_of(const struct agent *agent, struct arena *
 static struct mention *find_mention(const struct mention_list *list, const char *name)
 {
     const struct mention wanted = {.name = name};
-    return list->count ? bsearch(&wanted, list->items, list->count, sizeof wanted, by_name) : NULL;
+    return list->count ? bsearch(&wanted, list->items, list->count, sizeof(wanted), by_name) : NULL;
 }
 
 /* ---- what is around ---- */
@@ -79,7 +79,7 @@ static const struct tool_head *find_head(const struct tools_around *around, cons
     const struct tool_head wanted = {.id = id}, *key = &wanted;
     size_t count = around->heads.count;
     const struct tool_head **found =
-        count ? bsearch(&key, around->by_id, count, sizeof key, by_id) : NULL;
+        count ? bsearch(&key, around->by_id, count, sizeof(key), by_id) : NULL;
     return found ? *found : NULL;
 }
 
@@ -91,14 +91,14 @@ static void settle(struct tools_around *around, struct arena *arena)
     around->by_id = arena_new_n(arena, const struct tool_head *, heads->count + 1);
     if (!heads->count)
         return;
-    qsort(heads->items, heads->count, sizeof *heads->items, newest_first);
+    qsort(heads->items, heads->count, sizeof(*heads->items), newest_first);
     for (size_t i = 0; i < heads->count; i++)
         if (kept == 0 || strcmp(heads->items[i].id, heads->items[kept - 1].id) != 0)
             heads->items[kept++] = heads->items[i];
     heads->count = kept;
     for (size_t i = 0; i < kept; i++)
         around->by_id[i] = &heads->items[i];
-    qsort(around->by_id, kept, sizeof *around->by_id, by_id);
+    qsort(around->by_id, kept, sizeof(*around->by_id), by_id);
 }
 
 enum err tools_around_all(struct tx *tx, const char *workspace_id, struct tools_around *out)

@@ -68,7 +68,7 @@ struct url_check {
     handler_fn *done;
 };
 
-static void url_checked(void *arg, const struct fault *fault)
+static void on_url_checked(void *arg, const struct fault *fault)
 {
     const struct url_check *check = arg;
     /* A name that cannot be resolved is refused too: nothing is known to be public. */
@@ -88,6 +88,6 @@ void urls_resolve(struct request *request, handler_fn *done)
         struct url_check *check = arena_new_of(request->arena, struct url_check);
         *check = (struct url_check){.request = request, .url = &urls->items[i], .done = done};
         resolver_check_url(request->deps->resolver, request_workspace(request), check->url->url,
-                           url_checked, check);
+                           on_url_checked, check);
     }
 }

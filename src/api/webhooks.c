@@ -222,7 +222,7 @@ static const struct field test_rows[] = {
 };
 FIELD_TABLE(webhook_test_answer_table, struct webhook_test_answer, "WebhookTestAnswer", test_rows);
 
-static void test_done(void *arg, const struct delivery_test_result *result)
+static void on_tested(void *arg, const struct delivery_test_result *result)
 {
     struct request *request = arg;
     struct webhook_test_answer answer = {result->is_ok, result->status,
@@ -234,7 +234,7 @@ static void test_done(void *arg, const struct delivery_test_result *result)
 static void send_test(struct request *request)
 {
     delivery_send_test(request->deps->delivery, request->job.state, request->deps->control,
-                       test_done, request);
+                       on_tested, request);
 }
 
 void webhooks_test(struct request *request)

@@ -11,7 +11,7 @@
 static const struct js *follow(const struct js *document, const char *reference)
 {
     char path[200];
-    snprintf(path, sizeof path, "%s", reference + 2);
+    snprintf(path, sizeof(path), "%s", reference + 2);
     const struct js *at = document;
     for (char *part = strtok(path, "/"); part; part = strtok(NULL, "/"))
         at = js_get(at, part);

@@ -14,7 +14,7 @@ TEST(a_piece_that_runs_again_begins_where_it_began)
     AUTO(arena) arena = arena_new(0);
     struct pieces pieces = {0};
     int at = 1;
-    pieces_init(&pieces, arena, more, &at, sizeof at);
+    pieces_init(&pieces, arena, more, &at, sizeof(at));
     at = 2; /* the first piece is made and sent */
     pieces_settle(&pieces);
     at = 3;
@@ -31,7 +31,7 @@ TEST(what_a_place_points_at_lives_until_its_piece_is_sent)
     AUTO(arena) arena = arena_new(0);
     struct pieces pieces = {0};
     const char *word = "";
-    pieces_init(&pieces, arena, more, &word, sizeof word);
+    pieces_init(&pieces, arena, more, &word, sizeof(word));
     word = arena_strdup(pieces_keep(&pieces), "one");
     pieces_settle(&pieces);
     word = arena_strdup(pieces_keep(&pieces), "lost with its attempt");

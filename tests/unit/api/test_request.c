@@ -73,7 +73,7 @@ TEST(pieces_that_break_in_the_first_one_are_an_error)
     struct request request;
     int place = 0;
     request_begin(&request);
-    request_answer_pieces(&request, write_half, &place, sizeof place);
+    request_answer_pieces(&request, write_half, &place, sizeof(place));
     CHECK_INT(request.job.step, STEP_UNDO);
     CHECK_INT(request.answer.status, 500);
     CHECK(!pieces_has_more(&request.pieces));

@@ -10,6 +10,7 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
+#include "api/spoilt.h"
 #include "api/tools_on.h"
 #include "model/agent.h"
 #include "model/tool.h"
@@ -107,7 +108,8 @@ static bool open_agent(struct request *request, struct place *place, struct comm
     else
         err = store_agent_get(request->job.tx, request_workspace(request), id, &agent);
     if (err)
-        return err == ERR_NOT_FOUND && place->is_list;
+        return place->is_list &&
+               (err == ERR_NOT_FOUND || spoilt_skip(request, err, DEAD_AGENT, id));
     if (!complete(request, place, common, &agent, &place->tools))
         return false;
     write_head(request, place, &agent);
@@ -124,7 +126,7 @@ static bool write_tool(struct request *request, struct place *place)
     enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
     if (!err)
         field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
-    return !err || err == ERR_NOT_FOUND;
+    return !err || err == ERR_NOT_FOUND || spoilt_skip(request, err, DEAD_TOOL, id);
 }
 
 /* One step; false: the store failed. */

@@ -14,6 +14,7 @@
 #include "api/router.h"
 #include "api/run.h"
 #include "api/send.h"
+#include "api/spoilt.h"
 #include "api/sweeper.h"
 #include "base/config.h"
 #include "base/ids.h"
@@ -37,6 +38,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->keys = keys_new(deps->control, deps->store);
     api->rates = rates_new(deps->config, deps->control, deps->store);
     api->sweeper = sweeper_new(deps->control, deps->store);
+    api->spoilt = spoilt_new(deps->control, deps->store);
     buf_init(&api->openapi, 8 << 20);
     *out = api;
     return OK;
@@ -44,7 +46,8 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
 
 bool api_is_idle(const struct api *api)
 {
-    return api->under_way == 0 && rates_is_idle(api->rates) && sweeper_is_idle(api->sweeper);
+    return api->under_way == 0 && rates_is_idle(api->rates) && sweeper_is_idle(api->sweeper) &&
+           spoilt_is_idle(api->spoilt);
 }
 
 void api_close(struct api *api)
@@ -54,6 +57,7 @@ void api_close(struct api *api)
     keys_free(api->keys);
     rates_free(api->rates);
     sweeper_free(api->sweeper);
+    spoilt_free(api->spoilt);
     proxies_free(api->proxies);
     admission_free(api->admission);
     buf_clear(&api->openapi);

@@ -7,6 +7,7 @@
 
 struct admission;
 struct proxies;
+struct spoilt;
 struct sweeper;
 
 struct api {
@@ -14,6 +15,7 @@ struct api {
     struct keys *keys;
     struct rates *rates;
     struct sweeper *sweeper;
+    struct spoilt *spoilt;
     struct proxies *proxies;
     struct admission *admission;
     struct buf openapi; /* made at the first use */

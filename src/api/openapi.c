@@ -175,8 +175,7 @@ static void collect_errors(const struct route *route, bool out[API_ERROR_COUNT])
         out[API_NOT_FOUND] = true;
     if (route->body != ROUTE_NO_BODY)
         out[API_INVALID_JSON] = out[API_UNSUPPORTED_MEDIA_TYPE] = true;
-    if (strcmp(route->method, "GET") != 0)
-        out[API_BODY_TOO_LARGE] = true;
+    out[API_BODY_TOO_LARGE] = true; /* of a GET as well: its body is refused by its length */
     if (strcmp(route->method, "POST") == 0)
         out[API_VALIDATION_FAILED] = out[API_IDEMPOTENCY_KEY_REUSED] =
             out[API_IDEMPOTENCY_KEY_IN_USE] = true;

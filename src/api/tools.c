@@ -4,6 +4,7 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
+#include "api/spoilt.h"
 #include "api/urls.h"
 #include "base/js.h"
 #include "base/mem.h"
@@ -73,11 +74,11 @@ static void more_tools(struct request *request)
             return;
         const char *id = place->ids.items[place->at++];
         enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
-        if (err && err != ERR_NOT_FOUND) { /* removed since the list was begun */
+        if (err && err != ERR_NOT_FOUND && !spoilt_skip(request, err, DEAD_TOOL, id)) {
             request_break_pieces(request);
             return;
         }
-        if (!err)
+        if (!err) /* else removed since the list was begun, or spoilt */
             field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     }
     out_array_end(&place->out);

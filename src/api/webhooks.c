@@ -6,6 +6,7 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
+#include "api/spoilt.h"
 #include "api/urls.h"
 #include "base/ids.h"
 #include "base/js.h"
@@ -58,9 +59,13 @@ static const char *new_secret(struct request *request)
 void webhooks_list(struct request *request)
 {
     struct webhooks_answer answer = {0};
-    if (request_found(request, store_webhook_list(request->job.tx, request_workspace(request),
-                                                  &answer.webhooks)))
-        request_answer(request, &answer, 0);
+    struct text_list unreadable;
+    if (!request_found(request, store_webhook_list(request->job.tx, request_workspace(request),
+                                                   &answer.webhooks, &unreadable)))
+        return;
+    for (size_t i = 0; i < unreadable.count; i++)
+        spoilt_note(request, DEAD_WEBHOOK, unreadable.items[i]);
+    request_answer(request, &answer, 0);
 }
 
 /* Left out or null: everything. */

@@ -11,9 +11,13 @@
 #include "store/tx.h"
 
 const char *const dead_letter_kind_names[DEAD_LETTER_KIND_COUNT] = {
-    [DEAD_CALL_RECORD] = "call-record", [DEAD_CALL_MONEY] = "call-money",
-    [DEAD_CALL_END] = "call-end",       [DEAD_EVENT] = "event",
+    [DEAD_CALL_RECORD] = "call-record",
+    [DEAD_CALL_MONEY] = "call-money",
+    [DEAD_CALL_END] = "call-end",
+    [DEAD_EVENT] = "event",
     [DEAD_WEBHOOK] = "webhook",
+    [DEAD_AGENT] = "agent",
+    [DEAD_TOOL] = "tool",
 };
 
 /* What is set aside may be so because of its bytes. */

@@ -24,6 +24,8 @@ enum dead_letter_kind {
     DEAD_CALL_END,    /* the end of a call, of which only its row was written; subject: the call */
     DEAD_EVENT,       /* an event of a call; subject: the call */
     DEAD_WEBHOOK,     /* settings that cannot be read; subject: the subscription, or the call */
+    DEAD_AGENT,       /* settings that cannot be read; subject: the agent */
+    DEAD_TOOL,        /* settings that cannot be read; subject: the tool */
     DEAD_LETTER_KIND_COUNT
 };
 extern const char *const dead_letter_kind_names[DEAD_LETTER_KIND_COUNT];

@@ -45,6 +45,15 @@ static bool is_transient(enum err err)
     return err == ERR_IO || err == ERR_AGAIN || err == ERR_BUSY || err == ERR_CLOSED;
 }
 
+bool tx_forgive(struct tx *tx, enum err err, struct fault *out_why)
+{
+    if (err != ERR_INTERNAL || tx->fault.err != ERR_INTERNAL)
+        return false;
+    *out_why = tx->fault;
+    tx->fault = (struct fault){0};
+    return true;
+}
+
 enum err tx_try(struct tx *tx, store_fn *fn, void *arg, struct fault *out_why)
 {
     const struct db_ops *ops = tx->db->ops;

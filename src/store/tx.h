@@ -69,6 +69,10 @@ bool tx_has_failed(const struct tx *tx);
 enum err tx_missing(const struct tx *tx);
 /* OK, or ERR_IO when a fault came. */
 enum err tx_result(const struct tx *tx);
+/* A function that reads one record has failed with err: does the record not read (its settings are
+ * spoilt, its secret does not open)? Then the job may go on without it, and *out_why tells why.
+ * false: another fault, which stays the job's. */
+bool tx_forgive(struct tx *tx, enum err err, struct fault *out_why) MUST_USE;
 /* Runs fn in a savepoint of its own: what fails there for good is undone, and the job goes on.
  * OK: done. ERR_IO: a transient fault (the database is away, full, busy): it stays the job's, which
  * fails and is tried again. Anything else: fn's refusal, or a fault of this record alone (over a

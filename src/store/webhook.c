@@ -57,15 +57,23 @@ enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char 
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
-enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out)
+enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out,
+                            struct text_list *out_unreadable)
 {
     *out = (struct webhook_list){0};
+    *out_unreadable = (struct text_list){0};
     AUTO(cursor) row =
         query(tx, "FROM webhooks WHERE workspace_id = ? ORDER BY created_ms DESC, id DESC",
               VALUES(TEXT(workspace_id)));
     while (cursor_next(row)) {
-        enum err err = read_row(tx, row, GROW(out, tx->arena));
-        if (err)
+        struct webhook webhook;
+        struct fault why;
+        enum err err = read_row(tx, row, &webhook);
+        if (!err)
+            *GROW(out, tx->arena) = webhook;
+        else if (tx_forgive(tx, err, &why))
+            *GROW(out_unreadable, tx->arena) = cursor_text(row, 0);
+        else
             return err;
     }
     return tx_result(tx);

@@ -4,6 +4,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 
+struct text_list;
 struct tx;
 struct webhook;
 struct webhook_list;
@@ -16,9 +17,9 @@ enum err store_webhook_get(struct tx *tx, const char *workspace_id, const char *
 /* The same, and holds the row to the job's end: for a change that is made from what was read. */
 enum err store_webhook_lock(struct tx *tx, const char *workspace_id, const char *id,
                             struct webhook *out) MUST_USE;
-/* Newest first. */
-enum err store_webhook_list(struct tx *tx, const char *workspace_id,
-                            struct webhook_list *out) MUST_USE;
+/* Newest first, without those that do not read: out_unreadable holds their ids. */
+enum err store_webhook_list(struct tx *tx, const char *workspace_id, struct webhook_list *out,
+                            struct text_list *out_unreadable) MUST_USE;
 /* Sets updated_wall_ms; disabling drops what waits for it. */
 enum err store_webhook_update(struct tx *tx, struct webhook *webhook) MUST_USE;
 /* Drops what waits for it. ERR_NOT_FOUND. */

@@ -40,6 +40,14 @@ test('a body over 1 MiB', async () => {
   refused(await api('POST', '/v1/agents', { name: 'a', systemInstruction: 'x'.repeat(1 << 20) }), 413, 'BODY_TOO_LARGE');
 });
 
+test('a body over 1 MiB of a request that takes none', async () => {
+  const got = await raw(`GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\n`
+    + 'Content-Length: 1048577\r\nConnection: close\r\n\r\n', (text) => text.endsWith('}'));
+  assert.match(got, /^HTTP\/1\.1 413 [^]*"code":"BODY_TOO_LARGE"/);
+  for (const operation of Object.values(t.contract.document.paths).flatMap((path) => Object.values(path)))
+    assert.ok('413' in operation.responses, operation.operationId);
+});
+
 test('request ids', async () => {
   assert.equal((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'my.id_7-x' })).headers.get('x-request-id'), 'my.id_7-x');
   assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'has space' })).headers.get('x-request-id'), 'has space');

@@ -306,6 +306,34 @@ STORE_TEST(each_change_is_a_version)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+STORE_TEST(a_subscription_that_does_not_read_is_left_out_of_the_list)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct webhook webhooks[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        field_defaults(&webhook_table, &webhooks[i]);
+        webhooks[i].user_id = fix->workspace_id;
+        webhooks[i].url = "https://example.com/hook";
+        CHECK_INT(store_webhook_insert(tx, &webhooks[i]), OK);
+    }
+    EXEC(tx, "UPDATE webhooks SET settings = 'spoilt' WHERE id = ?", TEXT(webhooks[0].id));
+    struct webhook_list list;
+    struct text_list unreadable;
+    CHECK_INT(store_webhook_list(tx, fix->workspace_id, &list, &unreadable), OK);
+    REQUIRE(list.count == 1 && unreadable.count == 1);
+    CHECK_TEXT(list.items[0].id, webhooks[1].id);
+    CHECK_TEXT(unreadable.items[0], webhooks[0].id);
+    struct webhook read;
+    struct fault why;
+    CHECK(!tx_forgive(tx, ERR_IO, &why)); /* nothing has failed */
+    CHECK_INT(store_webhook_get(tx, fix->workspace_id, webhooks[0].id, &read), ERR_INTERNAL);
+    CHECK(tx_has_failed(tx));
+    CHECK(tx_forgive(tx, ERR_INTERNAL, &why));
+    CHECK_TEXT(why.text, "a subscription's settings do not read");
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(subscriptions_are_kept_up_to_their_limit)
 {
     fix_people(fix);
@@ -321,7 +349,8 @@ STORE_TEST(subscriptions_are_kept_up_to_their_limit)
         CHECK_INT(store_webhook_insert(tx, &webhook), i < WEBHOOKS_MAX ? OK : ERR_LIMIT);
     }
     struct webhook_list list;
-    CHECK_INT(store_webhook_list(tx, fix->workspace_id, &list), OK);
+    struct text_list unreadable;
+    CHECK_INT(store_webhook_list(tx, fix->workspace_id, &list, &unreadable), OK);
     REQUIRE(list.count == WEBHOOKS_MAX);
     CHECK_TEXT(list.items[3].secret, "whsec_0123456789");
     webhook = list.items[0];

@@ -39,7 +39,9 @@ struct ws_fns {
     void (*on_message)(void *arg, bool is_text, const uint8_t *data, size_t len);
     void (*on_drained)(void *arg);
     /* Once at most, when the peer or the network ended it (or, client role, it could not be opened:
-     * fault says why, and fault->err is not OK). The owner then calls ws_close(). */
+     * fault says why, and fault->err is not OK). code: of the close frame; when the server refused
+     * the handshake (fault->err is ERR_CONFLICT), its HTTP status. The owner then calls ws_close().
+     */
     void (*on_closed)(void *arg, unsigned code, const struct fault *fault);
 };
 

@@ -1,4 +1,5 @@
 /* Opening a WebSocket: the server's 101, the client's dialling and handshake. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/crypto.h"
@@ -49,11 +50,16 @@ struct ws *ws_accept(struct loop *loop, struct stream_state *take_state,
     return ws;
 }
 
-static void fail(struct ws *ws, const struct fault *given)
+static void fail_with(struct ws *ws, unsigned code, const struct fault *given)
 {
     struct fault fault = *given;
     ws_opening_free(TAKE(ws->opening));
-    ws_end(ws, WS_ABNORMAL, &fault);
+    ws_end(ws, code, &fault);
+}
+
+static void fail(struct ws *ws, const struct fault *given)
+{
+    fail_with(ws, WS_ABNORMAL, given);
 }
 
 static void on_answer(void *arg)
@@ -69,7 +75,9 @@ static void on_answer(void *arg)
     if (err == ERR_AGAIN)
         return;
     if (err) {
-        fail(ws, &fault);
+        /* A refusal begins "HTTP/1.1 " and has three digits there: ws_read_answer() looked. */
+        fail_with(ws, err == ERR_CONFLICT ? (unsigned)strtoul(data + 9, NULL, 10) : WS_ABNORMAL,
+                  &fault);
         return;
     }
     stream_consume(ws->stream, head_len);

@@ -271,7 +271,7 @@ static enum err open_engines(struct app *app, struct fault *fault)
         .voice_path = voice, .voice_workers = (unsigned)config_int(app->config, SET_VOICE_WORKERS)};
     app->vendor = vendor_new(&config);
     for (size_t i = 0; i < app->media_count; i++)
-        vendor_add_loop(app->vendor, app->media[i].loop, app->media[i].http);
+        vendor_add_loop(app->vendor, app->media[i].loop, app->media[i].http, app->media[i].dialer);
     enum err err = registry_new(app->config, vendor_adapters, vendor_adapter_count, app->vendor,
                                 &app->registry, fault);
     if (err) {

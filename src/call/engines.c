@@ -103,12 +103,14 @@ enum err engines_choose(struct engines *engines, const struct registry *registry
     engines->registry = registry;
     engines->model = agent->llm.model;
     engines->workspace = plan->row->user_id;
+    engines->stt_config.workspace = engines->workspace;
     listen_for(engines, plan);
     engines->tts_config = (struct tts_config){
         .language = engines->iso,
         .speaker = agent->voice.speaker,
         .emotion = agent->voice.emotion,
         .model = "",
+        .workspace = engines->workspace,
         .speed = agent->voice.speed,
         .volume = agent->voice.volume,
     };

@@ -36,6 +36,7 @@ struct stt_config {
     size_t hint_count;
     const char *vocabulary; /* text in the agent's own words (instructions, documents), for engines
                                that build a language model; may be NULL */
+    const char *workspace; /* whose call it is: network engines are shared fairly; NULL: nobody's */
     bool detect_language;
 };
 

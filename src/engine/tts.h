@@ -27,10 +27,11 @@ struct tts_event {
 typedef void tts_event_fn(void *arg, const struct tts_event *event);
 
 struct tts_config {
-    const char *language; /* ISO code */
-    const char *speaker;  /* "" : the engine's default */
-    const char *emotion;  /* "" : none */
-    const char *model;    /* "" : the engine's default */
+    const char *language;  /* ISO code */
+    const char *speaker;   /* "" : the engine's default */
+    const char *emotion;   /* "" : none */
+    const char *model;     /* "" : the engine's default */
+    const char *workspace; /* whose call it is: network engines are shared fairly; NULL: nobody's */
     double speed, volume;
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/config.h"
@@ -65,6 +66,15 @@ char *account_option(const struct config *config, const struct engine_info *info
 {
     const char *text = config_engine(config, info->id, name);
     return mem_strdup(text ? text : "");
+}
+
+bool account_is_on(const char *text)
+{
+    static const char *const words[] = {"true", "yes", "on", "1"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcasecmp(text, words[i]) == 0)
+            return true;
+    return false;
 }
 
 void account_mask(const struct account *account, struct buf *text)

@@ -21,8 +21,21 @@
 
 static const char *const openai_models[] = {"gpt-4.1-mini"};
 static const char *const anthropic_models[] = {"claude-haiku-4-5"};
+static const char *const openai_stt_models[] = {"gpt-transcribe"};
+static const char *const openai_tts_models[] = {"gpt-4o-mini-tts"};
 static const char *const extractive_models[] = {"extractive"};
 static const char *const standin_models[] = {"standin"};
+
+static const struct engine_voice openai_voices[] = {
+    {"alloy", "Alloy", "neutral", "*", "An even voice."},
+    {"ash", "Ash", "male", "*", "A clear, low voice."},
+    {"coral", "Coral", "female", "*", "A warm, lively voice."},
+    {"echo", "Echo", "male", "*", "A calm voice."},
+    {"nova", "Nova", "female", "*", "A bright voice."},
+    {"onyx", "Onyx", "male", "*", "A deep voice."},
+    {"sage", "Sage", "female", "*", "A soft voice."},
+    {"shimmer", "Shimmer", "female", "*", "A clear, high voice."},
+};
 
 static const struct engine_voice flite_voices[] = {
     {"slt", "Sarah", "female", "en", "A clear American voice."},
@@ -43,7 +56,11 @@ const struct engine_adapter vendor_adapters[] = {
     {.info = {STT("soniox", "Soniox"), .languages = "en " INDIC " " WORLD,
               .is_multilingual = true}},
     {.info = {STT("deepgram", "Deepgram"), .languages = "en hi " WORLD}},
-    {.info = {STT("openai-stt", "OpenAI-compatible transcription"), .languages = "*"}},
+    {.info = {STT("openai-stt", "OpenAI-compatible transcription"), .languages = "*",
+              MODELS(openai_stt_models)},
+     .ops.stt = &openai_stt_ops,
+     .configure = openai_stt_configure,
+     .unconfigure = openai_stt_unconfigure},
     {.info = {STT("pocketsphinx", "PocketSphinx (embedded)"), .languages = "en"},
      .ops.stt = &pocketsphinx_ops,
      .configure = voice_configure},
@@ -57,8 +74,12 @@ const struct engine_adapter vendor_adapters[] = {
               .emotions = "calm content excited sympathetic"}},
     {.info = {TTS("elevenlabs", "ElevenLabs"), .languages = "en hi ta " WORLD, .speed = {0.7, 1.2},
               .volume = NO_CONTROL}},
-    {.info = {TTS("openai-tts", "OpenAI-compatible speech"), .languages = "*", .speed = {0.25, 2},
-              .volume = NO_CONTROL}},
+    {.info = {TTS("openai-tts", "OpenAI-compatible speech"), .languages = "*",
+              MODELS(openai_tts_models), VOICES(openai_voices), .speed = {0.25, 4},
+              .volume = NO_CONTROL},
+     .ops.tts = &openai_tts_ops,
+     .configure = openai_tts_configure,
+     .unconfigure = openai_tts_unconfigure},
     {.info = {TTS("flite", "Flite (embedded)"), .languages = "en", VOICES(flite_voices),
               .speed = {0.5, 2}, .volume = {0.5, 2}},
      .ops.tts = &flite_ops,

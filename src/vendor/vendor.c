@@ -53,13 +53,15 @@ void vendor_free(struct vendor *vendor)
     mem_free(vendor);
 }
 
-void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http)
+void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http,
+                     struct dialer *dialer)
 {
     if (vendor->loop_count == LOOPS_MOST)
         return;
     struct vendor_loop *here = &vendor->loops[vendor->loop_count++];
     here->loop = loop;
     here->http = http;
+    here->dialer = dialer;
     here->lanes = map_new();
     if (vendor->voice_path)
         here->voices = voice_pool_new(loop, vendor->voice_path, vendor->voice_workers);

@@ -12,6 +12,7 @@
 #include "base/attr.h"
 #include "engine/registry.h"
 
+struct dialer;
 struct http_client;
 struct loop;
 struct vendor;
@@ -27,5 +28,6 @@ extern const size_t vendor_adapter_count;
 struct vendor *vendor_new(const struct vendor_config *config);
 void vendor_free(struct vendor *vendor); /* workers are killed */
 DEFINE_AUTO(vendor)
-/* Before the loop runs. http is borrowed (NULL: no network engines on this loop). */
-void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http);
+/* Before the loop runs. http and dialer are borrowed (NULL: no network engines on this loop). */
+void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http,
+                     struct dialer *dialer);

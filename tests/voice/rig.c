@@ -19,7 +19,7 @@ void speech_rig_open(struct speech_rig *rig)
     rig->loop = loop_new("rig");
     rig->vendor =
         vendor_new(&(struct vendor_config){.voice_path = VOICE_PROGRAM, .voice_workers = 1});
-    vendor_add_loop(rig->vendor, rig->loop, NULL);
+    vendor_add_loop(rig->vendor, rig->loop, NULL, NULL);
     enum err err = config_load(NULL, none, &config, &fault);
     if (err == OK)
         err = registry_new(config, vendor_adapters, vendor_adapter_count, rig->vendor,

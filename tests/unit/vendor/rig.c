@@ -81,7 +81,7 @@ static void open_engine(struct llm_rig *rig, const char *engine, const char *con
                         size_t count)
 {
     rig->vendor = vendor_new(&(struct vendor_config){.voice_path = ""});
-    vendor_add_loop(rig->vendor, rig->loop, rig->http);
+    vendor_add_loop(rig->vendor, rig->loop, rig->http, NULL);
     rig->registry = rig_registry(rig->vendor, settings, count);
     rig->engine = registry_find(rig->registry, ENGINE_LLM, engine);
     struct llm_config config = {.model = rig->engine->info.models[0], .workspace = "usr_1"};

@@ -1,0 +1,39 @@
+/* Sound as vendors deliver it (16-bit samples, little-endian, in pieces that may end inside a
+ * sample, at a rate of their own, bare or as a WAV file) turned into samples at TTS_RATE_HZ.
+ * Thread: its owner's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct resampler;
+
+enum { SOUND_HEAD_SIZE = 4096 };
+
+typedef void sound_fn(void *arg, const int16_t *samples, size_t count);
+
+struct sound {
+    int rate_hz;  /* of bare samples; a WAV file says its own */
+    int channels; /* of a WAV file: the first is taken */
+    sound_fn *on_samples;
+    void *arg;
+    struct resampler *resampler;   /* NULL: the rate is TTS_RATE_HZ, or nothing came yet */
+    uint8_t head[SOUND_HEAD_SIZE]; /* the beginning, until it is known what it is */
+    size_t head_len;
+    uint8_t part[8]; /* a frame that is not whole yet */
+    size_t part_len;
+    bool is_wav;    /* bare samples are not what was asked for */
+    bool is_known;  /* bare samples, or past a WAV file's head */
+    bool is_broken; /* no sound that we read */
+};
+
+/* rate_hz: 8,000 to 96,000. */
+void sound_init(struct sound *sound, int rate_hz, sound_fn *on_samples, void *arg);
+void sound_clear(struct sound *sound);
+/* A new sound begins. */
+void sound_reset(struct sound *sound);
+/* False: it is no sound that can be read (compressed, or a WAV file of another kind). */
+bool sound_push(struct sound *sound, const void *data, size_t len);
+/* The sound has ended: what is held back comes. False: it was cut before anything could be read. */
+bool sound_finish(struct sound *sound);

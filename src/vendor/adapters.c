@@ -3,6 +3,8 @@
  * are shown, and cannot be switched on. Facts on languages and ranges: docs/engines.md. */
 #include "vendor/chat.h"
 #include "vendor/internal.h"
+#include "vendor/listen.h"
+#include "vendor/utter.h"
 
 #define STT(id_, label_) .kind = ENGINE_STT, .id = (id_), .label = (label_)
 #define TTS(id_, label_) .kind = ENGINE_TTS, .id = (id_), .label = (label_)
@@ -19,6 +21,17 @@
         1, 1                                                                                       \
     }
 
+/* An engine that is a dialect of one of the socket sessions. */
+#define LISTEN(configure_)                                                                         \
+    .ops.stt = &listen_ops, .configure = (configure_), .unconfigure = listen_unconfigure
+#define UTTER(configure_)                                                                          \
+    .ops.tts = &utter_ops, .configure = (configure_), .unconfigure = utter_unconfigure
+
+static const char *const soniox_models[] = {"stt-rt-v5"};
+static const char *const deepgram_models[] = {"nova-3"};
+static const char *const flux_models[] = {"flux-general-en"};
+static const char *const cartesia_models[] = {"sonic-latest"};
+static const char *const elevenlabs_models[] = {"eleven_flash_v2_5"};
 static const char *const openai_models[] = {"gpt-4.1-mini"};
 static const char *const anthropic_models[] = {"claude-haiku-4-5"};
 static const char *const openai_stt_models[] = {"gpt-transcribe"};
@@ -37,6 +50,17 @@ static const struct engine_voice openai_voices[] = {
     {"shimmer", "Shimmer", "female", "*", "A clear, high voice."},
 };
 
+/* Voices that these vendors give to every account; an operator lists others by `voices`. */
+static const struct engine_voice cartesia_voices[] = {
+    {"f786b574-daa5-4673-aa0c-cbe3e8534c02", "Katie", "female", "*", "A friendly voice."},
+    {"228fca29-3a0a-435c-8728-5cb483251068", "Kiefer", "male", "*", "A steady voice."},
+};
+
+static const struct engine_voice elevenlabs_voices[] = {
+    {"21m00Tcm4TlvDq8ikWAM", "Rachel", "female", "*", "A calm voice."},
+    {"JBFqnCBsd6RMkjVDRZzb", "George", "male", "*", "A warm voice."},
+};
+
 static const struct engine_voice flite_voices[] = {
     {"slt", "Sarah", "female", "en", "A clear American voice."},
     {"rms", "Robert", "male", "en", "A calm American voice."},
@@ -53,9 +77,15 @@ static const struct engine_voice standin_voices[] = {
 };
 
 const struct engine_adapter vendor_adapters[] = {
-    {.info = {STT("soniox", "Soniox"), .languages = "en " INDIC " " WORLD,
-              .is_multilingual = true}},
-    {.info = {STT("deepgram", "Deepgram"), .languages = "en hi " WORLD}},
+    {.info = {STT("soniox", "Soniox"), .languages = "en " INDIC " " WORLD, MODELS(soniox_models),
+              .is_multilingual = true},
+     LISTEN(soniox_configure)},
+    {.info = {STT("deepgram", "Deepgram"), .languages = "en hi ta te bn mr gu kn pa " WORLD,
+              MODELS(deepgram_models)},
+     LISTEN(deepgram_configure)},
+    {.info = {STT("deepgram-flux", "Deepgram Flux"), .languages = "en es fr de hi ru pt ja it nl",
+              MODELS(flux_models)},
+     LISTEN(flux_configure)},
     {.info = {STT("openai-stt", "OpenAI-compatible transcription"), .languages = "*",
               MODELS(openai_stt_models)},
      .ops.stt = &openai_stt_ops,
@@ -70,10 +100,14 @@ const struct engine_adapter vendor_adapters[] = {
      .unconfigure = standin_unconfigure},
 
     {.info = {TTS("cartesia", "Cartesia"), .languages = "en " INDIC " or " WORLD,
-              .is_multilingual = true, .speed = {0.6, 1.5}, .volume = {0.5, 2},
-              .emotions = "calm content excited sympathetic"}},
-    {.info = {TTS("elevenlabs", "ElevenLabs"), .languages = "en hi ta " WORLD, .speed = {0.7, 1.2},
-              .volume = NO_CONTROL}},
+              MODELS(cartesia_models), VOICES(cartesia_voices), .is_multilingual = true,
+              .speed = {0.6, 1.5}, .volume = {0.5, 2},
+              .emotions = "calm content excited sympathetic"},
+     UTTER(cartesia_configure)},
+    {.info = {TTS("elevenlabs", "ElevenLabs"), .languages = "en hi ta " WORLD,
+              MODELS(elevenlabs_models), VOICES(elevenlabs_voices), .speed = {0.7, 1.2},
+              .volume = NO_CONTROL},
+     UTTER(elevenlabs_configure)},
     {.info = {TTS("openai-tts", "OpenAI-compatible speech"), .languages = "*",
               MODELS(openai_tts_models), VOICES(openai_voices), .speed = {0.25, 4},
               .volume = NO_CONTROL},

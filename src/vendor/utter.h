@@ -1,0 +1,55 @@
+/* The wire of a speaker (vendor/speaker.h) over a vendor's WebSocket that several sentences share:
+ * each has a context of its own, named "e<id>", and what comes for another context is late and
+ * dropped. The connection is opened with the session, so that no sentence waits for it; one that
+ * the vendor closes while nothing is said is opened anew. What messages mean is the dialect.
+ * Thread: the call's loop. */
+#pragma once
+
+#include "base/buf.h"
+#include "vendor/account.h"
+#include "vendor/socket.h"
+#include "vendor/speaker.h"
+
+struct config;
+struct js;
+struct utter;
+
+enum { UTTER_HEADERS = 2 };
+
+struct utter_dialect {
+    const char *standard_url;
+    const char *key_header, *key_prefix;
+    const char *fixed[UTTER_HEADERS]; /* a further header, or NULL */
+    /* Path and query after the account's URL. */
+    void (*write_target)(const struct speaker *speaker, struct buf *out);
+    /* The messages of one sentence; a line feed between two. */
+    void (*write_say)(const struct speaker *speaker, const char *context, const char *text,
+                      struct buf *out);
+    void (*write_stop)(const char *context, struct buf *out);
+    const char *quiet_text;
+    int64_t quiet_us;
+    const char *farewell;
+    const struct socket_code *codes;
+    void (*read)(struct utter *utter, const struct js *message);
+    int rate_hz;
+};
+
+/* The state of an engine. */
+struct utter_engine {
+    struct account account;
+    const struct utter_dialect *dialect;
+    char *authorization;
+};
+
+struct tts *utter_open(const struct engine *engine, struct loop *loop,
+                       const struct tts_config *config, tts_event_fn *on_event, void *arg);
+bool utter_configure(void *env, const struct config *config, const struct engine_info *info,
+                     const struct utter_dialect *dialect, void **out_state);
+void utter_unconfigure(void *state);
+
+/* For the dialects. context: as the vendor gave it back; NULL: none was given, so it is about the
+ * sentence under way. */
+void utter_sound(struct utter *utter, const char *context, const char *base64);
+void utter_done(struct utter *utter, const char *context);
+void utter_failed(struct utter *utter, const char *context, enum engine_error error,
+                  const char *message);

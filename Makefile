@@ -7,7 +7,7 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all everything run test test-repeat chaos soak check asan tsan bench fuzz golden install clean
+.PHONY: all everything run test stand-ins test-repeat chaos soak check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
 all:
@@ -25,6 +25,10 @@ run: all
 test: everything
 	@tools/install check test
 	@tools/run-tests all
+
+# Every vendor's wire on one port of this machine, with settings to try the network engines without an account.
+stand-ins:
+	@node tests/fake/vendors/server.mjs $(PORT)
 
 # make test-repeat N=20: the whole suite so many times; BUSY=1: with every core otherwise busy.
 N ?= 20

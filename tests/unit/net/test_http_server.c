@@ -726,36 +726,6 @@ TEST(an_upgrade_hands_the_connection_over_with_what_came_behind)
     site_close(&site);
 }
 
-/* Whoever has it now, perhaps on another loop, may keep the socket for hours. */
-TEST(an_upgraded_connection_holds_its_place_until_it_is_closed)
-{
-    struct site site, other;
-    const struct http_server_config config = {.max_connections = 1};
-    site_open(&site, &config);
-    CHECK(site_says(&site, REQUEST("GET /ws") "Connection: Upgrade\r\nUpgrade: x\r\n\r\n", ""));
-    CHECK(turn_until_set(site.loop, &site.is_upgraded));
-    other_open(&other, &site, "127.0.0.2");
-    CHECK(turn_until_set(site.loop, &other.is_closed));
-    struct stream *stream = stream_attach(site.loop, &site.upgraded);
-    site_connect_from(&other, "127.0.0.2");
-    CHECK(turn_until_set(site.loop, &other.is_closed));
-    stream_abort(stream);
-    CHECK(turn_until(site.loop, other_gets_in, &other));
-    other_close(&other);
-    site_close(&site);
-}
-
-TEST(an_upgraded_connection_outlives_its_server)
-{
-    struct site site;
-    site_open(&site, NULL);
-    CHECK(site_says(&site, REQUEST("GET /ws") "Connection: Upgrade\r\nUpgrade: x\r\n\r\n", ""));
-    CHECK(turn_until_set(site.loop, &site.is_upgraded));
-    http_server_close(TAKE(site.server));
-    stream_state_clear(&site.upgraded);
-    site_close(&site);
-}
-
 TEST(draining_ends_idle_connections_and_lets_the_others_finish)
 {
     struct site site;

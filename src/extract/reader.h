@@ -14,7 +14,9 @@ struct extract_file {
 
 typedef enum extract_outcome extract_reader_fn(const struct extract_file *file,
                                                struct block_writer *out);
-extract_reader_fn text_file_read;
+extract_reader_fn text_file_read, docx_file_read;
+/* The main part of a Word document alone, without its package. For tests. */
+extract_reader_fn docx_xml_read;
 
 /* Of what block_write() said. */
 enum extract_outcome extract_outcome_of(enum err err);

@@ -24,6 +24,7 @@ enum {
 
 static extract_reader_fn *const readers[EXTRACT_KIND_COUNT] = {
     [EXTRACT_TEXT] = text_file_read,
+    [EXTRACT_DOCX] = docx_file_read,
 };
 
 enum extract_outcome extract_outcome_of(enum err err)

@@ -1,5 +1,6 @@
 /* /v1/knowledge: documents as text, their life, the search. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { until } from '../harness/service.mjs';
 import { iso, refused, startApi } from './contract.mjs';
@@ -130,4 +131,20 @@ test('a file of many pieces is kept and given back whole', async () => {
   const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
   assert.equal(file.text.length, bytes.length);
   assert.ok(file.text === bytes.toString());
+});
+
+test('a Word document is read, a hostile one fails with a reason', async () => {
+  const own = await t.newWorkspace();
+  const files = new URL('../unit/extract/files/', import.meta.url);
+  const upload = async (name) => (await own.api('POST', `/v1/knowledge/documents?name=${name}`, await readFile(new URL(name, files)),
+    { 'Content-Type': 'application/octet-stream' })).body.document;
+  const [good, bomb] = [await upload('libreoffice.docx'), await upload('bomb.docx')];
+  const read = await ready(good, own.api);
+  assert.deepEqual([read.status, read.kind, read.topics], ['ready', 'docx', ['Hotel Miramar', 'Rooms', 'Services', 'नाश्ता']]);
+  const { body: { cards } } = await own.api('GET', `/v1/knowledge/documents/${good.id}`);
+  assert.deepEqual(cards, [{ question: 'May I bring a dog?', answer: 'Yes, on the ground floor, for fifteen dollars a stay.' }]);
+  const { body: { hits } } = await own.api('POST', '/v1/knowledge/search', { query: 'price of the deluxe room', documentIds: [good.id] });
+  assert.match(hits[0].text, /Room: Deluxe; Price: 4,500; Beds: 2/);
+  const failed = await ready(bomb, own.api);
+  assert.deepEqual([failed.status, failed.error, failed.chars], ['failed', 'It is larger unpacked than a document may be.', 0]);
 });

@@ -19,15 +19,16 @@ int64_t funds_used_ms(const struct tx *tx, int64_t seen_ms, int64_t seen_at_ms)
 enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,
                     struct funds *out)
 {
-    *out = (struct funds){.balance_usd4 = balance_usd4, .all_ms = -1};
+    *out = (struct funds){.balance_usd4 = balance_usd4};
     AUTO(cursor) row =
         QUERY(tx,
               "SELECT agent_id, source, rate_usd4, seen_ms, seen_at_ms, cost_usd4, owner,"
-              " owner_epoch FROM calls WHERE workspace_id = ? AND status <> 'ended'"
+              " owner_epoch, id FROM calls WHERE workspace_id = ? AND status <> 'ended'"
               " AND user_joined_ms > 0",
               TEXT(workspace_id));
     while (cursor_next(row)) {
         struct funds_use *item = GROW(out, tx->arena);
+        item->call_id = cursor_text(row, 8);
         item->agent_id = cursor_text(row, 0);
         item->is_embed =
             strcmp(cursor_peek(row, 1, NULL), call_source_names[CALL_SOURCE_EMBED]) == 0;
@@ -73,7 +74,7 @@ static int64_t embed_left_ms(struct tx *tx, const struct funds *funds, const cha
                              int64_t limit_usd4)
 {
     int64_t today_usd4 = limit_usd4 - ledger_embed_noted(tx, agent_id);
-    int64_t today_ms = left_ms(tx, funds, today_usd4, agent_id);
+    int64_t today_ms = MAX(left_ms(tx, funds, today_usd4, agent_id), (int64_t)0);
     int64_t midnight_ms = LEDGER_DAY_MS - tx->now_ms % LEDGER_DAY_MS;
     if (today_ms < midnight_ms || today_ms == MONEY_NEVER_MS)
         return today_ms;
@@ -81,15 +82,27 @@ static int64_t embed_left_ms(struct tx *tx, const struct funds *funds, const cha
     for (size_t i = 0; i < funds->count; i++)
         if (funds->items[i].is_embed && strcmp(funds->items[i].agent_id, agent_id) == 0)
             all.rate_usd4 += funds->items[i].use.rate_usd4;
-    return midnight_ms + money_left_ms(limit_usd4, &all, 1);
+    return midnight_ms + MAX(money_left_ms(limit_usd4, &all, 1), (int64_t)0);
+}
+
+/* How much of a call, up to now, it has not paid for. */
+static int64_t unpaid_ms(const struct funds *funds, const char *call_id)
+{
+    for (size_t i = 0; i < funds->count; i++) {
+        const struct money_use *use = &funds->items[i].use;
+        if (strcmp(funds->items[i].call_id, call_id) == 0 && use->rate_usd4 > 0)
+            return MAX(use->used_ms - use->taken_usd4 * MONEY_SCALE / use->rate_usd4, (int64_t)0);
+    }
+    return 0;
 }
 
 int64_t funds_exhausted_us(struct tx *tx, struct funds *funds, const struct call_row *call,
                            int64_t embed_limit_usd4)
 {
-    if (funds->all_ms < 0)
+    if (!funds->has_all)
         funds->all_ms = left_ms(tx, funds, funds->balance_usd4, NULL);
-    int64_t ms = funds->all_ms;
+    funds->has_all = true;
+    int64_t ms = MAX(funds->all_ms, -unpaid_ms(funds, call->id));
     if (call->source == CALL_SOURCE_EMBED) {
         if (!funds->embed_agent || strcmp(funds->embed_agent, call->agent_id) != 0) {
             funds->embed_agent = call->agent_id;

@@ -15,7 +15,7 @@ struct call_row;
 struct tx;
 
 struct funds_use {
-    const char *agent_id;
+    const char *call_id, *agent_id;
     bool is_embed;
     struct money_use use;
 };
@@ -25,14 +25,17 @@ struct funds {
     int64_t balance_usd4;
     bool has_foreign; /* another process owns some of them */
     /* What was reckoned already: for all, and for the embed calls of one agent. */
+    bool has_all;
     int64_t all_ms, embed_ms;
     const char *embed_agent;
 };
 
 enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,
                     struct funds *out) MUST_USE;
-/* When this call's money is out, on the monotonic clock of this process; MONEY_NEVER_US.
- * embed_limit_usd4: a day's, of an embed call whose agent has gone. */
+/* When this call's money is out, on the monotonic clock of this process; MONEY_NEVER_US. The moment
+ * at which the balance was out may have passed: calls that share it are told the same, however late
+ * they ask, but none is told one before what it has paid for. A day's limit is out now at the
+ * earliest. embed_limit_usd4: a day's, of an embed call whose agent has gone. */
 int64_t funds_exhausted_us(struct tx *tx, struct funds *funds, const struct call_row *call,
                            int64_t embed_limit_usd4);
 /* How long a call has lasted by now, as its owner last said (seen_ms, at seen_at_ms of the

@@ -12,5 +12,7 @@ int64_t money_left_ms(int64_t balance_usd4, const struct money_use *uses, size_t
     }
     if (rate_usd4 <= 0)
         return MONEY_NEVER_MS;
-    return left > 0 ? MIN(left / rate_usd4, MONEY_NEVER_MS) : 0;
+    int64_t ms =
+        left / rate_usd4 - (left % rate_usd4 < 0); /* down: nobody is given a moment more */
+    return MIN(ms, MONEY_NEVER_MS);
 }

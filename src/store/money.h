@@ -37,6 +37,6 @@ struct money_use {
     int64_t taken_usd4; /* of the balance, so far */
 };
 
-/* How long `balance_usd4` lasts for all of them from now on; 0: it is out. MONEY_NEVER_MS: nothing
- * is used. */
+/* How long `balance_usd4` lasts for all of them from now on; not above 0: for so long it has been
+ * out. MONEY_NEVER_MS: nothing is used. */
 int64_t money_left_ms(int64_t balance_usd4, const struct money_use *uses, size_t count);

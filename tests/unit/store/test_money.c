@@ -40,7 +40,9 @@ TEST(what_is_left_is_computed)
     CHECK_INT(money_left_ms(80, uses, 1), 7000);
     CHECK_INT(money_left_ms(80, uses, 2), 7000 / 3);
     uses[0].used_ms = 30000;
-    CHECK_INT(money_left_ms(80, uses, 1), 0);
+    CHECK_INT(money_left_ms(80, uses, 1), -20000);
+    uses[0] = (struct money_use){.rate_usd4 = 7, .used_ms = 1};
+    CHECK_INT(money_left_ms(0, uses, 1), -1);
     uses[0] = (struct money_use){.rate_usd4 = 1};
     CHECK_INT(money_left_ms(INT64_C(1000000000000), uses, 1), MONEY_NEVER_MS);
 }
@@ -113,6 +115,46 @@ static struct call end_at(struct tx *tx, const char *id, int64_t at_ms, bool is_
     go_to(tx, MAX(tx->now_ms, at_ms));
     CHECK_INT(store_call_end(tx, id, &end, &call), OK);
     return call;
+}
+
+/* Two calls that share 20 cents, 1 cent a second each: both are out after 10 s. */
+STORE_TEST(a_call_that_is_asked_late_ends_when_the_money_was_out)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    set_balance(fix, tx, 2000);
+    int64_t t0 = tx->now_ms;
+    const char *first = fix_call(fix, tx, 6000), *second = fix_call(fix, tx, 6000);
+    CHECK_INT(join(tx, first, t0), t0 + 20000);
+    CHECK_INT(join(tx, second, t0), t0 + 10000);
+    CHECK_INT(checkpoint(tx, first, t0 + 4000), t0 + 10000);
+    CHECK_INT(checkpoint(tx, second, t0 + 4000), t0 + 10000);
+    CHECK_INT(checkpoint(tx, first, t0 + 10200), t0 + 10000);
+    CHECK_INT(end_at(tx, first, t0 + 10000, true).cost_usd4, 1000);
+    CHECK_INT(checkpoint(tx, second, t0 + 10700), t0 + 10000);
+    struct call call = end_at(tx, second, t0 + 10000, true);
+    CHECK_INT(call.cost_usd4, 1000);
+    CHECK_INT(call.duration_s, 10);
+    CHECK_INT(balance_now(fix, tx), 0);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+/* What a call has paid for it was given, whatever another one owes. */
+STORE_TEST(a_call_is_never_out_before_what_it_has_paid_for)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    set_balance(fix, tx, 1000);
+    int64_t t0 = tx->now_ms;
+    const char *payer = fix_call(fix, tx, 6000), *debtor = fix_call(fix, tx, 6000);
+    join(tx, payer, t0);
+    join(tx, debtor, t0);
+    CHECK_INT(checkpoint(tx, payer, t0 + 8000), t0 + 8000);
+    CHECK_INT(checkpoint(tx, debtor, t0 + 8000), t0 + 5000);
+    CHECK_INT(end_at(tx, payer, t0 + 8000, true).cost_usd4, 800);
+    CHECK_INT(end_at(tx, debtor, t0 + 5000, true).cost_usd4, 200);
+    CHECK_INT(balance_now(fix, tx), 0);
+    CHECK_INT(fix_commit(tx), OK);
 }
 
 STORE_TEST(balance_runs_out_at_the_computed_moment)

@@ -8,12 +8,14 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "store/dead_letter.h"
 #include "store/event.h"
 #include "store/outbox.h"
 #include "store/store.h"
 
 enum {
     EXPIRE_US = 60 * 1000000,
+    EXPIRE_FIRST_US = 2 * 1000000, /* after a start, which has other things to do at first */
     EXPIRE_ROWS = 1000,
     AGAIN_US = 250000, /* after rows of one kind, before more of them */
     COUNT_LEAST_US = 1000000,
@@ -90,11 +92,14 @@ static void run(struct upkeep *upkeep, struct task *task, enum store_mode mode, 
     mem_free(task);
 }
 
-/* The log is kept for a while only. */
+/* The log is kept for a while only, and so is what was set aside. */
 
 static enum err expire_work(struct tx *tx, void *arg)
 {
     struct task *task = arg;
+    enum err err = store_dead_letters_expire(tx, tx->now_ms - DEAD_LETTERS_KEEP_MS, EXPIRE_ROWS);
+    if (err)
+        return err;
     return store_delivery_expire(tx, tx->now_ms - task->keep_ms, EXPIRE_ROWS, &task->rows);
 }
 
@@ -230,7 +235,7 @@ struct upkeep *upkeep_new(const struct upkeep_config *config)
     list_init(&upkeep->drops);
     timer_init(&upkeep->expire, config->loop, on_expire, upkeep);
     timer_init(&upkeep->count, config->loop, on_count, upkeep);
-    timer_set_after(&upkeep->expire, EXPIRE_US);
+    timer_set_after(&upkeep->expire, EXPIRE_FIRST_US);
     if (config->most_waiting > 0)
         timer_set_after(&upkeep->count, COUNT_LEAST_US);
     return upkeep;

@@ -34,6 +34,7 @@ enum {
     DEAD_LETTERS_MOST = 100,       /* of one workspace */
     DEAD_LETTER_EXCERPT_MAX = 500, /* bytes */
 };
+#define DEAD_LETTERS_KEEP_MS (INT64_C(90) * 86400 * 1000) /* after it happened last */
 
 struct dead_letter {
     enum dead_letter_kind kind;

@@ -5,8 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/call.h"
+#include "store/dead_letter.h"
 #include "store/event.h"
 #include "store/outbox.h"
+#include "store/tx.h"
 #include "store/webhook.h"
 #include "unit/event/office.h"
 
@@ -142,6 +144,32 @@ STORE_TEST(a_removed_subscription_drops_what_waits)
     CHECK_INT(fix_commit(tx), OK);
     wait_us(&office, 300000);
     CHECK(office.count <= 2); /* one may have been under way */
+    office_close(&office);
+}
+
+static int64_t letters(struct post_office *office)
+{
+    struct tx *tx = fix_read(office->fix);
+    int64_t count = QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM dead_letters");
+    fix_rollback(tx);
+    return count;
+}
+
+STORE_TEST(what_was_set_aside_is_kept_for_a_while_only)
+{
+    struct post_office office;
+    office_open(&office, fix, 0, PROMPT_MS);
+    struct dead_letter old = {.kind = DEAD_EVENT, .workspace_id = "w", .subject_id = "old"};
+    struct dead_letter fresh = {.kind = DEAD_EVENT, .workspace_id = "w", .subject_id = "fresh"};
+    struct tx *tx = fix_write(fix);
+    store_dead_letter_add(tx, &fresh);
+    tx->now_ms -= DEAD_LETTERS_KEEP_MS + 1000;
+    store_dead_letter_add(tx, &old);
+    CHECK_INT(fix_commit(tx), OK);
+    for (int64_t until_us = clock_now_us() + WAIT_US;
+         letters(&office) > 1 && clock_now_us() < until_us;)
+        wait_us(&office, 50000);
+    CHECK_INT(letters(&office), 1);
     office_close(&office);
 }
 

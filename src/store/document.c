@@ -243,11 +243,14 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
 
 /* --- removing, reading again --- */
 
+/* A counter that is missing (a database restored in part) goes on after what was counted. */
 static void note_change(struct tx *tx, const char *id)
 {
-    int64_t revision = QUERY_NUMBER(tx, 0,
-                                    "UPDATE counters SET value = value + 1 WHERE name = 'revision'"
-                                    " RETURNING value");
+    int64_t revision = QUERY_NUMBER(
+        tx, 0,
+        "INSERT INTO counters (name, value) VALUES ('revision',"
+        " (SELECT COALESCE(MAX(revision), 0) + 1 FROM document_changes))"
+        " ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value");
     EXEC(tx,
          "INSERT INTO document_changes (document_id, revision) VALUES (?, ?)"
          " ON CONFLICT (document_id) DO UPDATE SET revision = excluded.revision",

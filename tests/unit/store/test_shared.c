@@ -490,3 +490,25 @@ STORE_TEST(a_removed_document_is_no_longer_known)
     CHECK_INT(ids.count, 0);
     CHECK_INT(fix_commit(tx), OK);
 }
+
+static int64_t remove_one(struct fix *fix, struct tx *tx)
+{
+    struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5};
+    CHECK_INT(store_document_insert(tx, &document, &hello, 0), OK);
+    CHECK_INT(store_document_remove(tx, fix->workspace_id, document.id), OK);
+    return QUERY_NUMBER(tx, -1, "SELECT revision FROM document_changes WHERE document_id = ?",
+                        TEXT(document.id));
+}
+
+/* An index that has seen 2 would never look again, if counting began anew. */
+STORE_TEST(a_lost_counter_of_revisions_goes_on_where_it_was)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(remove_one(fix, tx), 1);
+    CHECK_INT(remove_one(fix, tx), 2);
+    EXEC(tx, "DELETE FROM counters WHERE name = 'revision'");
+    CHECK_INT(remove_one(fix, tx), 3);
+    CHECK_INT(remove_one(fix, tx), 4);
+    CHECK_INT(fix_commit(tx), OK);
+}

@@ -171,7 +171,9 @@ static void on_recovered(void *arg, enum err err, const char *message)
              LOG_I("loops", (int64_t)app->media_count));
     printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app->public_url);
     if (app->demo_url[0])
-        printf("\nTalk with the demo agent: %s\n\n", app->demo_url);
+        printf("\nTalk with the demo agent: %s\n"
+               "The studio (signs in once, within 15 minutes): %s\n\n",
+               app->demo_url, app->studio_url);
     fflush(stdout);
 }
 

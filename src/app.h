@@ -110,6 +110,7 @@ struct app {
     struct api *api;
     char public_url[APP_URL_SIZE], livekit_url[APP_URL_SIZE];
     char demo_url[APP_URL_SIZE + 128]; /* "": no demonstration */
+    char studio_url[APP_URL_SIZE + 128];
     struct show_socket *show;
     struct list_node showings; /* of `earshot show`, that wait for the database (app_show.c) */
 

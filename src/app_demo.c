@@ -14,6 +14,7 @@
 #include "model/workspace.h"
 #include "store/agent.h"
 #include "store/document.h"
+#include "store/session.h"
 #include "store/store.h"
 #include "store/workspace.h"
 
@@ -82,7 +83,7 @@ bool app_demo_may_move(const struct app *app, enum setting setting)
 
 struct demo_job {
     const struct catalog *catalog;
-    char public_key[KEY_SIZE];
+    char public_key[KEY_SIZE], link[KEY_SIZE];
 };
 
 static enum err find_workspace(struct tx *tx, struct workspace *out)
@@ -162,17 +163,21 @@ static enum err demo_fn(struct tx *tx, void *arg)
         err = find_agent(tx, workspace.id, &agent);
     if (err == ERR_NOT_FOUND && !tx->fault.err)
         err = insert_agent(tx, job->catalog, workspace.id, &agent);
-    if (!err)
-        snprintf(job->public_key, sizeof(job->public_key), "%s", agent.public_key);
-    return err;
+    if (err)
+        return err;
+    snprintf(job->public_key, sizeof(job->public_key), "%s", agent.public_key);
+    return store_link_for(tx, workspace.id, "", job->link);
 }
 
 enum err app_demo(struct app *app, struct fault *fault)
 {
     struct demo_job job = {.catalog = app->catalog};
     enum err err = store_run(app->store, STORE_WRITE, demo_fn, &job, fault);
-    if (!err)
-        snprintf(app->demo_url, sizeof(app->demo_url), "%s/try#key=%s&name=Front%%20desk",
-                 app->public_url, job.public_key);
-    return err;
+    if (err)
+        return err;
+    snprintf(app->demo_url, sizeof(app->demo_url), "%s/try#key=%s&name=Front%%20desk",
+             app->public_url, job.public_key);
+    snprintf(app->studio_url, sizeof(app->studio_url), "%s/studio#link=%s", app->public_url,
+             job.link);
+    return OK;
 }

@@ -432,6 +432,7 @@ static enum err open_api(struct app *app, struct fault *fault)
 {
     const struct api_deps deps = {
         .control = app->control,
+        .pool = app->pool,
         .config = app->config,
         .store = app->store,
         .catalog = app->catalog,

@@ -76,6 +76,8 @@ static bool complete(struct request *request, const struct place *place, struct 
     tools_on(tx, agent, &common->around, &on);
     drop_gone(&agent->document_ids, &common->documents);
     agent->cost_per_minute_usd4 = agent_price(agent, request->deps->catalog, common->plan);
+    if (request->who.principal.kind == KEY_SESSION && request->who.principal.role < ROLE_EDITOR)
+        agent->api_key = secret_mask(agent->api_key, tx->arena); /* it may end calls */
     *out_tools = (struct text_list){0};
     for (size_t i = 0; i < on.count; i++)
         *GROW(out_tools, tx->arena) = on.items[i].id;

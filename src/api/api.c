@@ -11,9 +11,11 @@
 #include "api/internal.h"
 #include "api/proxy.h"
 #include "api/request.h"
+#include "api/roles.h"
 #include "api/router.h"
 #include "api/run.h"
 #include "api/send.h"
+#include "api/sign_in.h"
 #include "api/spoilt.h"
 #include "api/sweeper.h"
 #include "base/config.h"
@@ -22,6 +24,7 @@
 #include "base/mem.h"
 #include "model/document.h"
 #include "net/url.h"
+#include "store/session.h"
 
 enum { JSON_BYTES = 1 << 20 /* contract, JSON bodies */ };
 
@@ -35,6 +38,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->deps = *deps;
     api->proxies = proxies;
     api->admission = admission_new(deps->config);
+    api->sign_ins = sign_ins_new();
     api->keys = keys_new(deps->control, deps->store);
     api->rates = rates_new(deps->config, deps->control, deps->store);
     api->sweeper = sweeper_new(deps->control, deps->store);
@@ -60,6 +64,7 @@ void api_close(struct api *api)
     spoilt_free(api->spoilt);
     proxies_free(api->proxies);
     admission_free(api->admission);
+    sign_ins_free(api->sign_ins);
     buf_clear(&api->openapi);
     mem_free(api);
 }
@@ -145,7 +150,12 @@ bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
 
 static bool is_allowed(const struct request *request)
 {
+    if (request->who.principal.kind == KEY_SESSION)
+        return request->head.route->auth != ROUTE_PUBLISHABLE &&
+               role_may(request->who.principal.role, request->head.route->operation);
     switch (request->head.route->auth) {
+    case ROUTE_MEMBER:
+        return false;
     case ROUTE_WORKSPACE:
         return request->who.principal.kind == KEY_WORKSPACE;
     case ROUTE_EITHER:
@@ -153,6 +163,7 @@ static bool is_allowed(const struct request *request)
     case ROUTE_PUBLISHABLE:
         return request->who.principal.kind == KEY_PUBLISHABLE;
     case ROUTE_NONE:
+    case ROUTE_SIGN_IN:
         break;
     }
     return true;
@@ -283,20 +294,51 @@ static void on_key(void *arg, enum err err, const struct principal *principal)
     }
 }
 
+static bool is_session(const char *key)
+{
+    return strncmp(key, SESSION_PREFIX, strlen(SESSION_PREFIX)) == 0;
+}
+
+static void find_key(struct request *request, const char *key)
+{
+    if (key_is_valid(key)) /* typing errors need no look-up */
+        keys_find(request->api->keys, key, request->who.admitted.site, on_key, request);
+    else
+        refuse_key(request);
+}
+
+/* The cookie of a member: good only beside what proves a page of ours. */
+static void check_session(struct request *request, const char *session)
+{
+    if (!request_is_from_studio(request)) {
+        request_error(request, API_FORBIDDEN);
+        send_answer(request);
+    } else if (is_session(session)) {
+        find_key(request, session);
+    } else {
+        refuse_key(request);
+    }
+}
+
 static void check_key(struct request *request)
 {
     static const char scheme[] = "Bearer ";
     const char *header = request_header(request, "Authorization");
+    const char *session = header ? NULL : request_session(request);
+    if (session) {
+        check_session(request, session);
+        return;
+    }
     if (!header || strncasecmp(header, scheme, sizeof(scheme) - 1) != 0) {
         refuse_key(request);
         return;
     }
     const char *key = header + sizeof(scheme) - 1;
     key += strspn(key, " ");
-    if (key_is_valid(key)) /* typing errors need no look-up */
-        keys_find(request->api->keys, key, request->who.admitted.site, on_key, request);
-    else
+    if (is_session(key)) /* is no key */
         refuse_key(request);
+    else
+        find_key(request, key);
 }
 
 /* OPTIONS: a preflight of what pages call, else the methods of a known path. */
@@ -307,6 +349,17 @@ static void answer_options(struct request *request)
         cors_preflight(request);
     answer_header(&request->answer, "Allow",
                   arena_printf(request->arena, "%s, OPTIONS", request->head.allow));
+    send_answer(request);
+}
+
+/* From a page of ours, so that no other site signs a visitor in as somebody else. */
+static void check_sign_in(struct request *request)
+{
+    if (request_is_from_studio(request)) {
+        check_head(request);
+        return;
+    }
+    request_error(request, API_FORBIDDEN);
     send_answer(request);
 }
 
@@ -334,10 +387,12 @@ void api_on_head(void *arg, struct http_exchange *take_exchange)
         answer_options(request);
     else if (head->route && head->route->auth == ROUTE_NONE)
         want_body(request, &none);
-    else if (admission_take(api->admission, &request->who.admitted, SHARE_PLACES, 1))
-        check_key(request);
-    else
+    else if (!admission_take(api->admission, &request->who.admitted, SHARE_PLACES, 1))
         refuse_share(request, SHARE_PLACES);
+    else if (head->route && head->route->auth == ROUTE_SIGN_IN)
+        check_sign_in(request);
+    else
+        check_key(request);
 }
 
 void api_on_gone(void *arg, struct http_exchange *exchange)

@@ -21,6 +21,7 @@ struct deliverer;
 struct http_client;
 struct know;
 struct loop;
+struct pool;
 struct resolver;
 struct store;
 struct token_signer;
@@ -28,6 +29,7 @@ struct token_signer;
 /* All borrowed for the life of the API. */
 struct api_deps {
     struct loop *control;
+    struct pool *pool; /* hashes of passwords */
     const struct config *config;
     struct store *store;
     const struct catalog *catalog;

@@ -99,8 +99,8 @@ enum idempotency idempotency_reserve(struct request *request)
     struct kept_answer kept = {0};
     once->key = NULL;
     once->is_replay = false;
-    if (!header || strcmp(request->head.http->method, "POST") != 0)
-        return IDEMPOTENCY_NEW;
+    if (!header || strcmp(request->head.http->method, "POST") != 0 || !request->who.is_known)
+        return IDEMPOTENCY_NEW; /* signing in is nobody's yet */
     if (!is_printable(header)) {
         request_fault(request, "Idempotency-Key", "must be 1 to 255 printable characters");
         return IDEMPOTENCY_ANSWERED;

@@ -7,6 +7,7 @@
 
 struct admission;
 struct proxies;
+struct sign_ins;
 struct spoilt;
 struct sweeper;
 
@@ -18,6 +19,7 @@ struct api {
     struct spoilt *spoilt;
     struct proxies *proxies;
     struct admission *admission;
+    struct sign_ins *sign_ins;
     struct buf openapi; /* made at the first use */
     unsigned under_way;
 };

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "store/api_key.h"
+#include "store/session.h"
 #include "store/store.h"
 
 enum {
@@ -77,6 +78,11 @@ static enum err touch_job(struct tx *tx, void *arg)
     return store_key_touch(tx, arg);
 }
 
+static enum err touch_session(struct tx *tx, void *arg)
+{
+    return store_session_touch(tx, arg);
+}
+
 static void on_touched(void *arg, enum err err)
 {
     (void)err; /* the next use tries again */
@@ -86,13 +92,15 @@ static void on_touched(void *arg, enum err err)
 static void touch(struct keys *keys, struct entry *entry)
 {
     int64_t now_us = loop_now_us(keys->loop);
-    if (entry->principal.kind != KEY_WORKSPACE ||
+    bool is_session = entry->principal.kind == KEY_SESSION;
+    if ((entry->principal.kind != KEY_WORKSPACE && !is_session) ||
         (entry->touched_us && now_us - entry->touched_us < TOUCH_US))
         return;
     entry->touched_us = now_us;
-    char *id = mem_strdup(entry->principal.key_id);
+    char *id = mem_strdup(is_session ? entry->principal.session_id : entry->principal.key_id);
     struct store_line line = {.key = entry->principal.workspace_id, .mode = STORE_WRITE};
-    if (store_job_for(keys->store, line, touch_job, id, keys->loop, on_touched) != OK)
+    if (store_job_for(keys->store, line, is_session ? touch_session : touch_job, id, keys->loop,
+                      on_touched) != OK)
         mem_free(id);
 }
 

@@ -26,6 +26,8 @@ struct limit_state {
 };
 /* Takes one token; false: there is none. `out` may be NULL. */
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
+/* Is there a token? Takes none, and makes no bucket. */
+bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
 
 /* Another node has let so many pass. */
 void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us);

@@ -238,13 +238,16 @@ static void write_responses(struct printer *p, const struct route *route)
 
 static void write_security(struct printer *p, enum route_auth auth)
 {
-    static const char *const schemes[][2] = {[ROUTE_WORKSPACE] = {"workspaceKey"},
-                                             [ROUTE_EITHER] = {"workspaceKey", "agentKey"},
-                                             [ROUTE_PUBLISHABLE] = {"publishableKey"},
-                                             [ROUTE_NONE] = {NULL}};
+    static const char *const schemes[][3] = {
+        [ROUTE_WORKSPACE] = {"workspaceKey", "session"},
+        [ROUTE_EITHER] = {"workspaceKey", "agentKey", "session"},
+        [ROUTE_PUBLISHABLE] = {"publishableKey"},
+        [ROUTE_MEMBER] = {"session"},
+        [ROUTE_SIGN_IN] = {NULL},
+        [ROUTE_NONE] = {NULL}};
     out_key(&p->out, "security");
     out_array(&p->out);
-    for (size_t i = 0; i < 2 && schemes[auth][i]; i++) {
+    for (size_t i = 0; i < 3 && schemes[auth][i]; i++) {
         out_object(&p->out);
         out_key(&p->out, schemes[auth][i]);
         out_array(&p->out);
@@ -384,6 +387,16 @@ static void write_schemes(struct printer *p)
         text(p, "description", rows[i][1]);
         end(p);
     }
+    begin(p, "session");
+    text(p, "type", "apiKey");
+    text(p, "in", "cookie");
+    text(p, "name", "earshot");
+    text(p, "description",
+         "The session of a member (over TLS `__Host-earshot`), from the studio's pages alone: with "
+         "the header "
+         "X-Earshot-Studio and, unless it is a GET, the Origin of this service. The member's role "
+         "decides.");
+    end(p);
     end(p);
 }
 
@@ -484,6 +497,7 @@ static void write_tags(struct printer *p)
         {"Calls", "Conversations between an agent and a person."},
         {"Webhooks", "Events about calls, sent to your endpoints."},
         {"Call button", "Calls from web pages, by the publishable key."},
+        {"Studio", "Members, their sessions, and the keys that they make; for the studio's pages."},
     };
     out_key(&p->out, "tags");
     out_array(&p->out);

@@ -15,6 +15,8 @@ enum route_auth {
     ROUTE_WORKSPACE,   /* a workspace key */
     ROUTE_EITHER,      /* or the agent's own key */
     ROUTE_PUBLISHABLE, /* the publishable key alone */
+    ROUTE_MEMBER,      /* the session of a member alone; others admit it by role (api/roles.h) */
+    ROUTE_SIGN_IN,     /* nothing yet; from a page of ours */
     ROUTE_NONE,
 };
 enum route_store { ROUTE_LOOP, ROUTE_READ, ROUTE_WRITE }; /* where the handler runs */

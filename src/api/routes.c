@@ -4,6 +4,7 @@
 #include "api/resources.h"
 #include "api/router.h"
 #include "model/call.h"
+#include "model/member.h"
 #include "model/tool.h"
 #include "model/webhook.h"
 
@@ -20,6 +21,7 @@ enum {
 #define TAG_CALLS     "Calls"
 #define TAG_WEBHOOKS  "Webhooks"
 #define TAG_EMBED     "Call button"
+#define TAG_STUDIO    "Studio"
 
 const struct route routes[] = {
     {"GET", "/v1/me", ROUTE_WORKSPACE, ROUTE_READ, .handle = me_get, .operation = "getMe",
@@ -182,6 +184,51 @@ const struct route routes[] = {
      .errors = {API_VALIDATION_FAILED, API_UNSUPPORTED_LANGUAGE, API_INSUFFICIENT_BALANCE,
                 API_DAILY_LIMIT_REACHED, API_EMBED_DISABLED, API_ORIGIN_NOT_ALLOWED,
                 API_CONCURRENT_CALL_LIMIT, API_DISPATCH_FAILED}},
+
+    {"POST", "/v1/session", ROUTE_SIGN_IN, ROUTE_WRITE, ROUTE_JSON_OPTIONAL, .handle = sign_in,
+     .operation = "signIn", .tag = TAG_STUDIO, .summary = "Sign in to the studio", .status = 201,
+     .input = &sign_in_body_table, .output = &signed_in_table, .errors = {API_VALIDATION_FAILED}},
+    {"DELETE", "/v1/session", ROUTE_MEMBER, ROUTE_WRITE, .handle = sign_out, .operation = "signOut",
+     .tag = TAG_STUDIO, .summary = "Sign out", .status = 200, .output = &removed_table,
+     .errors = {API_NOT_FOUND}},
+    {"GET", "/v1/sessions", ROUTE_MEMBER, ROUTE_READ, .handle = sessions_list,
+     .operation = "listSessions", .tag = TAG_STUDIO, .summary = "List one's own sessions",
+     .status = 200, .output = &sessions_answer_table},
+    {"DELETE", "/v1/sessions/{id}", ROUTE_MEMBER, ROUTE_WRITE, .handle = sessions_end,
+     .operation = "endSession", .tag = TAG_STUDIO, .summary = "End one of one's own sessions",
+     .status = 200, .output = &removed_table, .errors = {API_NOT_FOUND}},
+    {"PUT", "/v1/session/password", ROUTE_MEMBER, ROUTE_READ, ROUTE_JSON, .handle = password_set,
+     .operation = "setPassword", .tag = TAG_STUDIO,
+     .summary = "Set one's own password; other sessions end", .status = 200,
+     .input = &password_body_table, .output = &removed_table,
+     .errors = {API_VALIDATION_FAILED, API_NOT_FOUND}},
+    {"GET", "/v1/members", ROUTE_MEMBER, ROUTE_READ, .handle = members_list,
+     .operation = "listMembers", .tag = TAG_STUDIO, .summary = "List members", .status = 200,
+     .output = &members_answer_table},
+    {"POST", "/v1/members", ROUTE_MEMBER, ROUTE_WRITE, ROUTE_JSON, .handle = members_create,
+     .operation = "createMember", .tag = TAG_STUDIO, .summary = "Invite a member", .status = 201,
+     .input = &member_table, .output = &member_answer_table,
+     .errors = {API_VALIDATION_FAILED, API_CONFLICT, API_NOT_FOUND}},
+    {"PATCH", "/v1/members/{id}", ROUTE_MEMBER, ROUTE_WRITE, ROUTE_JSON, .handle = members_update,
+     .operation = "updateMember", .tag = TAG_STUDIO, .summary = "Update a member", .status = 200,
+     .input = &member_table, .is_update = true, .output = &member_answer_table,
+     .errors = {API_VALIDATION_FAILED, API_NOT_FOUND}},
+    {"DELETE", "/v1/members/{id}", ROUTE_MEMBER, ROUTE_WRITE, .handle = members_remove,
+     .operation = "deleteMember", .tag = TAG_STUDIO, .summary = "Remove a member", .status = 200,
+     .output = &removed_table, .errors = {API_NOT_FOUND, API_CONFLICT}},
+    {"POST", "/v1/members/{id}/link", ROUTE_MEMBER, ROUTE_WRITE, .handle = members_link,
+     .operation = "linkMember", .tag = TAG_STUDIO, .summary = "Make a link that signs a member in",
+     .status = 200, .output = &member_answer_table, .errors = {API_NOT_FOUND}},
+    {"GET", "/v1/keys", ROUTE_MEMBER, ROUTE_READ, .handle = keys_list, .operation = "listKeys",
+     .tag = TAG_STUDIO, .summary = "List the workspace's API keys", .status = 200,
+     .output = &keys_answer_table},
+    {"POST", "/v1/keys", ROUTE_MEMBER, ROUTE_WRITE, ROUTE_JSON, .handle = keys_create,
+     .operation = "createKey", .tag = TAG_STUDIO, .summary = "Make an API key", .status = 201,
+     .input = &listed_key_table, .output = &key_answer_table,
+     .errors = {API_VALIDATION_FAILED, API_KEY_LIMIT_REACHED, API_NOT_FOUND}},
+    {"DELETE", "/v1/keys/{id}", ROUTE_MEMBER, ROUTE_WRITE, .handle = keys_revoke,
+     .operation = "revokeKey", .tag = TAG_STUDIO, .summary = "Revoke an API key", .status = 200,
+     .output = &removed_table, .errors = {API_NOT_FOUND}},
 
     /* Not in the document: for operators and readers. */
     {"GET", "/healthz", ROUTE_NONE, ROUTE_LOOP, .handle = health_get, .operation = "healthz"},

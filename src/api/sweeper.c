@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "store/idempotency.h"
+#include "store/session.h"
 #include "store/store.h"
 
 enum {
@@ -22,13 +23,16 @@ struct sweeper {
 static enum err look_job(struct tx *tx, void *arg)
 {
     struct sweeper *sweeper = arg;
-    return store_idempotency_is_due(tx, &sweeper->is_due);
+    enum err err = store_idempotency_is_due(tx, &sweeper->is_due);
+    sweeper->is_due |= store_session_is_due(tx);
+    return err;
 }
 
 static enum err sweep_job(struct tx *tx, void *arg)
 {
     struct sweeper *sweeper = arg;
-    return store_idempotency_sweep(tx, &sweeper->has_more);
+    enum err err = store_session_sweep(tx);
+    return err ? err : store_idempotency_sweep(tx, &sweeper->has_more);
 }
 
 /* With requests' patience: it can be done another time. */

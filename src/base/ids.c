@@ -95,7 +95,7 @@ void key_new(const char *prefix, char out[KEY_SIZE])
 
 bool key_is_valid(const char *key)
 {
-    static const char *const prefixes[] = {"sk_", "ak_", "pk_"};
+    static const char *const prefixes[] = {"sk_", "ak_", "pk_", "ss_", "sl_"};
     size_t body = 3 + KEY_SECRET;
     if (!key || strlen(key) != body + KEY_CHECK || strspn(key + 3, base62) != body + KEY_CHECK - 3)
         return false;

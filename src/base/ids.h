@@ -22,7 +22,7 @@ bool uuid_is_valid(const char *text);
 /* n base62 characters from the system's random source, NUL behind: out has n + 1 bytes. */
 void random_base62(char *out, size_t n);
 
-/* API keys (contract, Key shapes): prefix ("sk_", "ak_", "pk_"), 32 base62, 6 base62 of CRC-32
- * over what precedes. */
+/* API keys (contract, Key shapes), sessions ("ss_") and links ("sl_") of the studio: prefix ("sk_",
+ * "ak_", "pk_"), 32 base62, 6 base62 of CRC-32 over what precedes. */
 void key_new(const char *prefix, char out[KEY_SIZE]);
 bool key_is_valid(const char *key); /* a known prefix, the right length and checksum */

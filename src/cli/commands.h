@@ -10,3 +10,4 @@ extern const struct command command_call;
 extern const struct command command_doctor;
 extern const struct command command_listen;
 extern const struct command command_show;
+extern const struct command command_studio_link;

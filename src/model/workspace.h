@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "model/field.h"
+#include "model/member.h"
 
 struct workspace {
     const char *id, *name;
@@ -30,13 +31,16 @@ struct api_key {
 struct api_key_list LIST_OF(struct api_key);
 extern const struct field_table api_key_table;
 
-enum key_kind { KEY_WORKSPACE, KEY_AGENT, KEY_PUBLISHABLE, KEY_KIND_COUNT };
+/* KEY_SESSION: the cookie of a member who is signed in. */
+enum key_kind { KEY_WORKSPACE, KEY_AGENT, KEY_PUBLISHABLE, KEY_SESSION, KEY_KIND_COUNT };
 
 /* Who a key speaks for: what the store finds by the SHA-256 of a key. */
 struct principal {
     enum key_kind kind;
     char workspace_id[40];
-    char key_id[40];   /* KEY_WORKSPACE: key_...; else "" */
-    char agent_id[40]; /* KEY_AGENT, KEY_PUBLISHABLE */
-    char key_name[200];
+    char key_id[40];       /* KEY_WORKSPACE: key_...; KEY_SESSION: the member's, mem_...; else "" */
+    char agent_id[40];     /* KEY_AGENT, KEY_PUBLISHABLE */
+    char session_id[40];   /* KEY_SESSION */
+    enum member_role role; /* KEY_SESSION */
+    char key_name[512];
 };

@@ -9,6 +9,8 @@
 #include "model/workspace.h"
 #include "store/columns.h"
 #include "store/internal.h"
+#include "store/member.h"
+#include "store/session.h"
 
 enum { TOUCH_LEAST_MS = 60000 };
 
@@ -17,6 +19,11 @@ static const char find_workspace_key[] =
 static const char find_agent_key[] = "SELECT id, workspace_id, '' FROM agents WHERE key_sha = ?";
 static const char find_public_key[] =
     "SELECT id, workspace_id, '' FROM agents WHERE public_sha = ?";
+
+/* Whether a session is still good: store/session.h. */
+static const char find_session[] =
+    "SELECT m.id, s.workspace_id, m.name, m.role, s.id FROM sessions s JOIN members m"
+    " ON m.id = s.member_id WHERE s.key_sha = ? AND s.used_ms > ? AND s.created_ms > ?";
 
 /* Kinds of keys: their prefix says where they are looked up. */
 static const struct {
@@ -29,15 +36,31 @@ static const struct {
     {"pk_", KEY_PUBLISHABLE, find_public_key},
 };
 
+static enum err find_by_session(struct tx *tx, const char *sha, struct principal *out)
+{
+    AUTO(cursor) row = QUERY(tx, find_session, TEXT(sha), NUMBER(tx->now_ms - SESSION_IDLE_MS),
+                             NUMBER(tx->now_ms - SESSION_MOST_MS));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = (struct principal){.kind = KEY_SESSION};
+    snprintf(out->key_id, sizeof out->key_id, "%s", cursor_text(row, 0));
+    snprintf(out->workspace_id, sizeof out->workspace_id, "%s", cursor_text(row, 1));
+    snprintf(out->key_name, sizeof out->key_name, "%s", cursor_text(row, 2));
+    snprintf(out->session_id, sizeof out->session_id, "%s", cursor_text(row, 4));
+    return member_role_read(cursor_text(row, 3), &out->role);
+}
+
 enum err store_key_find(struct tx *tx, const char *key, struct principal *out)
 {
     size_t i = 0;
+    char sha[SHA256_HEX];
+    crypto_sha256_hex(key, strlen(key), sha);
+    if (strncmp(key, SESSION_PREFIX, 3) == 0)
+        return find_by_session(tx, sha, out);
     while (i < ARRAY_LEN(kinds) && strncmp(key, kinds[i].prefix, 3) != 0)
         i++;
     if (i == ARRAY_LEN(kinds))
         return ERR_NOT_FOUND;
-    char sha[SHA256_HEX];
-    crypto_sha256_hex(key, strlen(key), sha);
     AUTO(cursor) row = QUERY(tx, kinds[i].sql, TEXT(sha));
     if (!cursor_next(row))
         return tx_missing(tx);

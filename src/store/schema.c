@@ -204,8 +204,26 @@ static const char *const version_6[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3,
-                                              version_4, version_5, version_6};
+/* People and their sessions: links and sessions are found by the SHA-256 of their secret. */
+static const char *const version_7[] = {
+    "CREATE TABLE members (id {id} PRIMARY KEY, workspace_id {id} NOT NULL, name TEXT NOT NULL,"
+    " email {id} NOT NULL, role TEXT NOT NULL, password TEXT NOT NULL, seen_ms BIGINT NOT NULL,"
+    " created_ms BIGINT NOT NULL, updated_ms BIGINT NOT NULL)",
+    "CREATE INDEX members_workspace ON members (workspace_id, created_ms, id)",
+    "CREATE UNIQUE INDEX members_email ON members (email, workspace_id) WHERE email <> ''",
+    "CREATE TABLE links (link_sha {id} PRIMARY KEY, member_id {id} NOT NULL,"
+    " until_ms BIGINT NOT NULL)",
+    "CREATE INDEX links_member ON links (member_id)",
+    "CREATE TABLE sessions (id {id} PRIMARY KEY, key_sha {id} NOT NULL UNIQUE,"
+    " workspace_id {id} NOT NULL, member_id {id} NOT NULL, browser TEXT NOT NULL,"
+    " address TEXT NOT NULL, created_ms BIGINT NOT NULL, used_ms BIGINT NOT NULL)",
+    "CREATE INDEX sessions_member ON sessions (member_id, used_ms)",
+    "CREATE INDEX sessions_used ON sessions (used_ms)",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
+                                              version_5, version_6, version_7};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

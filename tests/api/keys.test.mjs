@@ -32,6 +32,7 @@ test('every operation by every kind of key', async () => {
       const target = path.replace('{id}', 'none').replace('{deliveryId}', 'none');
       const name = operation.operationId;
       const byAgent = await keys.agent(method.toUpperCase(), target, method === 'get' || method === 'delete' ? undefined : {});
+      if (name === 'signIn') continue; // looks at no key
       if (either.includes(name)) assert.ok([200, 404].includes(byAgent.status), `${name}: ${byAgent.text}`);
       else refused(byAgent, 403, 'FORBIDDEN');
       const byPublishable = await keys.publishable(method.toUpperCase(), target, method === 'get' || method === 'delete' ? undefined : {});

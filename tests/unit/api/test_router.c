@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/roles.h"
 #include "test.h"
 
 struct find_case {
@@ -59,4 +60,15 @@ TEST(routes_are_whole)
         for (size_t j = 0; j < i; j++)
             CHECK(strcmp(route->operation, routes[j].operation) != 0);
     }
+}
+
+TEST(every_route_that_a_session_may_ask_for_has_a_least_role)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        bool is_for_sessions = routes[i].auth == ROUTE_WORKSPACE ||
+                               routes[i].auth == ROUTE_EITHER || routes[i].auth == ROUTE_MEMBER;
+        CHECK_INT(role_knows(routes[i].operation), is_for_sessions);
+    }
+    CHECK(!role_may(ROLE_OWNER, "unknown"));
+    CHECK(role_may(ROLE_EDITOR, "updateAgent") && !role_may(ROLE_VIEWER, "updateAgent"));
 }

@@ -1,0 +1,196 @@
+/* /v1/members: the people of a workspace, invited by links; /v1/keys: its API keys. Both are for
+ * sessions alone: a key cannot make others, so that revoking it is the end of it. */
+#include "model/member.h"
+
+#include <string.h>
+
+#include "api/request.h"
+#include "api/resources.h"
+#include "model/workspace.h"
+#include "store/api_key.h"
+#include "store/ceiling.h"
+#include "store/member.h"
+#include "store/session.h"
+#include "store/workspace.h"
+
+struct members_answer {
+    struct member_list members;
+};
+static const struct field members_rows[] = {
+    ROW_OBJECTS(struct members_answer, members, "members", struct member_list, &member_table),
+};
+FIELD_TABLE(members_answer_table, struct members_answer, "MembersAnswer", members_rows);
+
+struct member_answer {
+    struct member member;
+    const char *link;
+};
+static const struct field member_rows[] = {
+    ROW_OBJECT(struct member_answer, member, "member", struct member, &member_table),
+    ROW_TEXT(struct member_answer, link, "link", .flags = FIELD_OMIT_EMPTY,
+             .about = "Signs the member in: once, within 15 minutes. Shown this once."),
+};
+FIELD_TABLE(member_answer_table, struct member_answer, "MemberAnswer", member_rows);
+
+void members_list(struct request *request)
+{
+    struct members_answer answer;
+    if (request_found(request,
+                      store_member_list(request->job.tx, request->who.principal.workspace_id,
+                                        &answer.members)))
+        request_answer(request, &answer, 0);
+}
+
+/* Adds a fresh link; false: answered. */
+static bool add_link(struct request *request, struct member_answer *answer)
+{
+    char link[KEY_SIZE];
+    if (!request_found(request, store_link_create(request->job.tx, answer->member.id, link)))
+        return false;
+    answer->link =
+        arena_printf(request->job.tx->arena, "%s/studio#link=%s", request->deps->public_url, link);
+    return true;
+}
+
+/* Is it stored? false: answered. */
+static bool is_stored(struct request *request, enum err err)
+{
+    if (err == ERR_CONFLICT)
+        request_fault(request, "email", "is that of another member");
+    else if (err == ERR_LIMIT)
+        request_error(request, API_CONFLICT);
+    else
+        return request_found(request, err);
+    return false;
+}
+
+void members_create(struct request *request)
+{
+    struct member_answer answer = {.link = ""};
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&member_table, &answer.member, request_json(request), &context, "");
+    answer.member.user_id = request->who.principal.workspace_id;
+    if (request_is_valid(request, &context) &&
+        request_found(request, store_workspace_lock(request->job.tx, answer.member.user_id)) &&
+        is_stored(request, store_member_insert(request->job.tx, &answer.member)) &&
+        add_link(request, &answer))
+        request_answer(request, &answer, 0);
+}
+
+void members_update(struct request *request)
+{
+    struct member_answer answer = {.link = ""};
+    struct member *member = &answer.member;
+    struct field_context context;
+    const char *workspace_id = request->who.principal.workspace_id;
+    request_context(request, &context);
+    if (!request_found(request, store_workspace_lock(request->job.tx, workspace_id)) ||
+        !request_found(request, store_member_get(request->job.tx, workspace_id,
+                                                 request->head.params[0], member)))
+        return;
+    bool is_last = store_member_is_last_owner(request->job.tx, member);
+    field_merge(&member_table, member, request_json(request), &context, "");
+    if (!request_is_valid(request, &context))
+        return;
+    if (is_last && member->role != ROLE_OWNER)
+        request_fault(request, "role", "the workspace needs an owner");
+    else if (is_stored(request, store_member_update(request->job.tx, member)))
+        request_answer(request, &answer, 0);
+}
+
+void members_remove(struct request *request)
+{
+    struct member member;
+    struct tx *tx = request->job.tx;
+    const char *workspace_id = request->who.principal.workspace_id;
+    struct removed answer = {.is_ok = true, .id = request->head.params[0]};
+    if (!request_found(request, store_workspace_lock(tx, workspace_id)) ||
+        !request_found(request, store_member_get(tx, workspace_id, answer.id, &member)))
+        return;
+    if (store_member_is_last_owner(tx, &member))
+        request_error(request, API_CONFLICT);
+    else if (request_found(request, store_member_remove(tx, workspace_id, answer.id)))
+        request_answer(request, &answer, 0);
+}
+
+void members_link(struct request *request)
+{
+    struct member_answer answer = {.link = ""};
+    if (request_found(request,
+                      store_member_get(request->job.tx, request->who.principal.workspace_id,
+                                       request->head.params[0], &answer.member)) &&
+        add_link(request, &answer))
+        request_answer(request, &answer, 0);
+}
+
+/* ---- keys ---- */
+
+static const struct field listed_key_rows[] = {
+    ROW_TEXT(struct api_key, id, "id", .flags = FIELD_READ_ONLY),
+    ROW_TEXT(struct api_key, name, "name", .flags = FIELD_REQUIRED, .min = 1, .max = 100),
+    ROW_TEXT(struct api_key, key, "key", .flags = FIELD_READ_ONLY | FIELD_OMIT_EMPTY,
+             .about = "In full, the one time that it is made."),
+    ROW_BOOL(struct api_key, is_revoked, "revoked", .flags = FIELD_READ_ONLY),
+    ROW_TIME(struct api_key, created_wall_ms, "createdAt", .flags = FIELD_READ_ONLY),
+    ROW_TIME(struct api_key, last_used_wall_ms, "lastUsedAt",
+             .flags = FIELD_READ_ONLY | FIELD_NULL_EMPTY),
+};
+FIELD_TABLE(listed_key_table, struct api_key, "WorkspaceKey", listed_key_rows);
+
+struct keys_answer {
+    struct api_key_list keys;
+};
+static const struct field keys_rows[] = {
+    ROW_OBJECTS(struct keys_answer, keys, "keys", struct api_key_list, &listed_key_table),
+};
+FIELD_TABLE(keys_answer_table, struct keys_answer, "KeysAnswer", keys_rows);
+
+struct key_answer {
+    struct api_key key;
+};
+static const struct field key_rows[] = {
+    ROW_OBJECT(struct key_answer, key, "apiKey", struct api_key, &listed_key_table),
+};
+FIELD_TABLE(key_answer_table, struct key_answer, "KeyAnswer", key_rows);
+
+void keys_list(struct request *request)
+{
+    struct keys_answer answer;
+    if (request_found(request, store_key_list(request->job.tx, request->who.principal.workspace_id,
+                                              &answer.keys)))
+        request_answer(request, &answer, 0);
+}
+
+void keys_create(struct request *request)
+{
+    struct key_answer answer;
+    struct field_context context;
+    const char *workspace_id = request->who.principal.workspace_id;
+    request_context(request, &context);
+    field_create(&listed_key_table, &answer.key, request_json(request), &context, "");
+    if (context.faults.count == 0 && !workspace_name_is_good(answer.key.name))
+        faults_add(&context.faults, "name", "must be 1 to 100 printable characters");
+    if (request_is_valid(request, &context) &&
+        request_found(request, store_key_create(request->job.tx, workspace_id, answer.key.name,
+                                                &answer.key)) &&
+        request_fits(request, 1 << CEILING_KEYS))
+        request_answer(request, &answer, 0);
+}
+
+void keys_revoke(struct request *request)
+{
+    struct api_key_list list;
+    const char *id = request->head.params[0];
+    struct removed answer = {.is_ok = true, .id = id};
+    if (!request_found(request,
+                       store_key_list(request->job.tx, request->who.principal.workspace_id, &list)))
+        return;
+    size_t i = 0;
+    while (i < list.count && (strcmp(list.items[i].id, id) != 0 || list.items[i].is_revoked))
+        i++;
+    if (i == list.count)
+        request_error(request, API_NOT_FOUND);
+    else if (request_found(request, store_key_revoke(request->job.tx, id)))
+        request_answer(request, &answer, 0);
+}

@@ -1,0 +1,448 @@
+/* POST /v1/session by a link, by e-mail and password, or by the e-mail that a trusted proxy vouches
+ * for; and the member's own password. Passwords are hashed on the pool: job -> pool -> job. */
+#include "api/sign_in.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/internal.h"
+#include "api/proxy.h"
+#include "api/request.h"
+#include "api/resources.h"
+#include "api/run.h"
+#include "base/config.h"
+#include "base/js.h"
+#include "base/mem.h"
+#include "base/password.h"
+#include "base/pool.h"
+#include "store/member.h"
+#include "store/session.h"
+#include "store/workspace.h"
+
+enum {
+    FAILURES_A_MINUTE = 10, /* of an address, of a member */
+    BUCKETS_MAX = 20000,
+    CANDIDATES_MAX = 8, /* workspaces of one address whose passwords are tried */
+};
+
+static const char STUDIO_HEADER[] = "X-Earshot-Studio";
+
+struct sign_ins {
+    struct limit *failures;
+};
+
+struct sign_ins *sign_ins_new(void)
+{
+    struct sign_ins *sign_ins = mem_new(struct sign_ins);
+    sign_ins->failures = limit_new(FAILURES_A_MINUTE, FAILURES_A_MINUTE, BUCKETS_MAX);
+    return sign_ins;
+}
+
+void sign_ins_free(struct sign_ins *sign_ins)
+{
+    if (!sign_ins)
+        return;
+    limit_free(sign_ins->failures);
+    mem_free(sign_ins);
+}
+
+/* ---- the cookie ---- */
+
+static bool is_secure(const struct request *request)
+{
+    return strncmp(request->deps->public_url, "https:", 6) == 0;
+}
+
+/* A browser gives a __Host- cookie to this host over TLS alone. */
+static const char *cookie_name(const struct request *request)
+{
+    return is_secure(request) ? "__Host-earshot" : "earshot";
+}
+
+const char *request_session(struct request *request)
+{
+    const char *cookies = request_header(request, "Cookie");
+    const char *name = cookie_name(request);
+    size_t len = strlen(name);
+    for (const char *at = cookies; at && *at; at += strcspn(at, ";"), at += strspn(at, "; ")) {
+        if (strncmp(at, name, len) != 0 || at[len] != '=')
+            continue;
+        const char *value = at + len + 1;
+        return arena_printf(request->arena, "%.*s", (int)strcspn(value, ";"), value);
+    }
+    return NULL;
+}
+
+static void set_cookie(struct request *request, const char *value)
+{
+    long long age_s = *value ? SESSION_MOST_MS / 1000 : 0;
+    answer_header(
+        &request->answer, "Set-Cookie",
+        arena_printf(request->arena, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+                     cookie_name(request), value, age_s, is_secure(request) ? "; Secure" : ""));
+}
+
+bool request_is_from_studio(const struct request *request)
+{
+    if (!request_header(request, STUDIO_HEADER))
+        return false;
+    const char *origin = request_header(request, "Origin"), *host = request_header(request, "Host");
+    const char *method = request->head.http->method;
+    if (!origin)
+        return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    const char *from = strstr(origin, "://");
+    return strcmp(origin, request->deps->public_url) == 0 ||
+           (from && host && strcasecmp(from + 3, host) == 0);
+}
+
+/* ---- signing in ---- */
+
+struct sign_in_body {
+    const char *link, *email, *password, *workspace_id;
+};
+static const struct field body_rows[] = {
+    ROW_TEXT(struct sign_in_body, link, "link", .max = 100,
+             .about = "What stands in a link behind #link=."),
+    ROW_TEXT(struct sign_in_body, email, "email", .max = 254),
+    ROW_TEXT(struct sign_in_body, password, "password", .max = PASSWORD_MOST),
+    ROW_TEXT(struct sign_in_body, workspace_id, "workspaceId", .max = 63,
+             .about = "Of those in which the address and the password fit."),
+};
+FIELD_TABLE(sign_in_body_table, struct sign_in_body, "SignIn", body_rows,
+            .about = "A link, or e-mail and password; nothing behind a proxy that signs in.");
+
+struct signed_in {
+    struct member member;
+    struct workspace workspace;
+};
+static const struct field signed_in_rows[] = {
+    ROW_OBJECT(struct signed_in, member, "member", struct member, &member_table),
+    ROW_OBJECT(struct signed_in, workspace, "workspace", struct workspace, &workspace_table),
+};
+FIELD_TABLE(signed_in_table, struct signed_in, "SignedIn", signed_in_rows);
+
+struct candidate {
+    const char *id, *workspace_id, *hash;
+};
+
+/* From the job over the pool to the next job; in the request's arena. */
+struct attempt {
+    struct request *request;
+    const char *email, *password, *bucket;
+    struct candidate candidates[CANDIDATES_MAX];
+    size_t count, chosen; /* chosen == count: none fits */
+};
+
+static void open_session(struct request *request, const struct member *member)
+{
+    struct signed_in answer = {.member = *member};
+    char key[KEY_SIZE], address[NET_ADDR_SIZE];
+    const char *browser = request_header(request, "User-Agent");
+    net_ip_print(&request->who.client, address);
+    browser = arena_printf(request->job.tx->arena, "%.200s", browser ? browser : "");
+    if (!request_found(request,
+                       store_session_create(request->job.tx, member, browser, address, key)) ||
+        !request_found(request,
+                       store_workspace_get(request->job.tx, member->user_id, &answer.workspace)))
+        return;
+    set_cookie(request, key);
+    request_answer(request, &answer, 0);
+}
+
+static void by_link(struct request *request, const char *link)
+{
+    struct member member;
+    enum err err = store_link_use(request->job.tx, link, &member);
+    if (err == ERR_NOT_FOUND)
+        request_error(request, API_UNAUTHORIZED);
+    else if (request_found(request, err))
+        open_session(request, &member);
+}
+
+static void open_chosen(struct request *request)
+{
+    const struct attempt *attempt = request->job.state;
+    const struct candidate *chosen = &attempt->candidates[attempt->chosen];
+    struct member member;
+    enum err err = store_member_get(request->job.tx, chosen->workspace_id, chosen->id, &member);
+    if (err == ERR_NOT_FOUND)
+        request_error(request, API_UNAUTHORIZED);
+    else if (request_found(request, err))
+        open_session(request, &member);
+}
+
+static void verify(void *arg)
+{
+    struct attempt *attempt = arg;
+    attempt->chosen = 0;
+    while (attempt->chosen < attempt->count &&
+           !password_fits(attempt->password, attempt->candidates[attempt->chosen].hash))
+        attempt->chosen++;
+    if (attempt->count == 0)
+        (void)password_fits(attempt->password, "");
+}
+
+static void refuse_rate(struct request *request, int64_t retry_s)
+{
+    request_error(request, API_RATE_LIMITED);
+    answer_header(&request->answer, "Retry-After",
+                  arena_printf(request->arena, "%lld", (long long)MAX(retry_s, 1)));
+    run_finish(request);
+}
+
+static const char *address_bucket(const struct request *request)
+{
+    return arena_printf(request->arena, "a:%s", request->who.admitted.site);
+}
+
+/* May it be tried? false: answered. */
+static bool may_try(struct request *request, const char *bucket)
+{
+    struct limit *failures = request->api->sign_ins->failures;
+    int64_t now_us = loop_now_us(request->deps->control);
+    struct limit_state state;
+    if (limit_peek(failures, address_bucket(request), now_us, &state) &&
+        limit_peek(failures, bucket, now_us, &state))
+        return true;
+    refuse_rate(request, state.retry_s);
+    return false;
+}
+
+static void note_failure(struct request *request, const char *bucket)
+{
+    struct limit *failures = request->api->sign_ins->failures;
+    int64_t now_us = loop_now_us(request->deps->control);
+    (void)limit_take(failures, address_bucket(request), now_us, NULL);
+    (void)limit_take(failures, bucket, now_us, NULL);
+}
+
+static void verified(void *arg)
+{
+    struct attempt *attempt = arg;
+    struct request *request = attempt->request;
+    if (attempt->chosen < attempt->count) {
+        run_job(request, STORE_WRITE, open_chosen);
+        return;
+    }
+    note_failure(request, attempt->bucket);
+    request_error(request, API_UNAUTHORIZED);
+    run_finish(request);
+}
+
+static void on_pool(struct attempt *attempt, loop_fn *work, loop_fn *done)
+{
+    struct request *request = attempt->request;
+    if (pool_run_fair(request->deps->pool, request->who.admitted.site, work, request->deps->control,
+                      done, attempt) == OK)
+        return;
+    request_error(request, API_UNAVAILABLE);
+    run_finish(request);
+}
+
+static void check_password(struct request *request)
+{
+    struct attempt *attempt = request->job.state;
+    if (may_try(request, attempt->bucket))
+        on_pool(attempt, verify, verified);
+}
+
+static const char *lower(struct arena *arena, const char *text)
+{
+    char *copy = arena_strdup(arena, text);
+    for (char *c = copy; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c);
+    return copy;
+}
+
+/* Copies what the pool and the next job need: the job's own memory goes with it. */
+static bool find_candidates(struct request *request, const char *email, const char *workspace_id,
+                            struct attempt *out)
+{
+    struct member_hash_list found;
+    if (!request_found(request, store_member_find(request->job.tx, email, &found)))
+        return false;
+    for (size_t i = 0; i < found.count && out->count < CANDIDATES_MAX; i++) {
+        const struct member *member = &found.items[i].member;
+        if (*workspace_id && strcmp(workspace_id, member->user_id) != 0)
+            continue;
+        out->candidates[out->count++] = (struct candidate){
+            .id = arena_strdup(request->arena, member->id),
+            .workspace_id = arena_strdup(request->arena, member->user_id),
+            .hash = arena_strdup(request->arena, found.items[i].hash),
+        };
+    }
+    return true;
+}
+
+/* The address that a proxy of ours vouches for; NULL: none does. */
+static const char *vouched_email(struct request *request)
+{
+    const char *name = config_text(request->deps->config, SET_STUDIO_TRUSTED_HEADER);
+    if (!*name || !proxies_have(request->api->proxies, &request->head.http->peer))
+        return NULL;
+    return request_header(request, name);
+}
+
+static void by_proxy(struct request *request, const char *email, const char *workspace_id)
+{
+    struct attempt *attempt = request->job.state;
+    if (!find_candidates(request, lower(request->arena, email), workspace_id, attempt))
+        return;
+    if (attempt->count > 0)
+        open_chosen(request); /* the first: chosen is 0 */
+    else
+        request_error(request, API_UNAUTHORIZED);
+}
+
+void sign_in(struct request *request)
+{
+    struct sign_in_body body;
+    struct field_context context;
+    request_context(request, &context);
+    field_create(&sign_in_body_table, &body, request_json(request), &context, "");
+    if (!request_is_valid(request, &context))
+        return;
+    struct attempt *attempt = arena_new_of(request->arena, struct attempt);
+    request->job.state = attempt;
+    attempt->request = request;
+    const char *vouched = vouched_email(request);
+    if (*body.link) {
+        by_link(request, body.link);
+    } else if (vouched) {
+        by_proxy(request, vouched, body.workspace_id);
+    } else {
+        attempt->email = lower(request->arena, body.email);
+        attempt->bucket = arena_printf(request->arena, "m:%s", attempt->email);
+        attempt->password = arena_strdup(request->arena, body.password);
+        if (find_candidates(request, attempt->email, body.workspace_id, attempt))
+            request_after(request, check_password);
+    }
+}
+
+/* ---- one's own sessions and password ---- */
+
+struct sessions_answer {
+    struct session_list sessions;
+};
+static const struct field sessions_rows[] = {
+    ROW_OBJECTS(struct sessions_answer, sessions, "sessions", struct session_list, &session_table),
+};
+FIELD_TABLE(sessions_answer_table, struct sessions_answer, "SessionsAnswer", sessions_rows);
+
+void sessions_list(struct request *request)
+{
+    struct sessions_answer answer;
+    const struct principal *who = &request->who.principal;
+    if (!request_found(request, store_session_list(request->job.tx, who->key_id, &answer.sessions)))
+        return;
+    for (size_t i = 0; i < answer.sessions.count; i++)
+        answer.sessions.items[i].is_current =
+            strcmp(answer.sessions.items[i].id, who->session_id) == 0;
+    request_answer(request, &answer, 0);
+}
+
+static void end_session(struct request *request, const char *id)
+{
+    struct removed answer = {.is_ok = true, .id = id};
+    const struct principal *who = &request->who.principal;
+    if (!request_found(request, store_session_end(request->job.tx, who->key_id, id)))
+        return;
+    if (strcmp(id, who->session_id) == 0)
+        set_cookie(request, "");
+    request_answer(request, &answer, 0);
+}
+
+void sessions_end(struct request *request)
+{
+    end_session(request, request->head.params[0]);
+}
+
+void sign_out(struct request *request)
+{
+    end_session(request, request->who.principal.session_id);
+}
+
+struct password_body {
+    const char *password, *current;
+};
+static const struct field password_rows[] = {
+    ROW_TEXT(struct password_body, password, "password", .flags = FIELD_REQUIRED,
+             .min = PASSWORD_LEAST, .max = PASSWORD_MOST),
+    ROW_TEXT(struct password_body, current, "current", .max = PASSWORD_MOST,
+             .about = "The one until now, where there is one."),
+};
+FIELD_TABLE(password_body_table, struct password_body, "NewPassword", password_rows);
+
+struct password_change {
+    struct attempt attempt; /* candidates[0].hash: as it was */
+    const char *current;
+    char hash[PASSWORD_HASH_SIZE];
+    enum err err; /* ERR_INVALID: the current one does not fit */
+};
+
+static void store_password(struct request *request)
+{
+    const struct password_change *change = request->job.state;
+    const struct principal *who = &request->who.principal;
+    struct removed answer = {.is_ok = true, .id = who->key_id};
+    if (request_found(request, store_member_set_hash(request->job.tx, who->key_id, change->hash)) &&
+        request_found(request,
+                      store_session_end_others(request->job.tx, who->key_id, who->session_id)))
+        request_answer(request, &answer, 0);
+}
+
+static void hash_new(void *arg)
+{
+    struct password_change *change = arg;
+    const char *old = change->attempt.candidates[0].hash;
+    bool may = !*old || password_fits(change->current, old);
+    change->err = may ? password_hash(change->attempt.password, change->hash) : ERR_INVALID;
+}
+
+static void hashed_new(void *arg)
+{
+    struct password_change *change = arg;
+    struct request *request = change->attempt.request;
+    if (change->err == OK) {
+        run_job(request, STORE_WRITE, store_password);
+        return;
+    }
+    if (change->err == ERR_INVALID) {
+        note_failure(request, change->attempt.bucket);
+        request_fault(request, "current", "is not the password until now");
+    } else {
+        request_error(request, API_UNAVAILABLE);
+    }
+    run_finish(request);
+}
+
+static void change_password(struct request *request)
+{
+    struct password_change *change = request->job.state;
+    if (may_try(request, change->attempt.bucket))
+        on_pool(&change->attempt, hash_new, hashed_new);
+}
+
+void password_set(struct request *request)
+{
+    struct password_body body;
+    struct field_context context;
+    const char *hash;
+    request_context(request, &context);
+    field_create(&password_body_table, &body, request_json(request), &context, "");
+    if (!request_is_valid(request, &context) ||
+        !request_found(request,
+                       store_member_hash(request->job.tx, request->who.principal.key_id, &hash)))
+        return;
+    struct password_change *change = arena_new_of(request->arena, struct password_change);
+    change->attempt = (struct attempt){
+        .request = request,
+        .password = arena_strdup(request->arena, body.password),
+        .bucket = arena_printf(request->arena, "m:%s", request->who.principal.key_id),
+        .candidates = {{.hash = arena_strdup(request->arena, hash)}},
+    };
+    change->current = arena_strdup(request->arena, body.current);
+    request->job.state = change;
+    request_after(request, change_password);
+}

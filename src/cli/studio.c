@@ -1,0 +1,76 @@
+/* earshot studio link: how an operator lets the first person into a workspace's studio. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/ids.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/local_store.h"
+#include "cli/print.h"
+#include "store/session.h"
+
+struct link_job {
+    const char *workspace_id, *email;
+    char link[KEY_SIZE];
+};
+
+static enum err link_fn(struct tx *tx, void *arg)
+{
+    struct link_job *job = arg;
+    enum err err = store_link_for(tx, job->workspace_id, job->email, job->link);
+    return err == ERR_NOT_FOUND ? fault_set(&tx->fault, err, "no such workspace") : err;
+}
+
+/* The address that the service is reached by, as far as its settings tell. */
+static char *studio_url(const struct config *config)
+{
+    const char *given = config_text(config, SET_PUBLIC_URL);
+    size_t len = strlen(given) - (*given && given[strlen(given) - 1] == '/');
+    return *given ? mem_printf("%.*s", (int)len, given)
+                  : mem_printf("http://%s", config_text(config, SET_LISTEN));
+}
+
+static int run_link(const struct invocation *call)
+{
+    const char *email = invocation_value(call, "email");
+    AUTO_MEM char *lower = mem_strdup(email ? email : "");
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    struct link_job job = {.workspace_id = invocation_value(call, "workspace"), .email = lower};
+    struct fault fault = {0};
+    if (*lower && !strchr(lower, '@')) {
+        fault_set(&fault, ERR_INVALID, "--email must be an e-mail address");
+        return command_fail(&fault);
+    }
+    if (local_store_run(call->config, STORE_WRITE, link_fn, &job, &fault))
+        return command_fail(&fault);
+    AUTO_MEM char *url = studio_url(call->config);
+    AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
+    if (!invocation_has(call, "json")) {
+        buf_printf(&line, "%s/studio#link=%s\n(signs in once, within 15 minutes)", url, job.link);
+        return print_line(&line);
+    }
+    struct json_out out;
+    out_init(&out, &line);
+    out_object(&out);
+    out_key(&out, "url");
+    AUTO_MEM char *whole = mem_printf("%s/studio#link=%s", url, job.link);
+    out_text(&out, whole);
+    out_key(&out, "link");
+    out_text(&out, job.link);
+    out_object_end(&out);
+    return print_line(&line);
+}
+
+static const struct option link_options[] = {
+    {"workspace", "ID", "Whose studio.", true},
+    {"email", "ADDRESS", "Of the member; an owner of that address is made when there is none.",
+     false},
+    {"json", NULL, "Print JSON.", false},
+};
+const struct command command_studio_link = {
+    "studio link", "Prints a link that signs in to the studio once.",
+    link_options,  ARRAY_LEN(link_options),
+    false,         run_link};

@@ -1,0 +1,39 @@
+/* People of a workspace. Thread: inside a job. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "model/member.h"
+
+struct tx;
+
+/* "viewer" -> ROLE_VIEWER. ERR_INTERNAL: the database holds another word. */
+enum err member_role_read(const char *text, enum member_role *out) MUST_USE;
+
+/* Sets id and times. Lock the workspace first. ERR_CONFLICT: one of the workspace has the address.
+ * ERR_LIMIT: MEMBERS_MAX are there. */
+enum err store_member_insert(struct tx *tx, struct member *member) MUST_USE;
+/* ERR_NOT_FOUND: none of that id in the workspace. */
+enum err store_member_get(struct tx *tx, const char *workspace_id, const char *id,
+                          struct member *out) MUST_USE;
+/* Name, address, role; role and password count at once. ERR_CONFLICT: as above. */
+enum err store_member_update(struct tx *tx, struct member *member) MUST_USE;
+/* With sessions and links. */
+enum err store_member_remove(struct tx *tx, const char *workspace_id, const char *id) MUST_USE;
+/* Oldest first. */
+enum err store_member_list(struct tx *tx, const char *workspace_id,
+                           struct member_list *out) MUST_USE;
+/* May the workspace do without this owner? */
+bool store_member_is_last_owner(struct tx *tx, const struct member *member);
+
+/* All of that address, of every workspace, with their passwords' hashes ("": none); at most 20. */
+struct member_hash {
+    struct member member;
+    const char *hash;
+};
+struct member_hash_list LIST_OF(struct member_hash);
+enum err store_member_find(struct tx *tx, const char *email, struct member_hash_list *out) MUST_USE;
+enum err store_member_hash(struct tx *tx, const char *id, const char **out) MUST_USE;
+enum err store_member_set_hash(struct tx *tx, const char *id, const char *hash) MUST_USE;

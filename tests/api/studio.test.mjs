@@ -1,0 +1,179 @@
+/* Members, their sessions and keys: who gets in, how long, from where, and what each role may do. */
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { after, before, test } from 'node:test';
+import { refused, startApi } from './contract.mjs';
+import { until } from '../harness/service.mjs';
+import { person, signIn } from '../harness/studio.mjs';
+
+const EDITOR = 'createAgent updateAgent deleteAgent rotateAgentPublicKey createTool updateTool deleteTool testTool addDocument deleteDocument retryDocument startCall deleteCall endCall '
+  + 'sayInCall createWebhook updateWebhook deleteWebhook testWebhook resendDelivery';
+const OWNER = 'rotateAgentKey createMember updateMember deleteMember linkMember listKeys createKey revokeKey';
+const least = Object.fromEntries([...EDITOR.split(' ').map((name) => [name, 1]), ...OWNER.split(' ').map((name) => [name, 2])]);
+
+let t, owner, check;
+before(async () => {
+  t = await startApi({ env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.2/32', EARSHOT_STUDIO_TRUSTED_HEADER: 'X-Signed-In' } });
+  check = (method, path, answer) => t.contract.check(method, path, answer);
+  owner = await signIn(t.service, { workspaceId: t.workspace.workspaceId, email: 'Ann@Example.com', check });
+});
+after(() => t.close());
+
+let people = 0;
+async function invite(role, fields = {}) {
+  const answer = await owner('POST', '/v1/members', { name: `${role} <b>`, email: `p${++people}@example.com`, role, ...fields });
+  assert.equal(answer.status, 201, answer.text);
+  return signIn(t.service, { link: answer.body.link, check });
+}
+
+test('a link signs in once, as an owner, with a cookie that scripts and other sites do not get', async () => {
+  const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--email', 'ann@example.com', '--json');
+  const ann = person(t.service, { check });
+  const first = await ann('POST', '/v1/session', { link });
+  assert.equal(first.status, 201, first.text);
+  assert.deepEqual([first.body.member.email, first.body.member.role, first.body.workspace.id], ['ann@example.com', 'owner', t.workspace.workspaceId]);
+  assert.equal(first.body.member.id, owner.member.id);
+  assert.match(first.headers.getSetCookie()[0], /^earshot=ss_\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/);
+  refused(await person(t.service, { check })('POST', '/v1/session', { link }), 401, 'UNAUTHORIZED');
+  const { body: me } = await ann('GET', '/v1/me');
+  assert.deepEqual([me.account.id, me.account.role, me.apiKey.id], [owner.member.id, 'owner', owner.member.id]);
+  assert.equal((await t.api('GET', '/v1/me')).body.account, null);
+});
+
+test('a newer link takes the place of an older one', async () => {
+  const link = async () => (await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--email', 'ann@example.com', '--json')).link;
+  const [older, newer] = [await link(), await link()];
+  refused(await person(t.service)('POST', '/v1/session', { link: older }), 401, 'UNAUTHORIZED');
+  assert.equal((await person(t.service)('POST', '/v1/session', { link: newer })).status, 201);
+  await assert.rejects(t.service.cli('studio', 'link', '--workspace', 'usr_none'));
+});
+
+test('a cookie is good beside our header and our origin alone', async () => {
+  for (const [method, headers] of [['GET', { 'X-Earshot-Studio': undefined }], ['GET', { Origin: 'https://evil.example' }], ['POST', { Origin: undefined }],
+    ['POST', { Origin: 'null' }], ['POST', { Origin: `${t.service.url}.evil.example` }], ['POST', { 'X-Earshot-Studio': undefined }]]) {
+    const sent = { Cookie: owner.cookie, 'X-Earshot-Studio': '1', Origin: t.service.url, 'Content-Type': 'application/json', ...headers };
+    for (const name of Object.keys(sent)) if (sent[name] === undefined) delete sent[name];
+    const answer = await fetch(`${t.service.url}/v1/agents`, { method, headers: sent, body: method === 'POST' ? '{"name":"x"}' : undefined });
+    assert.equal(answer.status, 403, JSON.stringify([method, headers]));
+  }
+  const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--json');
+  refused(await person(t.service)('POST', '/v1/session', { link }, { Origin: 'https://evil.example' }), 403, 'FORBIDDEN');
+  for (const cookie of ['earshot=', 'earshot=x', `earshot=${t.workspace.key}`, `x${owner.cookie}`])
+    refused(await person(t.service)('GET', '/v1/me', undefined, { Cookie: cookie }), 401, 'UNAUTHORIZED');
+  refused(await t.as(owner.cookie.slice('earshot='.length))('GET', '/v1/me'), 401, 'UNAUTHORIZED'); // no bearer token
+});
+
+test('every operation by every role', async () => {
+  const roles = ['viewer', 'editor', 'owner'];
+  const who = [await invite('viewer'), await invite('editor'), await invite('owner')];
+  for (const [path, operations] of Object.entries(t.contract.document.paths)) {
+    for (const [method, { operationId }] of Object.entries(operations)) {
+      if (['signIn', 'signOut', 'setPassword', 'startEmbedCall'].includes(operationId)) continue;
+      const target = path.replace('{id}', 'none').replace('{deliveryId}', 'none');
+      for (let role = 0; role < 3; role++) {
+        const body = method === 'get' || method === 'delete' ? undefined : {};
+        const answer = await who[role](method.toUpperCase(), target, body);
+        const may = role >= (least[operationId] ?? 0);
+        assert.equal(answer.status !== 403, may, `${operationId} by ${roles[role]}: ${answer.text}`);
+        if (may) assert.ok(answer.status < 500, `${operationId} by ${roles[role]}: ${answer.text}`);
+      }
+    }
+  }
+  refused(await who[2]('POST', '/v1/embed/calls', {}), 403, 'FORBIDDEN');
+  for (const path of ['/v1/members', '/v1/keys', '/v1/sessions']) refused(await t.api('GET', path), 403, 'FORBIDDEN');
+  refused(await t.api('POST', '/v1/keys', { name: 'x' }), 403, 'FORBIDDEN');
+});
+
+test('a viewer does not see what would let them do more', async () => {
+  const { body: { agent } } = await t.api('POST', '/v1/agents', { name: 'a', greetingMode: 'none' });
+  const viewer = await invite('viewer');
+  assert.match((await viewer('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, /^\*{8}.{4}$/);
+  assert.match((await viewer('GET', '/v1/agents')).body.agents[0].apiKey, /^\*/);
+  assert.equal((await owner('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, agent.apiKey);
+});
+
+test('a workspace keeps an owner; roles change at once; who is removed is out', async () => {
+  const other = await t.newWorkspace();
+  const boss = await signIn(t.service, { workspaceId: other.workspaceId, check });
+  refused(await boss('PATCH', `/v1/members/${boss.member.id}`, { role: 'editor' }), 400, 'VALIDATION_FAILED', 'role');
+  refused(await boss('DELETE', `/v1/members/${boss.member.id}`), 409, 'CONFLICT');
+  refused(await boss('PATCH', `/v1/members/${owner.member.id}`, { name: 'x' }), 404, 'NOT_FOUND');
+  refused(await boss('DELETE', `/v1/members/${owner.member.id}`), 404, 'NOT_FOUND');
+  const editor = await invite('editor');
+  assert.equal((await editor('POST', '/v1/agents', { name: 'b' })).status, 201);
+  await owner('PATCH', `/v1/members/${editor.member.id}`, { role: 'viewer' });
+  refused(await editor('POST', '/v1/agents', { name: 'b' }), 403, 'FORBIDDEN');
+  assert.equal((await owner('DELETE', `/v1/members/${editor.member.id}`)).status, 200);
+  refused(await editor('GET', '/v1/me'), 401, 'UNAUTHORIZED');
+});
+
+test('members: faults are told at their fields', async () => {
+  refused(await owner('POST', '/v1/members', {}), 400, 'VALIDATION_FAILED', 'name');
+  refused(await owner('POST', '/v1/members', { name: ' ', email: 'x', role: 'king' }), 400, 'VALIDATION_FAILED', 'name', 'email', 'role');
+  refused(await owner('POST', '/v1/members', { name: 'x', email: 'ANN@example.com' }), 400, 'VALIDATION_FAILED', 'email');
+});
+
+test('keys: made and shown once, used, revoked', async () => {
+  const { body: { apiKey } } = await owner('POST', '/v1/keys', { name: 'from the studio' });
+  assert.match(apiKey.key, /^sk_/);
+  assert.equal((await t.as(apiKey.key)('GET', '/v1/me')).body.apiKey.name, 'from the studio');
+  const listed = (await owner('GET', '/v1/keys')).body.keys.find((key) => key.id === apiKey.id);
+  assert.deepEqual([listed.name, listed.revoked, listed.key], ['from the studio', false, undefined]);
+  assert.equal((await owner('DELETE', `/v1/keys/${apiKey.id}`)).status, 200);
+  await until(async () => (await t.as(apiKey.key)('GET', '/v1/me')).status === 401, { what: 'the end of the key, within a second' });
+  refused(await owner('DELETE', `/v1/keys/${apiKey.id}`), 404, 'NOT_FOUND');
+  const other = await t.newWorkspace();
+  refused(await owner('DELETE', `/v1/keys/${other.keyId}`), 404, 'NOT_FOUND');
+  refused(await owner('POST', '/v1/keys', { name: '' }), 400, 'VALIDATION_FAILED', 'name');
+});
+
+/* POST /v1/session as the proxy at 127.0.0.2 passes it on. */
+const throughProxy = (email) => new Promise((done, failed) => {
+  const request = httpRequest(`${t.service.url}/v1/session`, { method: 'POST', localAddress: '127.0.0.2',
+    headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'X-Signed-In': email } }, (response) => { response.resume(); done(response.statusCode); });
+  request.on('error', failed);
+  request.end();
+});
+
+test('an e-mail address is believed from a trusted proxy alone', async () => {
+  assert.equal(await throughProxy('Ann@example.com'), 201);
+  assert.equal(await throughProxy('nobody@example.com'), 401);
+  refused(await person(t.service)('POST', '/v1/session', {}, { 'X-Signed-In': 'ann@example.com' }), 401, 'UNAUTHORIZED');
+});
+
+test('a password signs in, ends other sessions when it changes, and wrong ones are limited', async () => {
+  const email = 'pass@example.com', password = 'correct horse', byPassword = (body) => person(t.service, { check })('POST', '/v1/session', { email, ...body });
+  const one = await invite('editor', { email });
+  refused(await byPassword({ password }), 401, 'UNAUTHORIZED'); // none yet
+  refused(await one('PUT', '/v1/session/password', { password: 'short' }), 400, 'VALIDATION_FAILED', 'password');
+  assert.equal((await one('PUT', '/v1/session/password', { password })).status, 200);
+  const two = person(t.service, { check });
+  assert.equal((await two('POST', '/v1/session', { email: 'PASS@example.com', password })).status, 201);
+  assert.equal((await two('GET', '/v1/me')).body.account.hasPassword, true);
+  const { body: { sessions } } = await one('GET', '/v1/sessions');
+  assert.deepEqual(sessions.map((session) => session.current).sort(), [false, true]);
+  refused(await one('PUT', '/v1/session/password', { password: 'another horse', current: 'wrong' }), 400, 'VALIDATION_FAILED', 'current');
+  assert.equal((await one('PUT', '/v1/session/password', { password: 'another horse', current: password })).status, 200);
+  refused(await two('GET', '/v1/me'), 401, 'UNAUTHORIZED');
+  let last;
+  for (let i = 0; i < 12 && last?.status !== 429; i++) last = await byPassword({ password: `wrong ${i}` });
+  refused(last, 429, 'RATE_LIMITED');
+  assert.ok(Number(last.headers.get('retry-after')) > 0);
+  refused(await byPassword({ password: 'another horse' }), 429, 'RATE_LIMITED'); // nobody learns whether this one was right
+});
+
+test('signing out, and ending a session elsewhere', async () => {
+  const one = await invite('viewer');
+  const link = (await owner('POST', `/v1/members/${one.member.id}/link`)).body.link;
+  const two = await signIn(t.service, { link, check });
+  const { body: { sessions } } = await one('GET', '/v1/sessions');
+  const other = sessions.find((session) => !session.current);
+  assert.equal((await one('DELETE', `/v1/sessions/${other.id}`)).status, 200);
+  refused(await two('GET', '/v1/me'), 401, 'UNAUTHORIZED');
+  refused(await owner('DELETE', `/v1/sessions/${sessions.find((session) => session.current).id}`), 404, 'NOT_FOUND');
+  const cookie = one.cookie;
+  const out = await one('DELETE', '/v1/session');
+  assert.match(out.headers.getSetCookie()[0], /^earshot=; Path=\/; Max-Age=0/);
+  one.cookie = cookie;
+  refused(await one('GET', '/v1/me'), 401, 'UNAUTHORIZED');
+});

@@ -6,7 +6,18 @@
 
 #include "base/attr.h"
 #include "engine/stt.h"
+#include "text/clause.h"
 #include "text/words.h"
+
+enum {
+    PAUSE_RISES = 2,              /* a longer pause goes in by half of its difference, */
+    PAUSE_FALLS = 8,              /* a shorter one by an eighth: the long ones are to be met */
+    PAUSE_FADES = 8,              /* of it goes with each turn without one */
+    PAUSE_MARGIN_US = 150 * 1000, /* beyond what the caller's pauses are */
+    PAUSE_MOST_US = 600 * 1000,   /* more than the least, for whoever pauses long */
+};
+
+static void judge(struct endpoint *endpoint);
 
 void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us, const char *iso)
 {
@@ -27,14 +38,40 @@ void endpoint_clear(struct endpoint *endpoint)
     buf_clear(&endpoint->text);
 }
 
+/* A recogniser that did not see the end of this turn in time is not waited for at the next one; a
+ * caller who spoke without a pause is given a little less. */
+static void learn_from_turn(struct endpoint *endpoint)
+{
+    endpoint->tells_end = endpoint->is_ended;
+    if (!endpoint->has_paused)
+        endpoint->pause_us -= endpoint->pause_us / PAUSE_FADES;
+}
+
+void endpoint_learn_pause(struct endpoint *endpoint, int64_t pause_us)
+{
+    if (pause_us <= 0 || pause_us > ENDPOINT_CAP_US)
+        return;
+    endpoint->has_paused = true;
+    if (endpoint->pause_us == 0)
+        endpoint->pause_us = pause_us;
+    else
+        endpoint->pause_us += (pause_us - endpoint->pause_us) /
+                              (pause_us > endpoint->pause_us ? PAUSE_RISES : PAUSE_FALLS);
+}
+
 void endpoint_reset(struct endpoint *endpoint, bool is_taken)
 {
     buf_reset(&endpoint->final);
     buf_reset(&endpoint->text);
     endpoint->final_chars = 0;
+    if (is_taken)
+        learn_from_turn(endpoint);
     endpoint->is_stale = is_taken && !endpoint->is_voiced;
     endpoint->is_open = endpoint->is_voiced;
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
+    endpoint->has_paused = false;
+    endpoint->patience_us = 0;
+    endpoint->ended_us = 0;
 }
 
 static void open_at(struct endpoint *endpoint, int64_t now_us)
@@ -47,6 +84,8 @@ static void open_at(struct endpoint *endpoint, int64_t now_us)
 
 void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us)
 {
+    if (endpoint->is_open && !endpoint->is_voiced && endpoint->text.len > 0)
+        endpoint_learn_pause(endpoint, now_us - endpoint->last_voice_us);
     open_at(endpoint, now_us);
     endpoint->is_voiced = true;
     endpoint->is_flushed = endpoint->is_ended = endpoint->is_stale = false;
@@ -58,7 +97,14 @@ uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us
     if (!endpoint->is_open)
         return 0;
     endpoint->last_voice_us = last_voice_us;
+    endpoint->is_ended = endpoint->ended_us > last_voice_us;
+    judge(endpoint);
     return ++endpoint->flush_gen;
+}
+
+const char *endpoint_text(const struct endpoint *endpoint)
+{
+    return endpoint->text.data ? endpoint->text.data : "";
 }
 
 /* A piece of text behind what is there, one space between unless it brings its own. */
@@ -123,6 +169,8 @@ static bool take_text(struct endpoint *endpoint, const struct stt_event *event, 
         if (!was_open) /* words that the detector took for noise: nothing more is owed */
             endpoint->is_flushed = true;
     }
+    if (!endpoint->is_voiced)
+        judge(endpoint);
     return true;
 }
 
@@ -134,6 +182,7 @@ bool endpoint_heard(struct endpoint *endpoint, const struct stt_event *event, in
         return take_text(endpoint, event, now_us);
     case STT_ENDPOINT:
         endpoint->is_ended = endpoint->is_open && !endpoint->is_voiced;
+        endpoint->ended_us = now_us;
         return false;
     case STT_FLUSHED:
         if (event->gen != endpoint->flush_gen)
@@ -152,48 +201,28 @@ void endpoint_deaf(struct endpoint *endpoint)
     endpoint->is_flushed = true;
 }
 
-const char *endpoint_text(const struct endpoint *endpoint)
+/* How much longer than another such a text waits. */
+static int64_t patience_of(const char *text, const char *iso, bool punctuates)
 {
-    return endpoint->text.data ? endpoint->text.data : "";
-}
-
-/* The last word of a text that goes on: "and", "because", "my". */
-static bool dangles(const char *text, const char *iso)
-{
-    static const struct {
-        const char *iso, *words;
-    } dangling[] = {
-        {"en", " and or but because so if the a an my your to of for with in on at is are was um "
-               "uh er like that when i "},
-        {"hi", " और या लेकिन क्योंकि अगर तो मेरा मेरी मेरे कि aur ya lekin kyunki agar mera meri ki "},
-    };
-    size_t end = strlen(text);
-    while (end > 0 && text[end - 1] == ' ')
-        end--;
-    size_t start = end;
-    while (start > 0 && text[start - 1] != ' ')
-        start--;
-    char word[40] = " ";
-    size_t len = end - start;
-    if (len == 0 || len > sizeof(word) - 3)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        word[i + 1] = (char)tolower((unsigned char)text[start + i]);
-    word[len + 1] = ' ';
-    for (size_t i = 0; i < ARRAY_LEN(dangling); i++)
-        if (strcmp(iso, dangling[i].iso) == 0)
-            return strstr(dangling[i].words, word) != NULL;
-    return false;
-}
-
-bool endpoint_looks_finished(const char *text, const char *iso, bool punctuates)
-{
-    if (ends_sentence(text))
-        return true;
+    bool is_stopped = ends_sentence(text);
+    switch (clause_end(text, iso, is_stopped)) {
+    case CLAUSE_DICTATED:
+        return ENDPOINT_DICTATED_US;
+    case CLAUSE_OPEN:
+        return ENDPOINT_UNFINISHED_US;
+    case CLAUSE_WHOLE:
+        break;
+    }
     size_t len = strlen(text);
-    if (len > 0 && strchr(",;:-", text[len - 1]))
-        return false;
-    return !punctuates && !dangles(text, iso);
+    bool is_open = !is_stopped && (punctuates || (len > 0 && strchr(",;:-", text[len - 1])));
+    return is_open ? ENDPOINT_UNFINISHED_US : 0;
+}
+
+/* When the caller pauses: does the text look as if they went on? */
+static void judge(struct endpoint *endpoint)
+{
+    endpoint->patience_us =
+        patience_of(endpoint_text(endpoint), endpoint->iso, endpoint->punctuates);
 }
 
 bool endpoint_is_likely(const struct endpoint *endpoint)
@@ -202,17 +231,25 @@ bool endpoint_is_likely(const struct endpoint *endpoint)
            (endpoint->is_flushed || endpoint->is_stable || endpoint->is_ended);
 }
 
+/* What this caller needs beyond the least: who pauses within turns is not cut off in them. */
+static int64_t own_pause_us(const struct endpoint *endpoint, int64_t least_us)
+{
+    if (endpoint->pause_us == 0)
+        return least_us;
+    return MAX(least_us, MIN(endpoint->pause_us + PAUSE_MARGIN_US, least_us + PAUSE_MOST_US));
+}
+
 static int64_t due_with_text(const struct endpoint *endpoint)
 {
     int64_t least_us = MAX(endpoint->min_us, endpoint->silence_us);
     int64_t cap_us = MAX(least_us, (int64_t)ENDPOINT_CAP_US);
-    if (!endpoint->is_flushed && !endpoint->is_ended)
-        return endpoint->last_voice_us + cap_us;
-    if (endpoint->is_ended ||
-        endpoint_looks_finished(endpoint_text(endpoint), endpoint->iso, endpoint->punctuates))
+    if (endpoint->is_ended)
         return endpoint->last_voice_us + least_us;
-    return endpoint->last_voice_us +
-           MAX(least_us, MIN(endpoint->min_us + ENDPOINT_UNFINISHED_US, cap_us));
+    if (!endpoint->is_flushed)
+        return endpoint->last_voice_us + cap_us;
+    int64_t more_us = MAX(endpoint->patience_us, endpoint->tells_end ? ENDPOINT_UNFINISHED_US : 0);
+    int64_t wait_us = MAX(own_pause_us(endpoint, least_us), endpoint->min_us + more_us);
+    return endpoint->last_voice_us + MIN(wait_us, cap_us);
 }
 
 int64_t endpoint_deadline_us(const struct endpoint *endpoint)

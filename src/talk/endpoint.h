@@ -6,6 +6,9 @@
  *     voice ----stop---- silence_us, min_us ------- (unfinished) ------- cap
  *                 |  flush             commit             commit         commit anyway
  *
+ * A recogniser that sees the end of turns by itself is believed, and waited for as long as it does.
+ * The pauses that this caller makes within turns are learned, and not cut (up to 600 ms more).
+ *
  * Sans-I/O. Thread: its owner's. */
 #pragma once
 
@@ -17,7 +20,8 @@
 struct stt_event;
 
 enum {
-    ENDPOINT_UNFINISHED_US = 600 * 1000, /* more for text that looks unfinished */
+    ENDPOINT_UNFINISHED_US = 600 * 1000, /* more for text that looks unfinished (text/clause.h) */
+    ENDPOINT_DICTATED_US = 1200 * 1000,  /* more in a number or a name that is being dictated */
     ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
     ENDPOINT_FALSE_US = 2000 * 1000,     /* voice without words is a false alarm after this */
     ENDPOINT_MOST_CHARS = 16000,         /* of one turn (contract, Long calls) */
@@ -34,9 +38,14 @@ struct endpoint {
     bool is_stable;  /* the text is not likely to change */
     bool is_ended;   /* the recogniser says that the caller has finished */
     bool punctuates; /* this recogniser writes full stops: a missing one means something */
+    bool tells_end;  /* ... and said so of the last turn: it is waited for */
+    bool has_paused; /* within this turn */
     bool is_stale;   /* what comes without a new voice belongs to the turn that was taken */
     uint32_t flush_gen;
     int64_t began_us, last_voice_us;
+    int64_t ended_us;       /* when the recogniser said so last; 0: not in this turn */
+    int64_t patience_us;    /* more, for what the text looks like */
+    int64_t pause_us;       /* as this caller pauses within turns; 0: does not */
     struct buf final, text; /* finished pieces; those and the partial one */
     size_t final_chars;
     char iso[8];
@@ -67,4 +76,6 @@ const char *endpoint_text(const struct endpoint *endpoint);
 bool endpoint_is_likely(const struct endpoint *endpoint);
 enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us);
 int64_t endpoint_deadline_us(const struct endpoint *endpoint); /* INT64_MAX: none */
-bool endpoint_looks_finished(const char *text, const char *iso, bool punctuates);
+/* The caller has paused so long and gone on. (Pauses that are seen here are learned by themselves.)
+ */
+void endpoint_learn_pause(struct endpoint *endpoint, int64_t pause_us);

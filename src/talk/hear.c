@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "talk/internal.h"
 #include "text/phrase.h"
+#include "text/turn_words.h"
 #include "text/words.h"
 
 bool hear_may_interrupt(const struct talk *talk)
@@ -28,10 +29,22 @@ static void show_caller(struct talk *talk, bool is_last)
         talk->hear.segment = 0;
 }
 
+/* The turn that is being answered was no whole one: the caller has gone on before the agent was
+ * heard. */
+static void learn_cut(struct hear *hear)
+{
+    if (hear->voice_end_us > 0)
+        endpoint_learn_pause(&hear->endpoint, hear->paused_us - hear->voice_end_us);
+}
+
 /* The second step of a barge-in: the caller says something, and has the floor. */
 void hear_interrupt(struct talk *talk, int64_t now_us)
 {
-    if (talk->floor == TURN_SPEAKING || (talk->floor == TURN_PAUSED && !talk->hear.was_thinking))
+    bool was_thinking =
+        talk->floor == TURN_THINKING || (talk->floor == TURN_PAUSED && talk->hear.was_thinking);
+    if (was_thinking)
+        learn_cut(&talk->hear);
+    else if (talk->floor == TURN_SPEAKING || talk->floor == TURN_PAUSED)
         talk->quality.interruptions++;
     talk->is_ending = false;
     (void)voice_cut(&talk->voice, true); /* whatever it grew by is cancelled */
@@ -39,9 +52,13 @@ void hear_interrupt(struct talk *talk, int64_t now_us)
     floor_move(talk, TURN_WORDS);
 }
 
-/* Words that want no answer: they neither cut the agent nor keep a call that ends. */
-static bool is_passing(const struct talk *talk, const char *text)
+/* Words that want no answer: they neither cut the agent nor keep a call that ends. is_growing: the
+ * recogniser may still change or add to the last of them. */
+static bool is_passing(const struct talk *talk, const char *text, bool is_growing)
 {
+    enum turn_words words = turn_words_of(text, talk->iso, is_growing);
+    if (words != TURN_WORDS_OTHER)
+        return words == TURN_WORDS_ACKNOWLEDGE;
     enum caller_intent intent = phrase_intent(text);
     return intent == INTENT_ACKNOWLEDGE ||
            (talk->is_ending && (intent == INTENT_THANKS || intent == INTENT_GOODBYE));
@@ -59,7 +76,7 @@ static void consider_words(struct talk *talk, int64_t now_us)
     case TURN_SPEAKING:
     case TURN_PAUSED:
     case TURN_THINKING:
-        if (hear_may_interrupt(talk) && !is_passing(talk, text))
+        if (hear_may_interrupt(talk) && !is_passing(talk, text, !talk->hear.endpoint.is_stable))
             hear_interrupt(talk, now_us);
         return;
     case TURN_CALLER:
@@ -185,7 +202,9 @@ static void commit(struct talk *talk, int64_t now_us)
     struct endpoint *endpoint = &talk->hear.endpoint;
     const char *text = endpoint_text(endpoint);
     bool is_undecided = talk->floor == TURN_PAUSED || talk->floor == TURN_THINKING;
-    bool passes = (is_undecided || talk->is_ending) && is_passing(talk, text);
+    bool passes = (is_undecided || talk->is_ending) && is_passing(talk, text, false);
+    if (is_undecided && !passes && hear_may_interrupt(talk)) /* words that grew until now */
+        hear_interrupt(talk, now_us);
     show_caller(talk, true);
     join_typed(talk, now_us);
     hear_turn(talk, text, endpoint->began_us);
@@ -226,7 +245,8 @@ static void make_early(struct talk *talk, int64_t now_us)
 {
     const char *text = endpoint_text(&talk->hear.endpoint);
     if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->hear.endpoint) ||
-        talk->hear.early_count >= TALK_EARLY_MOST || (talk->is_ending && is_passing(talk, text)))
+        talk->hear.early_count >= TALK_EARLY_MOST ||
+        (talk->is_ending && is_passing(talk, text, false)))
         return;
     if (reply_answers(&talk->mind.reply, text))
         return;

@@ -65,6 +65,8 @@ static void stt_answers(void *arg)
     stt->has_told_partial = false;
     if (text)
         tell_stt(stt, STT_FINAL, text);
+    if (text && sim_engines.tells_end)
+        tell_stt(stt, STT_ENDPOINT, NULL);
     tell_stt(stt, STT_FLUSHED, NULL);
 }
 

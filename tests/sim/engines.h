@@ -15,6 +15,7 @@ struct sim_engines {
     int64_t stt_us, llm_us, tts_us;         /* from the question to the (first) answer */
     const char *utterances[SIM_UTTERANCES]; /* what the caller says, one for each pause */
     size_t next_utterance;
+    bool tells_end;    /* the recogniser says that the caller has finished */
     bool has_partials; /* the words come while the caller speaks, after 600 ms of sound */
     const char *(*reply)(const struct llm_request *request); /* NULL: "This is the answer." */
     const char *tool;                                        /* called once by the next answer */

@@ -1,30 +1,116 @@
-#include "engine/stt.h"
 #include "talk/endpoint.h"
-#include "test.h"
 
-TEST(finished_text_is_told_from_unfinished)
-{
-    static const struct {
-        const char *text, *iso;
-        bool punctuates, is_finished;
-    } rows[] = {
-        {"What time is it?", "en", true, true}, {"what time is it", "en", false, true},
-        {"what time is it", "en", true, false}, {"I would like to", "en", false, false},
-        {"because", "en", false, false},        {"one, two,", "en", false, false},
-        {"मुझे पिज़्ज़ा चाहिए।", "hi", true, true},  {"मुझे पिज़्ज़ा और", "hi", false, false},
-        {"He said \"no.\"", "en", true, true},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (endpoint_looks_finished(rows[i].text, rows[i].iso, rows[i].punctuates) !=
-            rows[i].is_finished)
-            test_fail(__FILE__, __LINE__, "%s", rows[i].text);
-}
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "engine/stt.h"
+#include "test.h"
 
 static void hear(struct endpoint *endpoint, enum stt_event_kind kind, const char *text,
                  int64_t now_us)
 {
     struct stt_event event = {.kind = kind, .text = text, .gen = endpoint->flush_gen};
     endpoint_heard(endpoint, &event, now_us);
+}
+
+/* Says it from 1 s to 2 s; returns how long after the voice the turn is taken. */
+static int64_t wait_after(struct endpoint *endpoint, const char *text)
+{
+    endpoint_voice_started(endpoint, 1000000);
+    endpoint_voice_stopped(endpoint, 2000000);
+    hear(endpoint, STT_FINAL, text, 2200000);
+    hear(endpoint, STT_FLUSHED, NULL, 2200000);
+    return endpoint_deadline_us(endpoint) - 2000000;
+}
+
+TEST(text_that_goes_on_waits_longer)
+{
+    static const struct {
+        const char *text, *iso;
+        int64_t wait_us;
+    } rows[] = {
+        {"What time is it?", "en", 550000},  {"what time is it", "en", 550000},
+        {"I would like to", "en", 1100000},  {"because", "en", 1100000},
+        {"one, two,", "en", 1700000},        {"my number is nine eight", "en", 1700000},
+        {"मुझे पिज़्ज़ा चाहिए।", "hi", 550000},   {"मुझे पिज़्ज़ा और", "hi", 1100000},
+        {"mera order lekin", "hi", 1100000}, {"He said \"no.\"", "en", 550000},
+        {"well, tomorrow,", "en", 1100000},  {"quiero una mesa con", "es", 1100000},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct endpoint endpoint;
+        endpoint_init(&endpoint, 500000, 550000, rows[i].iso);
+        if (!CHECK_INT(wait_after(&endpoint, rows[i].text), rows[i].wait_us))
+            fprintf(stderr, "      %s\n", rows[i].text);
+        endpoint_clear(&endpoint);
+    }
+}
+
+TEST(a_missing_full_stop_counts_where_the_recogniser_writes_them)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    CHECK_INT(wait_after(&endpoint, "what time is it"), 550000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "What time is it?"), 550000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "what time is it"), 1100000);
+    endpoint_clear(&endpoint);
+}
+
+TEST(the_recognisers_own_end_of_turn_is_believed)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    endpoint_voice_started(&endpoint, 1000000);
+    hear(&endpoint, STT_PARTIAL, "I would like to", 1500000);
+    hear(&endpoint, STT_ENDPOINT, NULL, 2100000); /* after the voice, before we have seen its end */
+    endpoint_voice_stopped(&endpoint, 2000000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 2550000);
+    endpoint_reset(&endpoint, true);
+    endpoint_voice_started(&endpoint, 5000000); /* what it said of the last turn is over */
+    hear(&endpoint, STT_PARTIAL, "I would like to", 5500000);
+    endpoint_voice_stopped(&endpoint, 6000000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 8500000);
+    hear(&endpoint, STT_ENDPOINT, NULL, 6300000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 6550000);
+    endpoint_clear(&endpoint);
+}
+
+TEST(a_recogniser_that_tells_ends_is_waited_for_until_it_misses_one)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    CHECK_INT(wait_after(&endpoint, "tea please"), 550000);
+    hear(&endpoint, STT_ENDPOINT, NULL, 2300000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "tea please"), 1100000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "tea please"), 550000);
+    endpoint_clear(&endpoint);
+}
+
+TEST(a_caller_who_pauses_within_turns_is_given_more)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    CHECK_INT(wait_after(&endpoint, "I would like to"), 1100000);
+    endpoint_voice_started(&endpoint, 2900000); /* 900 ms later they go on */
+    CHECK_INT(endpoint.pause_us, 900000);
+    endpoint_voice_stopped(&endpoint, 4000000);
+    hear(&endpoint, STT_FINAL, "book a table", 4100000);
+    hear(&endpoint, STT_FLUSHED, NULL, 4100000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 4000000 + 900000 + 150000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "tea please"), 1050000);
+    for (int turn = 0; turn < 8; turn++) { /* who speaks without pauses has less to wait */
+        endpoint_reset(&endpoint, true);
+        CHECK(wait_after(&endpoint, "tea please") <= 1050000);
+    }
+    CHECK_INT(wait_after(&endpoint, "tea please"), 550000);
+    endpoint_learn_pause(&endpoint, 2400000);
+    endpoint_learn_pause(&endpoint, 2400000);
+    CHECK_INT(endpoint_deadline_us(&endpoint) - 2000000, 1150000); /* at most so much more */
+    endpoint_clear(&endpoint);
 }
 
 TEST(pieces_add_up_until_the_verdict)

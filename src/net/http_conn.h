@@ -78,6 +78,16 @@ struct http_exchange {
     bool is_over;    /* freed by that call */
 };
 
+/* What of an answer's body is still to be handed to the stream: memory or a file. It leaves in
+ * slices, one a callback, so that a long answer holds up nobody else on the loop. */
+struct http_rest {
+    char *data; /* owned */
+    size_t len, at;
+    int fd; /* owned; -1: none */
+    int64_t fd_left;
+    struct timer next; /* the next slice; when the socket is full, on_drained is */
+};
+
 struct http_conn {
     struct http_server *server; /* NULL: it was closed before the socket was */
     struct loop *loop;
@@ -99,11 +109,10 @@ struct http_conn {
     bool has_body, is_chunked, expects_continue;
     int64_t body_left; /* unless chunked */
     size_t body_got;
-    int file_fd; /* of the answer; -1: none */
-    int64_t file_left;
-    size_t backlog_seen;  /* what the reader had still to take when we looked last */
-    int64_t unread_bytes; /* taken of server->unread */
-    int64_t pace_due_us;  /* when the body, or the answer, is too far behind its least pace */
+    struct http_rest rest; /* of the answer under way */
+    size_t backlog_seen;   /* what the reader had still to take when we looked last */
+    int64_t unread_bytes;  /* taken of server->unread */
+    int64_t pace_due_us;   /* when the body, or the answer, is too far behind its least pace */
 };
 
 /* http_server.c */
@@ -129,7 +138,9 @@ void spool_sweep(const char *dir); /* what a process that died has left */
 /* http_conn_write.c */
 void conn_refuse(struct http_conn *conn, int status, const char *sentence);
 void conn_answer_done(struct http_conn *conn); /* all written: next request, or the end */
-void conn_write_file(struct http_conn *conn);
+/* The next slice of conn->rest; when all has left, the next piece or the answer's end. */
+void conn_write_rest(struct http_conn *conn);
+void conn_clear_rest(struct http_conn *conn);
 /* Bytes of the head of an answer; length -1: it is not known, the body comes in pieces. */
 void conn_append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
                       struct buf *out);

@@ -4,12 +4,14 @@
  *   begin, piece --written--> left --on_wanted--> owed --piece--> ...
  *                                '-- the connection is no more: on_gone */
 #include <assert.h>
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "net/http_conn.h"
 
-enum { HEAD_MAX_BYTES = 64 * 1024 };
+enum {
+    HEAD_MAX_BYTES = 64 * 1024,
+    CHUNK_EXTRA_BYTES = 32 /* a size of 16 digits, three line ends, the last chunk */
+};
 
 static void tell(void *arg)
 {
@@ -45,26 +47,25 @@ static void release(struct http_exchange *exchange)
         exchange_free(exchange);
 }
 
-/* Chunked, but for HTTP/1.0, which takes what comes until the close. false: the connection broke.
- */
-static bool write_piece(struct http_conn *conn, const char *data, size_t len, bool is_last)
+/* Chunked, but for HTTP/1.0, which takes what comes until the close. It leaves in slices. */
+static void write_piece(struct http_conn *conn, const char *data, size_t len, bool is_last)
 {
     bool is_chunked = !conn->exchange->is_http10;
-    char size[24];
-    int size_len = snprintf(size, sizeof size, "%zx\r\n", len);
-    const struct {
-        const char *data;
-        size_t len;
-    } parts[] = {
-        {size, is_chunked && len ? (size_t)size_len : 0},
-        {data, len},
-        {"\r\n", is_chunked && len ? 2 : 0},
-        {"0\r\n\r\n", is_chunked && is_last ? 5 : 0},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (parts[i].len && stream_write(conn->stream, parts[i].data, parts[i].len) != OK)
-            return false;
-    return true;
+    struct buf framed;
+    buf_init(&framed, len + CHUNK_EXTRA_BYTES);
+    buf_reserve(&framed, len + CHUNK_EXTRA_BYTES);
+    if (is_chunked && len)
+        buf_printf(&framed, "%zx\r\n", len);
+    buf_append(&framed, data, len);
+    if (is_chunked && len)
+        buf_append_str(&framed, "\r\n");
+    if (is_chunked && is_last)
+        buf_append_str(&framed, "0\r\n\r\n");
+    if (is_last)
+        conn->exchange = NULL;
+    conn->rest.data = buf_take(&framed, &conn->rest.len);
+    conn->rest.at = 0;
+    conn_write_rest(conn);
 }
 
 static bool write_head(struct http_conn *conn, const struct http_answer *answer)
@@ -92,15 +93,6 @@ static void end_answer(struct http_conn *conn, bool is_written)
         conn_set_timer(conn);
 }
 
-/* After a piece: the next one is wanted as soon as this one has left. */
-static void wait_for_room(struct http_conn *conn)
-{
-    if (stream_unsent(conn->stream) == 0)
-        conn_piece_left(conn);
-    else
-        conn_set_timer(conn);
-}
-
 void conn_piece_left(struct http_conn *conn)
 {
     timer_stop(&conn->timer); /* now its owner's time runs, not the client's */
@@ -112,11 +104,10 @@ bool http_answer_begin(struct http_exchange *exchange, const struct http_answer 
 {
     struct http_conn *conn = exchange->conn;
     const char *first = answer->take_body ? answer->take_body : answer->body;
-    bool is_written = conn && write_head(conn, answer) &&
-                      (exchange->is_head || write_piece(conn, first, answer->body_len, false));
-    bool goes_on = is_written && !exchange->is_head;
-    mem_free(answer->take_body);
-    if (!goes_on) {
+    AUTO_MEM char *taken = answer->take_body; /* freed in any case */
+    (void)taken;
+    bool is_written = conn && write_head(conn, answer);
+    if (!is_written || exchange->is_head) {
         if (conn)
             end_answer(conn, is_written);
         exchange_free(exchange);
@@ -127,7 +118,7 @@ bool http_answer_begin(struct http_exchange *exchange, const struct http_answer 
     exchange->pieces_arg = arg;
     exchange->loop = conn->server->loop;
     buf_clear(&exchange->body);
-    wait_for_room(conn);
+    write_piece(conn, first, answer->body_len, false);
     return true;
 }
 
@@ -136,21 +127,18 @@ void http_answer_piece(struct http_exchange *exchange, const char *data, size_t 
     struct http_conn *conn = exchange->conn;
     assert(exchange->is_owed);
     exchange->is_owed = false;
-    if (conn)
-        pace_begin(conn); /* the reader is not to blame for its maker's time */
-    if (conn && write_piece(conn, data, len, false))
-        wait_for_room(conn);
-    else if (conn)
-        conn_abort(conn); /* tells */
-    else
+    if (!conn) {
         exchange_tell(exchange);
+        return;
+    }
+    pace_begin(conn); /* the reader is not to blame for its maker's time */
+    write_piece(conn, data, len, false);
 }
 
 void http_answer_end(struct http_exchange *exchange, const char *data, size_t len)
 {
-    struct http_conn *conn = exchange->conn;
-    if (conn)
-        end_answer(conn, write_piece(conn, data, len, true));
+    if (exchange->conn)
+        write_piece(exchange->conn, data, len, true);
     release(exchange);
 }
 

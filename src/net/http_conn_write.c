@@ -13,8 +13,8 @@
 
 enum {
     HEAD_MAX_BYTES = 64 * 1024,
-    SMALL_BODY_BYTES = 16 * 1024, /* copied behind the head, so that both leave in one packet */
-    FILE_PIECE_BYTES = 64 * 1024,
+    SMALL_BODY_BYTES = 16 * 1024, /* copied after the head, so that both leave in one packet */
+    SLICE_BYTES = 128 * 1024,     /* with TLS some 0.2 ms; a callback may take 2 */
     ERROR_BODY_MAX_BYTES = 8 * 1024,
     UNREAD_FREE_BYTES = 256 * 1024, /* a shorter answer is not counted: sockets hold as much */
 };
@@ -144,23 +144,61 @@ void conn_answer_done(struct http_conn *conn)
     conn_process(conn);
 }
 
-/* Moves the file on until the socket takes no more. */
-void conn_write_file(struct http_conn *conn)
+void conn_clear_rest(struct http_conn *conn)
 {
-    char *piece = mem_zalloc(FILE_PIECE_BYTES);
-    while (conn->file_left > 0 && stream_unsent(conn->stream) == 0) {
-        size_t wanted = (size_t)MIN(conn->file_left, (int64_t)FILE_PIECE_BYTES);
-        ssize_t n = read(conn->file_fd, piece, wanted);
-        if (n <= 0 || stream_write(conn->stream, piece, (size_t)n) != OK) {
-            mem_free(piece);
-            conn_abort(conn); /* the length is promised already: cutting is the only honest end */
-            return;
-        }
-        conn->file_left -= n;
+    struct http_rest *rest = &conn->rest;
+    timer_stop(&rest->next);
+    mem_free(TAKE(rest->data));
+    rest->len = rest->at = 0;
+    if (rest->fd >= 0)
+        close(rest->fd);
+    rest->fd = -1;
+    rest->fd_left = 0;
+}
+
+static enum err write_of_memory(struct http_conn *conn)
+{
+    struct http_rest *rest = &conn->rest;
+    size_t len = MIN(rest->len - rest->at, (size_t)SLICE_BYTES);
+    enum err err = stream_write(conn->stream, rest->data + rest->at, len);
+    rest->at += len;
+    return err;
+}
+
+static enum err write_of_file(struct http_conn *conn)
+{
+    struct http_rest *rest = &conn->rest;
+    AUTO_MEM char *slice = mem_zalloc(SLICE_BYTES);
+    ssize_t n = read(rest->fd, slice, (size_t)MIN(rest->fd_left, (int64_t)SLICE_BYTES));
+    if (n <= 0)
+        return ERR_IO;
+    rest->fd_left -= n;
+    return stream_write(conn->stream, slice, (size_t)n);
+}
+
+void conn_write_rest(struct http_conn *conn)
+{
+    struct http_rest *rest = &conn->rest;
+    enum err err = OK;
+    if (rest->at < rest->len)
+        err = write_of_memory(conn);
+    else if (rest->fd_left > 0)
+        err = write_of_file(conn);
+    if (err) {
+        conn_abort(conn); /* the length is promised already: cutting is the only honest end */
+        return;
     }
-    mem_free(piece);
     conn_set_timer(conn);
-    if (conn->file_left == 0 && stream_unsent(conn->stream) == 0)
+    if (stream_unsent(conn->stream) > 0)
+        return;
+    if (rest->at < rest->len || rest->fd_left > 0) {
+        timer_set(&rest->next, loop_now_us(conn->loop));
+        return;
+    }
+    conn_clear_rest(conn);
+    if (conn->exchange)
+        conn_piece_left(conn);
+    else
         conn_answer_done(conn);
 }
 
@@ -195,45 +233,49 @@ static const struct http_answer *sendable(struct http_conn *conn, const struct h
     return answer;
 }
 
-static void write_answer(struct http_conn *conn, const struct http_answer *given, bool drops_body)
+/* The body is taken out of the answer when it can be, else copied. */
+static void set_rest(struct http_conn *conn, struct http_answer *answer, size_t body_len)
+{
+    struct http_rest *rest = &conn->rest;
+    rest->len = body_len;
+    rest->data = TAKE(answer->take_body);
+    if (!rest->data) {
+        rest->data = mem_zalloc(body_len);
+        memcpy(rest->data, answer->body, body_len);
+    }
+}
+
+static void write_answer(struct http_conn *conn, struct http_answer *given, bool drops_body)
 {
     const struct http_answer *answer = drops_body ? given : sendable(conn, given);
-    const char *body = answer->take_body ? answer->take_body : answer->body;
     bool has_file = answer->file_fd > 0;
     int64_t length = has_file ? answer->file_len : (int64_t)answer->body_len;
-    size_t body_len =
-        has_file || drops_body || http_has_no_body(answer->status) ? 0 : answer->body_len;
+    bool has_body = !has_file && !drops_body && !http_has_no_body(answer->status);
+    size_t body_len = has_body ? answer->body_len : 0;
     AUTO_BUF head = BUF_INIT(HEAD_MAX_BYTES + SMALL_BODY_BYTES);
     if (!conn_move(conn, CONN_REPLY))
         return;
     pace_begin(conn);
     conn_append_head(conn, answer, length, &head);
-    bool is_small = body_len <= SMALL_BODY_BYTES;
-    if (is_small)
-        buf_append(&head, body, body_len);
-    enum err err = head.is_full ? ERR_LIMIT : stream_write(conn->stream, head.data, head.len);
-    if (!err && !is_small)
-        err = stream_write(conn->stream, body, body_len);
-    if (err) {
+    if (body_len <= SMALL_BODY_BYTES)
+        buf_append(&head, answer->take_body ? answer->take_body : answer->body, body_len);
+    if (head.is_full || stream_write(conn->stream, head.data, head.len) != OK) {
         conn_abort(conn);
         return;
     }
-    conn->file_left = 0;
+    if (body_len > SMALL_BODY_BYTES)
+        set_rest(conn, given, body_len);
     if (has_file && !drops_body && length > 0) {
-        conn->file_fd = dup(answer->file_fd);
-        conn->file_left = length;
-        conn_write_file(conn);
-        return;
+        conn->rest.fd = dup(answer->file_fd);
+        conn->rest.fd_left = length;
     }
-    if (stream_unsent(conn->stream) == 0)
-        conn_answer_done(conn);
-    else
-        conn_set_timer(conn);
+    conn_write_rest(conn);
 }
 
-static void give(struct http_exchange *exchange, const struct http_answer *answer)
+static void give(struct http_exchange *exchange, const struct http_answer *given)
 {
     struct http_conn *conn = exchange->conn;
+    struct http_answer own = *given, *answer = &own; /* its body may be taken out of it */
     if (conn) {
         conn->exchange = NULL;
         if (answer->is_last || conn->leaves_unread || conn->server->is_draining)
@@ -296,7 +338,7 @@ void conn_refuse(struct http_conn *conn, int status, const char *sentence)
     const struct http_header type = {"Content-Type", "application/json"};
     if (conn->state == CONN_HEAD)
         uuid_new(conn->request_id); /* a head that cannot be read names none */
-    const struct http_answer answer = {
+    struct http_answer answer = {
         .status = status,
         .headers = &type,
         .header_count = 1,

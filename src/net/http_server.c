@@ -89,9 +89,7 @@ static void forget_conn(struct http_conn *conn)
         return;
     conn->exchange = NULL;
     timer_stop(&conn->timer);
-    if (conn->file_fd >= 0)
-        close(conn->file_fd);
-    conn->file_fd = -1;
+    conn_clear_rest(conn);
     conn_give_unread(conn);
     list_remove(&conn->node);
     list_push_back(&server->ending, &conn->node);
@@ -233,12 +231,12 @@ static void on_drained(void *arg)
     if (conn->state != CONN_ANSWER)
         return;
     pace_look(conn);
-    if (conn->file_left > 0)
-        conn_write_file(conn);
-    else if (conn->exchange)
-        conn_piece_left(conn);
-    else
-        conn_answer_done(conn);
+    conn_write_rest(conn);
+}
+
+static void on_next_slice(void *arg)
+{
+    conn_write_rest(arg);
 }
 
 /* A client that sends no more may still read (nc -N): it gets its answer. */
@@ -285,7 +283,8 @@ static void on_accept(void *arg, int take_fd, const struct net_addr *peer)
     conn->server = server;
     conn->loop = server->loop;
     conn->place = place;
-    conn->file_fd = -1;
+    conn->rest.fd = -1;
+    timer_init(&conn->rest.next, conn->loop, on_next_slice, conn);
     conn->is_first = true;
     conn->stream = stream_open(server->loop, take_fd, server->config.tls);
     stream_on_released(conn->stream, on_stream_released, conn);

@@ -1,10 +1,12 @@
 #include "net/http_server.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -723,6 +725,152 @@ TEST(an_upgrade_hands_the_connection_over_with_what_came_behind)
     CHECK_INT(write(site.upgraded.fd, "101!", 4), 4);
     CHECK(site_says(&site, "x", "101!"));
     stream_state_clear(&site.upgraded);
+    site_close(&site);
+}
+
+/* Whoever has it now, perhaps on another loop, may keep the socket for hours. */
+TEST(an_upgraded_connection_holds_its_place_until_it_is_closed)
+{
+    struct site site, other;
+    const struct http_server_config config = {.max_connections = 1};
+    site_open(&site, &config);
+    CHECK(site_says(&site, REQUEST("GET /ws") "Connection: Upgrade\r\nUpgrade: x\r\n\r\n", ""));
+    CHECK(turn_until_set(site.loop, &site.is_upgraded));
+    other_open(&other, &site, "127.0.0.2");
+    CHECK(turn_until_set(site.loop, &other.is_closed));
+    struct stream *stream = stream_attach(site.loop, &site.upgraded);
+    site_connect_from(&other, "127.0.0.2");
+    CHECK(turn_until_set(site.loop, &other.is_closed));
+    stream_abort(stream);
+    CHECK(turn_until(site.loop, other_gets_in, &other));
+    other_close(&other);
+    site_close(&site);
+}
+
+TEST(an_upgraded_connection_outlives_its_server)
+{
+    struct site site;
+    site_open(&site, NULL);
+    CHECK(site_says(&site, REQUEST("GET /ws") "Connection: Upgrade\r\nUpgrade: x\r\n\r\n", ""));
+    CHECK(turn_until_set(site.loop, &site.is_upgraded));
+    http_server_close(TAKE(site.server));
+    stream_state_clear(&site.upgraded);
+    site_close(&site);
+}
+
+/* A client that does not read: what one call has handed to its socket is what the kernel holds. */
+static int raw_client(struct site *site, const char *send)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int window = 1 << 20; /* the kernel grants some 200 KB of it */
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &window, sizeof(window));
+    to.sin_port = htons(http_server_address(site->server).port);
+    CHECK(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
+    CHECK(write(fd, send, strlen(send)) == (ssize_t)strlen(send));
+    return fd;
+}
+
+static int bytes_that_wait(int fd)
+{
+    int bytes = 0;
+    CHECK(ioctl(fd, FIONREAD, &bytes) == 0);
+    return bytes;
+}
+
+enum { SLICE_BYTES = 128 * 1024, HEAD_BYTES = 1024 };
+
+TEST(a_long_answer_leaves_in_slices)
+{
+    struct site site;
+    site_open(&site, NULL);
+    int fd = raw_client(&site, REQUEST("GET /hold") "\r\n");
+    CHECK(turn_until_set(site.loop, &site.is_held));
+    answer_long(TAKE(site.held), 25 << 20);
+    CHECK(bytes_that_wait(fd) > 0);
+    CHECK(bytes_that_wait(fd) <= SLICE_BYTES + HEAD_BYTES);
+    close(fd);
+    site_close(&site);
+}
+
+TEST(a_file_leaves_in_slices)
+{
+    struct site site;
+    site_open(&site, NULL);
+    int fd = raw_client(&site, REQUEST("GET /hold") "\r\n");
+    CHECK(turn_until_set(site.loop, &site.is_held));
+    answer_from_file(TAKE(site.held));
+    CHECK(bytes_that_wait(fd) > 0);
+    CHECK(bytes_that_wait(fd) <= SLICE_BYTES + HEAD_BYTES);
+    close(fd);
+    site_close(&site);
+}
+
+TEST(a_long_piece_leaves_in_slices)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.piece_len = 650 * 1024;
+    site.pieces_left = 2;
+    int fd = raw_client(&site, REQUEST("GET /hold") "\r\n");
+    CHECK(turn_until_set(site.loop, &site.is_held));
+    answer_in_pieces(&site, TAKE(site.held));
+    CHECK(bytes_that_wait(fd) > 0);
+    CHECK(bytes_that_wait(fd) <= SLICE_BYTES + HEAD_BYTES);
+    CHECK_INT(site.pieces_wanted, 0);
+    close(fd);
+    CHECK(turn_until_set(site.loop, &site.is_gone));
+    site_close(&site);
+}
+
+static bool site_has_bytes(void *arg)
+{
+    struct site *site = arg;
+    return site->got.len >= site->long_bytes;
+}
+
+TEST(a_long_answer_arrives_whole)
+{
+    struct site site;
+    site_open(&site, NULL);
+    buf_clear(&site.got);
+    buf_init(&site.got, 64 << 20);
+    site.long_bytes = 25 << 20;
+    CHECK(stream_write(site.client, REQUEST("GET /long") "\r\n",
+                       strlen(REQUEST("GET /long") "\r\n")) == OK);
+    CHECK(turn_until(site.loop, site_has_bytes, &site));
+    CHECK(site_says(&site, "", "end of it"));
+    site_close(&site);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void download(struct site *site)
+{
+    static const char get[] = REQUEST("GET /download") "\r\n";
+    buf_reset(&site->got);
+    CHECK(stream_write(site->client, get, sizeof(get) - 1) == OK);
+    CHECK(turn_until(site->loop, site_has_bytes, site));
+}
+
+TEST(files_that_were_sent_are_closed_while_the_connection_stays)
+{
+    struct site site;
+    site_open(&site, NULL);
+    site.long_bytes = 300011;
+    download(&site);
+    int before = open_files();
+    for (int i = 0; i < 5; i++)
+        download(&site);
+    CHECK_INT(open_files(), before);
     site_close(&site);
 }
 

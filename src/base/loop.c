@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <uv.h>
@@ -42,12 +43,19 @@ struct call_queue {
     size_t count, cap;
 };
 
+/* What the loop's thread has had of the processor. */
+struct share {
+    int64_t cpu_us;
+    int64_t times_preempted; /* others took the processor from it; not: it waited */
+};
+
 struct loop {
     uv_loop_t uv;
     char name[NAME_SIZE];
     int64_t now_us;
     bool is_turn_begun; /* now_us is of this turn */
     int64_t mark_us;    /* when the last callback ended */
+    struct share share; /* at the turn's start, or after a slow callback */
 
     struct timer **heap;
     size_t timer_count, timer_cap;
@@ -95,12 +103,34 @@ static void insist(int status, const char *what)
 
 /* Time and the watchdog. */
 
+static void take_share(struct share *out)
+{
+    struct rusage use;
+    getrusage(RUSAGE_THREAD, &use);
+    out->cpu_us = (int64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
+                  (int64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    out->times_preempted = use.ru_nivcsw;
+}
+
 static void begin_turn(struct loop *loop)
 {
     if (loop->is_turn_begun)
         return;
     loop->is_turn_begun = true;
     loop->now_us = loop->mark_us = clock_now_us();
+    take_share(&loop->share);
+}
+
+/* Why it took so long: it worked, others took the processor from it, or it waited, which gives the
+ * processor away and is no preemption. */
+static enum metric cause(struct loop *loop)
+{
+    struct share before = loop->share;
+    take_share(&loop->share);
+    if (loop->share.cpu_us - before.cpu_us > SLOW_US)
+        return METRIC_LOOP_BUSY;
+    bool was_preempted = loop->share.times_preempted > before.times_preempted;
+    return was_preempted ? METRIC_LOOP_PREEMPTED : METRIC_LOOP_WAITED;
 }
 
 static void end_callback(struct loop *loop)
@@ -109,6 +139,7 @@ static void end_callback(struct loop *loop)
     loop->mark_us = now_us;
     if (took_us <= SLOW_US)
         return;
+    metric_add_label(cause(loop), loop->name, 1);
     atomic_fetch_add_explicit(&loop->slow_callbacks, 1, memory_order_relaxed);
     if (took_us > atomic_load_explicit(&loop->longest_us, memory_order_relaxed))
         atomic_store_explicit(&loop->longest_us, took_us, memory_order_relaxed);

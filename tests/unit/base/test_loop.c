@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "base/place.h"
 #include "test.h"
 
@@ -308,6 +309,26 @@ TEST(loop_watchdog_counts)
     loop_stats(loop, &stats);
     CHECK_INT(stats.slow_callbacks, 1);
     CHECK(stats.longest_us >= 5000);
+}
+
+static void spin(void *arg)
+{
+    for (int64_t until_us = clock_cpu_us() + 5000; clock_cpu_us() < until_us;)
+        continue;
+    loop_stop(arg);
+}
+
+TEST(loop_watchdog_tells_work_from_waiting)
+{
+    AUTO(loop) loop = loop_new("test");
+    int64_t waited = metric_read(METRIC_LOOP_WAITED), busy = metric_read(METRIC_LOOP_BUSY);
+    loop_post(loop, dawdle, loop);
+    loop_run(loop);
+    CHECK_INT(metric_read(METRIC_LOOP_BUSY), busy);
+    CHECK(metric_read(METRIC_LOOP_WAITED) > waited || metric_read(METRIC_LOOP_PREEMPTED) > 0);
+    loop_post(loop, spin, loop);
+    loop_run(loop);
+    CHECK_INT(metric_read(METRIC_LOOP_BUSY), busy + 1);
 }
 
 static void count_end(void *arg)

@@ -77,7 +77,7 @@ export async function expect(wire, kind) {
   for (;;) {
     const got = await read(wire);
     if (!got) return { case: 'closed' };
-    if (got.opcode === 8) return { case: 'closed', code: got.payload.length >= 2 ? got.payload.readUInt16BE(0) : 1005 };
+    if (got.opcode === 8) return { case: 'closed', code: got.payload.length >= 2 ? got.payload.readUInt16BE(0) : 1005, reason: got.payload.subarray(2).toString() };
     if (got.opcode !== 2) continue;
     const { message } = SignalResponse.fromBinary(got.payload);
     if (message.case === kind) return message;

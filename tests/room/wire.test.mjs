@@ -163,6 +163,21 @@ test('a broken description in the session ends it with a reason', async () => {
   }
 });
 
+test('a second offer with another certificate ends the session with a reason', async () => {
+  const room = await server.open();
+  const wire = await joined(room);
+  const first = sdp('browser-single-1-offer');
+  send(wire, offer(first));
+  await expect(wire, 'answer');
+  send(wire, offer(first.replace(/(a=fingerprint:sha-256 )(..)/g, (_, name, byte) => name + (byte === '00' ? '01' : '00')), 2));
+  const leave = await expect(wire, 'leave');
+  assert.deepEqual([leave.value?.reason, leave.value?.action], [7, 0]);
+  const end = await expect(wire, 'none');
+  assert.equal(end.code, 1000);
+  assert.equal(end.reason, 'description does not fit the session'); /* and not the join limit's */
+  wire.socket.destroy();
+});
+
 test('frames that are wrong close the connection with the right code', async () => {
   const cases = [
     [frame(Buffer.from('\xff\xff\xff\xff', 'latin1')), 1007, 'no protobuf'],
@@ -250,6 +265,30 @@ test('who brings no media path up in time is told so', async () => {
   assert.deepEqual([leave.value.reason, leave.value.action], [7, 0]);
   assert.equal((await expect(wire, 'none')).code, 1000);
   assert.equal((await room.seen()).left, 0);
+});
+
+test('a flood of joins with one token is cut at its room and disturbs no other', async () => {
+  const room = await server.open(), quiet = await server.open();
+  const path = v1(await room.token());
+  const flood = Promise.all(Array.from({ length: 150 }, () => tryUpgrade(path)));
+  const calm = await joined(quiet);
+  const statuses = (await flood).map((answer) => answer.status);
+  const of = (status) => statuses.filter((s) => s === status).length;
+  assert.equal(of(101) + of(429), 150, String([...new Set(statuses)]));
+  assert.ok(of(101) >= 10 && of(101) <= 20, `${of(101)} joins`);
+  send(calm, { case: 'pingReq', value: { timestamp: 1n } });
+  assert.equal((await expect(calm, 'pongResp')).case, 'pongResp');
+  calm.socket.destroy();
+});
+
+test('a flood of joins with bad tokens is refused and lets others in', async () => {
+  const room = await server.open();
+  const path = v1(await mint({ room: room.name, secret: 'x' }));
+  const flood = Promise.all(Array.from({ length: 300 }, () => tryUpgrade(path)));
+  const wire = await joined(room);
+  assert.deepEqual([...new Set((await flood).map((answer) => answer.status))], [401]);
+  assert.equal((await room.seen()).left, 0);
+  wire.socket.destroy();
 });
 
 test('half-open connections and endless heads hold nobody up', async () => {

@@ -225,6 +225,34 @@ TEST(peers_carry_messages_both_ways)
     tear_down(&call);
 }
 
+/* The channel says in FORWARD-TSN chunks what it has given up. */
+TEST(peer_goes_on_after_a_live_caller_gave_messages_up)
+{
+    struct call call;
+    uint16_t lossy, reliable;
+    set_up(&call, 1, 0);
+    connect_ends(&call);
+    struct data *data = peer_data(call.ends[0]);
+    REQUIRE(data_open(data, "_reliable", true, -1, &reliable) == OK);
+    REQUIRE(data_open(data, "_lossy", false, 0, &lossy) == OK);
+    run(&call, 500000);
+    call.net->loss_percent = 40;
+    for (unsigned i = 0; i < 2000; i++) { /* more than stay open ahead of a gap */
+        REQUIRE(data_send(data, lossy, "lost", 4, true) == OK);
+        run(&call, 20000);
+    }
+    call.net->loss_percent = 0;
+    CHECK(call.counts[1][PEER_EVENT_DATA] < 2000);
+    run(&call, 5000000);
+    REQUIRE(data_send(data, lossy, "last", 4, true) == OK);
+    run(&call, 500000);
+    CHECK_TEXT(call.message[1], "last");
+    REQUIRE(data_send(data, reliable, "more", 4, true) == OK);
+    run(&call, 500000);
+    CHECK_TEXT(call.message[1], "more");
+    tear_down(&call);
+}
+
 TEST(peer_tells_of_silence_and_return)
 {
     struct call call;

@@ -1,0 +1,66 @@
+#include "call/recovery.h"
+
+#include <stdio.h>
+
+#include "model/call.h"
+#include "store/call.h"
+#include "test.h"
+#include "unit/call/desk.h"
+
+enum { CALLS = 45 /* more than two batches */ };
+
+struct scene {
+    struct desk desk;
+    char ids[CALLS][ID_SIZE];
+    int running;
+};
+
+static void is_first_over(void *arg)
+{
+    struct scene *scene = arg;
+    loop_stop(scene->desk.loop);
+}
+
+static enum err count_running(struct tx *tx, void *arg)
+{
+    struct scene *scene = arg;
+    int64_t running = 0;
+    enum err err = store_call_running(tx, scene->desk.workspace_id, &running);
+    scene->running = (int)running;
+    return err;
+}
+
+static enum err check_reasons(struct tx *tx, void *arg)
+{
+    struct scene *scene = arg;
+    for (int i = 0; i < CALLS; i++) {
+        struct call call;
+        CHECK_INT(store_call_row(tx, scene->desk.workspace_id, NULL, scene->ids[i], &call), OK);
+        CHECK_INT(call.status, CALL_ENDED);
+        CHECK_INT(call.end_reason, END_AGENT_SHUTDOWN);
+    }
+    return OK;
+}
+
+TEST(recovery_ends_the_calls_of_an_earlier_start_and_no_others)
+{
+    struct scene scene = {0};
+    desk_open(&scene.desk);
+    for (int i = 0; i < CALLS; i++) {
+        if (i > 0)
+            desk_add_call(&scene.desk);
+        snprintf(scene.ids[i], ID_SIZE, "%s", scene.desk.call_id);
+    }
+    desk_start_again(&scene.desk);
+    desk_add_call(&scene.desk);
+    desk_read(&scene.desk, count_running, &scene);
+    CHECK_INT(scene.running, CALLS + 1);
+    struct recovery *recovery = recovery_new(scene.desk.store, scene.desk.loop, false);
+    recovery_start(recovery, is_first_over, &scene);
+    desk_run(&scene.desk);
+    desk_read(&scene.desk, count_running, &scene);
+    CHECK_INT(scene.running, 1);
+    desk_read(&scene.desk, check_reasons, &scene);
+    recovery_free(recovery);
+    desk_close(&scene.desk);
+}

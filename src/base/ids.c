@@ -48,15 +48,6 @@ void id_new(const char *prefix, char out[ID_SIZE])
     snprintf(out, ID_SIZE, "%s%s", prefix, tail);
 }
 
-bool id_has_prefix(const char *id, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    if (!id || strncmp(id, prefix, len) != 0 || strlen(id) >= ID_SIZE)
-        return false;
-    const char *tail = id + len;
-    return *tail && strspn(tail, base62) == strlen(tail);
-}
-
 void uuid_new(char out[ID_SIZE])
 {
     uint8_t b[16];

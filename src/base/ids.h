@@ -15,8 +15,7 @@ enum {
 /* prefix ("ua_") and 20 base62 characters that sort by time of creation, in ASCII order (8 of time,
  * 12 random): "ua_0Vk3..." */
 void id_new(const char *prefix, char out[ID_SIZE]);
-bool id_has_prefix(const char *id, const char *prefix); /* and only [A-Za-z0-9] behind it */
-void uuid_new(char out[ID_SIZE]);                       /* version 7, lower case */
+void uuid_new(char out[ID_SIZE]); /* version 7, lower case */
 bool uuid_is_valid(const char *text);
 
 /* n base62 characters from the system's random source, NUL behind: out has n + 1 bytes. */

@@ -189,8 +189,9 @@ static const struct field config_rows[] = {
     ROW_OBJECT(struct call_config, turn, "turn", struct call_turn_config, &turn_config_table),
     ROW_OBJECT(struct call_config, vad, "vad", struct call_vad, &vad_table),
 };
-FIELD_TABLE(call_config_table, struct call_config, "CallConfig", config_rows, .is_closed = true,
-            .about = "Any other field answers 403 CONFIG_FIELD_NOT_ALLOWED.");
+static FIELD_TABLE(call_config_table, struct call_config, "CallConfig", config_rows,
+                   .is_closed = true,
+                   .about = "Any other field answers 403 CONFIG_FIELD_NOT_ALLOWED.");
 
 static void check_identity(struct field_context *context, const struct field *row, void *object,
                            const char *path)

@@ -119,7 +119,6 @@ struct call_config {
     struct call_turn_config turn;
     struct call_vad vad;
 };
-extern const struct field_table call_config_table;
 
 struct call_participant {
     const char *identity, *name;

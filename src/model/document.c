@@ -1,9 +1,10 @@
 /* Knowledge documents, cards and hits as the API shows them. */
 #include "model/document.h"
 
-const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pdf", "docx"};
-const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"processing", "ready", "failed"};
-const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
+static const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pdf", "docx"};
+static const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"processing", "ready",
+                                                                         "failed"};
+static const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
 
 static const struct field progress_rows[] = {
     ROW_INT(struct document_progress, pages_done, "pagesDone"),

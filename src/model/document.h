@@ -19,8 +19,6 @@ enum document_status {
     DOCUMENT_FAILED,
     DOCUMENT_STATUS_COUNT
 };
-extern const char *const document_kind_names[DOCUMENT_KIND_COUNT];
-extern const char *const document_status_names[DOCUMENT_STATUS_COUNT];
 
 /* How far reading is. */
 struct document_progress {
@@ -50,7 +48,6 @@ struct card_list LIST_OF(struct card);
 extern const struct field_table card_table;
 
 enum hit_kind { HIT_CARD, HIT_SECTION, HIT_KIND_COUNT };
-extern const char *const hit_kind_names[HIT_KIND_COUNT];
 
 struct hit {
     enum hit_kind kind;

@@ -7,9 +7,9 @@
 #include "model/internal.h"
 #include "model/url.h"
 
-const char *const tool_kind_names[TOOL_KIND_COUNT] = {"during_call", "before_call"};
-const char *const tool_method_names[TOOL_METHOD_COUNT] = {"GET", "POST"};
-const char *const tool_auth_names[TOOL_AUTH_COUNT] = {"none", "bearer", "api_key", "basic"};
+static const char *const tool_kind_names[TOOL_KIND_COUNT] = {"during_call", "before_call"};
+static const char *const tool_method_names[TOOL_METHOD_COUNT] = {"GET", "POST"};
+static const char *const tool_auth_names[TOOL_AUTH_COUNT] = {"none", "bearer", "api_key", "basic"};
 
 const char *tool_name_saved(const char *name, struct arena *arena)
 {

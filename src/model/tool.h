@@ -15,9 +15,6 @@ enum tool_auth {
     TOOL_AUTH_BASIC,
     TOOL_AUTH_COUNT
 };
-extern const char *const tool_kind_names[TOOL_KIND_COUNT];
-extern const char *const tool_method_names[TOOL_METHOD_COUNT];
-extern const char *const tool_auth_names[TOOL_AUTH_COUNT];
 
 enum { TOOL_NAME_MAX = 128 };
 

@@ -271,11 +271,6 @@ void http_pools_free(struct http_pools *pools)
     loop_defer(pools->config.loop, free_pools, pools);
 }
 
-size_t http_pools_count(const struct http_pools *pools)
-{
-    return map_count(pools->by_tenant) + (pools->operators != NULL);
-}
-
 static struct http_pool *new_pool(struct http_pools *pools, const char *tenant)
 {
     struct http_pool *pool = mem_new(struct http_pool);

@@ -39,7 +39,6 @@ struct http_pools_config {
 struct http_pools *http_pools_new(const struct http_pools_config *config);
 /* No callback comes any more; frees itself at the end of the turn, behind what was deferred. */
 void http_pools_free(struct http_pools *pools);
-size_t http_pools_count(const struct http_pools *pools);
 
 /* The owner's pool for one more request, which gives it back. tenant: NULL for the operator. */
 struct http_pool *http_pool_take(struct http_pools *pools, const char *tenant);

@@ -144,7 +144,6 @@ void conn_clear_rest(struct http_conn *conn);
 /* Bytes of the head of an answer; length -1: it is not known, the body comes in pieces. */
 void conn_append_head(struct http_conn *conn, const struct http_answer *answer, int64_t length,
                       struct buf *out);
-bool http_has_no_body(int status);
 
 /* http_conn_pieces.c */
 void conn_piece_left(struct http_conn *conn); /* all written: the next piece is wanted */

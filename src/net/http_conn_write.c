@@ -101,7 +101,7 @@ static void append_header(struct buf *out, const char *name, const char *value)
     buf_append(out, "\r\n", 2);
 }
 
-bool http_has_no_body(int status)
+static bool http_has_no_body(int status)
 {
     return status == 204 || status == 304 || status < 200;
 }

@@ -507,8 +507,3 @@ bool stream_is_tls(const struct stream *stream)
 {
     return stream->tls != NULL;
 }
-
-struct loop *stream_loop(const struct stream *stream)
-{
-    return stream->loop;
-}

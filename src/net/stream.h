@@ -86,4 +86,3 @@ void stream_on_released(struct stream *stream, void (*fn)(void *arg), void *arg)
 struct net_addr stream_peer(const struct stream *stream);
 struct net_addr stream_local(const struct stream *stream);
 bool stream_is_tls(const struct stream *stream);
-struct loop *stream_loop(const struct stream *stream);

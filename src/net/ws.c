@@ -88,6 +88,13 @@ static void on_message(wslay_event_context_ptr frames,
         ws->fns.on_message(ws->arg, msg->opcode == WSLAY_TEXT_FRAME, msg->msg, msg->msg_length);
 }
 
+static size_t unsent(const struct ws *ws)
+{
+    if (!ws->stream || !ws->frames)
+        return 0;
+    return stream_unsent(ws->stream) + wslay_event_get_queued_msg_length(ws->frames);
+}
+
 static const struct wslay_event_callbacks callbacks = {
     .recv_callback = receive,
     .send_callback = gather,
@@ -107,7 +114,7 @@ struct ws *ws_make(struct loop *loop, const struct ws_config *config, const stru
         ws->config.max_unsent_bytes = 4 * 1024 * 1024;
     ws->fns = *fns;
     ws->arg = arg;
-    buf_init(&ws->gathered, SIZE_MAX / 2); /* bounded by ws_unsent() before each message */
+    buf_init(&ws->gathered, SIZE_MAX / 2); /* bounded by unsent() before each message */
     return ws;
 }
 
@@ -241,7 +248,7 @@ static enum err send_message(struct ws *ws, uint8_t opcode, const void *data, si
 {
     if (ws->state != WS_OPEN)
         return ERR_CLOSED;
-    if (ws_unsent(ws) + len + FRAME_HEADER_MAX_BYTES > ws->config.max_unsent_bytes)
+    if (unsent(ws) + len + FRAME_HEADER_MAX_BYTES > ws->config.max_unsent_bytes)
         return ERR_LIMIT;
     const struct wslay_event_msg msg = {.opcode = opcode, .msg = data, .msg_length = len};
     if (wslay_event_queue_msg(ws->frames, &msg) != 0)
@@ -257,18 +264,6 @@ enum err ws_send_text(struct ws *ws, const char *text, size_t len)
 enum err ws_send_binary(struct ws *ws, const void *data, size_t len)
 {
     return send_message(ws, WSLAY_BINARY_FRAME, data, len);
-}
-
-size_t ws_unsent(const struct ws *ws)
-{
-    if (!ws->stream || !ws->frames)
-        return 0;
-    return stream_unsent(ws->stream) + wslay_event_get_queued_msg_length(ws->frames);
-}
-
-struct net_addr ws_peer(const struct ws *ws)
-{
-    return ws->stream ? stream_peer(ws->stream) : (struct net_addr){0};
 }
 
 void ws_close(struct ws *ws, enum ws_close_code code, const char *reason)

@@ -84,8 +84,6 @@ struct ws *ws_connect(struct loop *loop, struct dialer *dialer, const struct ws_
 /* ERR_LIMIT: too much waits to be sent. ERR_CLOSED: it is over, or not open yet. */
 enum err ws_send_text(struct ws *ws, const char *text, size_t len);
 enum err ws_send_binary(struct ws *ws, const void *data, size_t len);
-size_t ws_unsent(const struct ws *ws);
-struct net_addr ws_peer(const struct ws *ws);
 
 /* Says goodbye (what is unsent goes out first, for at most 5 s) and frees; no callback comes any
  * more. reason: at most 123 bytes, may be NULL. NULL is fine. */

@@ -19,7 +19,6 @@ struct loop;
 enum {
     JOIN_PARAM_MAX_BYTES = 65536,    /* the join_request parameter; clients send 2.5 KB */
     JOIN_REQUEST_MAX_BYTES = 262144, /* inflated */
-    JOIN_PROTOCOL_NEWEST = 17
 };
 
 struct join_request {

@@ -27,11 +27,6 @@ void rooms_free(struct rooms *rooms)
     mem_free(rooms);
 }
 
-struct loop *rooms_loop(const struct rooms *rooms)
-{
-    return rooms->config.loop;
-}
-
 static void run_join(void *arg)
 {
     struct parcel *parcel = arg;

@@ -21,6 +21,5 @@ struct rooms_config {
 struct rooms *rooms_new(const struct rooms_config *config);
 void rooms_free(struct rooms *rooms); /* all rooms are closed */
 DEFINE_AUTO(rooms)
-struct loop *rooms_loop(const struct rooms *rooms); /* any */
 /* Takes a connection that admission has checked: finds the room, writes the 101 or a refusal. */
 void rooms_join(struct rooms *rooms, struct room_join *take_join);

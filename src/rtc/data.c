@@ -257,11 +257,6 @@ void data_close_channel(struct data *data, uint16_t id)
     sctp_reset_stream(data->sctp, id);
 }
 
-size_t data_queued_bytes(const struct data *data)
-{
-    return sctp_queued_bytes(data->sctp);
-}
-
 void data_abort(struct data *data)
 {
     sctp_abort(data->sctp);

@@ -65,5 +65,4 @@ enum err data_send(struct data *data, uint16_t id, const void *bytes, size_t len
 /* The first open channel of that label. ERR_NOT_FOUND. */
 enum err data_find(const struct data *data, const char *label, uint16_t *out_id) MUST_USE;
 void data_close_channel(struct data *data, uint16_t id);
-size_t data_queued_bytes(const struct data *data);
 void data_abort(struct data *data); /* tells the peer that the association is over */

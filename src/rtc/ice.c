@@ -45,7 +45,8 @@ uint32_t ice_host_priority(uint16_t local_preference)
     return (uint32_t)TYPE_HOST << 24 | (uint32_t)local_preference << 8 | (256 - COMPONENT_RTP);
 }
 
-struct ice_datagram *ice_queue_push(struct ice_queue *queue)
+/* NULL: full. The item's path and len are the caller's to fill. */
+static struct ice_datagram *ice_queue_push(struct ice_queue *queue)
 {
     if (queue->count == ICE_QUEUE)
         return NULL;

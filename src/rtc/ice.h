@@ -50,8 +50,6 @@ struct ice_queue {
     struct ice_datagram items[ICE_QUEUE];
     unsigned first, count;
 };
-/* NULL: full. The item's path and len are the caller's to fill. */
-struct ice_datagram *ice_queue_push(struct ice_queue *queue);
 /* Borrowed until the next push. NULL: empty. */
 const struct ice_datagram *ice_queue_pop(struct ice_queue *queue);
 

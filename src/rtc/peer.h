@@ -33,8 +33,6 @@ struct peer;
 enum peer_role { PEER_LITE, PEER_CONTROLLING };
 
 enum {
-    PEER_UFRAG_SIZE = 33,
-    PEER_PWD_SIZE = 33,
     PEER_MTU_BYTES = 1200, /* no datagram is larger; fits every path without fragments */
     PEER_OPUS_MAX_BYTES = 1100
 };

@@ -119,7 +119,8 @@ enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out)
     return err ? err : is_own(out);
 }
 
-void call_row_alive(struct call_row *row, int64_t at_ms)
+/* The call lived at least until then; written with the next event. */
+static void call_row_alive(struct call_row *row, int64_t at_ms)
 {
     row->durable_ms = MAX(row->durable_ms, at_ms);
 }
@@ -175,14 +176,6 @@ enum err store_call_user_joined(struct tx *tx, const char *id, const char *ident
         tx_touch(tx, STORE_BALANCE); /* it will be out sooner for them, too */
     struct event_identity data = {.identity = identity};
     return event_emit(tx, &row, EVENT_CALL_USER_JOINED, &data);
-}
-
-enum err store_call_user_left(struct tx *tx, const char *id, const char *identity)
-{
-    struct call_row row;
-    enum err err = call_row_own(tx, id, &row);
-    struct event_identity data = {.identity = identity};
-    return err ? err : event_emit(tx, &row, EVENT_CALL_USER_LEFT, &data);
 }
 
 enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *turn)

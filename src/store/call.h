@@ -82,8 +82,6 @@ struct call_funds {
  * no event: do not call it. */
 enum err store_call_user_joined(struct tx *tx, const char *id, const char *identity,
                                 int64_t at_wall_ms, struct call_funds *funds) MUST_USE;
-/* call.user_left */
-enum err store_call_user_left(struct tx *tx, const char *id, const char *identity) MUST_USE;
 /* A turn of the transcript, with transcript.user or transcript.assistant. */
 enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *turn) MUST_USE;
 /* call.error */

@@ -158,7 +158,9 @@ static enum err end_bare(struct tx *tx, struct ending *ending)
     return tx_result(tx);
 }
 
-enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
+/* Ends a running call whoever owns it; `row` is locked. What of it cannot be written for good
+ * (an event, the cost) is set aside: only a transient fault keeps a call from ending. */
+static enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end)
 {
     struct ending ending = {.row = row, .end = end, .seconds = billed_seconds(row, end)};
     struct fault why = {0};

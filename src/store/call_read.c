@@ -68,7 +68,7 @@ static void read_webhook(struct tx *tx, struct cursor *row, unsigned first,
     *GROW(out, tx->arena) = webhook;
 }
 
-enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out)
+static enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out)
 {
     *out = (struct call_turn_list){0};
     AUTO(cursor) row =

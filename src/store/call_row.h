@@ -30,18 +30,10 @@ enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out) MUST
 enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
 /* The same without waiting. ERR_AGAIN: another transaction holds it. */
 enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
-/* The call lived at least until then; written with the next event. */
-void call_row_alive(struct call_row *row, int64_t at_ms);
 
-enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_list *out) MUST_USE;
 /* The newest of the turns, as many as take at most max_bytes as JSON. */
 enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_t max_bytes,
                                 struct call_turn_list *out, bool *out_is_cut) MUST_USE;
-
-/* Ends a running call whoever owns it; `row` is locked. What of it cannot be written for good
- * (an event, the cost) is set aside: only a transient fault keeps a call from ending. */
-struct call_end;
-enum err call_row_end(struct tx *tx, struct call_row *row, const struct call_end *end) MUST_USE;
 
 /* The event of a locked row, with its outbox rows; writes durable_ms and turns of the row, too. */
 enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type,

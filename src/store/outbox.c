@@ -101,16 +101,6 @@ enum err store_outbox_settle_each(struct tx *tx, int64_t now_ms,
     return tx_result(tx);
 }
 
-enum err store_outbox_waiting(struct tx *tx, int64_t *out_n)
-{
-    /* By the indexes of both. */
-    *out_n = QUERY_NUMBER(tx, 0,
-                          "SELECT (SELECT COUNT(*) FROM deliveries WHERE state = 'waiting'"
-                          " AND leased_by = '') + (SELECT COUNT(*) FROM deliveries"
-                          " WHERE state = 'waiting' AND leased_by <> '')");
-    return tx_result(tx);
-}
-
 /* Ceilings. */
 
 struct id_list LIST_OF(int64_t);

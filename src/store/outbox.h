@@ -104,9 +104,6 @@ enum err store_outbox_settle(struct tx *tx, int64_t now_ms, const struct outbox_
 enum err store_outbox_settle_each(struct tx *tx, int64_t now_ms,
                                   const struct outbox_result *results, size_t n) MUST_USE;
 
-/* Deliveries that wait or are leased. */
-enum err store_outbox_waiting(struct tx *tx, int64_t *out_n) MUST_USE;
-
 /* Workspaces with more than `most` waiting: how many deliveries wait in all, and the oldest ids
  * beyond the ceiling, at most `limit`. A read job: it walks the index of all that waits. */
 struct outbox_excess {

@@ -20,11 +20,6 @@ struct db_value tx_text(const char *text)
                 : (struct db_value){.type = DB_NULL};
 }
 
-struct db_value tx_number_or_null(int64_t number)
-{
-    return number ? NUMBER(number) : (struct db_value){.type = DB_NULL};
-}
-
 bool tx_has_failed(const struct tx *tx)
 {
     return tx->fault.err != OK;

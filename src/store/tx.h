@@ -21,7 +21,6 @@
     {                                                                                              \
         .type = DB_BLOB, .data = (p), .len = (n)                                                   \
     }
-#define NUMBER_OR_NULL(n) tx_number_or_null(n) /* 0: null */
 #define VALUES(...)                                                                                \
     (const struct db_value[])                                                                      \
     {                                                                                              \
@@ -32,7 +31,6 @@
     }
 
 struct db_value tx_text(const char *text);
-struct db_value tx_number_or_null(int64_t number);
 
 /* AUTO(cursor) rows = QUERY(tx, "SELECT a, b FROM t WHERE id = ?", TEXT(id));
  * while (cursor_next(rows)) ... */

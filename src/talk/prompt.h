@@ -18,7 +18,6 @@ struct history;
 enum {
     PROMPT_SYSTEM_MAX_BYTES = 1024 * 1024,  /* 25,000 characters, their variables, tool answers */
     PROMPT_PASSAGES_MAX_BYTES = 256 * 1024, /* those that do not fit are left out */
-    PROMPT_RESULT_MAX_CHARS = 1800,         /* of a tool's answer (contract, Tool endpoints) */
 };
 
 struct prompt_fact { /* the answer of a before_call tool */

@@ -12,24 +12,15 @@
 static const struct {
     enum script script;
     UScriptCode code;
-    const char *name;
 } scripts[] = {
-    {SCRIPT_LATIN, USCRIPT_LATIN, "Latin"},
-    {SCRIPT_DEVANAGARI, USCRIPT_DEVANAGARI, "Devanagari"},
-    {SCRIPT_BENGALI, USCRIPT_BENGALI, "Bengali"},
-    {SCRIPT_GURMUKHI, USCRIPT_GURMUKHI, "Gurmukhi"},
-    {SCRIPT_GUJARATI, USCRIPT_GUJARATI, "Gujarati"},
-    {SCRIPT_ODIA, USCRIPT_ORIYA, "Odia"},
-    {SCRIPT_TAMIL, USCRIPT_TAMIL, "Tamil"},
-    {SCRIPT_TELUGU, USCRIPT_TELUGU, "Telugu"},
-    {SCRIPT_KANNADA, USCRIPT_KANNADA, "Kannada"},
-    {SCRIPT_MALAYALAM, USCRIPT_MALAYALAM, "Malayalam"},
-    {SCRIPT_ARABIC, USCRIPT_ARABIC, "Arabic"},
-    {SCRIPT_CYRILLIC, USCRIPT_CYRILLIC, "Cyrillic"},
-    {SCRIPT_JAPANESE, USCRIPT_HIRAGANA, "Japanese"},
-    {SCRIPT_JAPANESE, USCRIPT_KATAKANA, "Japanese"},
-    {SCRIPT_HANGUL, USCRIPT_HANGUL, "Hangul"},
-    {SCRIPT_HAN, USCRIPT_HAN, "Han"},
+    {SCRIPT_LATIN, USCRIPT_LATIN},       {SCRIPT_DEVANAGARI, USCRIPT_DEVANAGARI},
+    {SCRIPT_BENGALI, USCRIPT_BENGALI},   {SCRIPT_GURMUKHI, USCRIPT_GURMUKHI},
+    {SCRIPT_GUJARATI, USCRIPT_GUJARATI}, {SCRIPT_ODIA, USCRIPT_ORIYA},
+    {SCRIPT_TAMIL, USCRIPT_TAMIL},       {SCRIPT_TELUGU, USCRIPT_TELUGU},
+    {SCRIPT_KANNADA, USCRIPT_KANNADA},   {SCRIPT_MALAYALAM, USCRIPT_MALAYALAM},
+    {SCRIPT_ARABIC, USCRIPT_ARABIC},     {SCRIPT_CYRILLIC, USCRIPT_CYRILLIC},
+    {SCRIPT_JAPANESE, USCRIPT_HIRAGANA}, {SCRIPT_JAPANESE, USCRIPT_KATAKANA},
+    {SCRIPT_HANGUL, USCRIPT_HANGUL},     {SCRIPT_HAN, USCRIPT_HAN},
 };
 
 static const struct {
@@ -44,14 +35,6 @@ static const struct {
     {"ru", SCRIPT_CYRILLIC},   {"uk", SCRIPT_CYRILLIC},   {"ja", SCRIPT_JAPANESE},
     {"ko", SCRIPT_HANGUL},     {"zh", SCRIPT_HAN},
 };
-
-const char *script_name(enum script script)
-{
-    for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
-        if (scripts[i].script == script)
-            return scripts[i].name;
-    return script == SCRIPT_NONE ? "none" : "other";
-}
 
 static enum script script_of_char(UChar32 c)
 {

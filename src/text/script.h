@@ -25,7 +25,6 @@ enum script {
     SCRIPT_COUNT
 };
 
-const char *script_name(enum script script); /* "Devanagari" */
 /* The script that most letters of a text have. */
 enum script script_of(const char *text);
 enum script script_of_language(const char *iso);

@@ -116,13 +116,6 @@ static void fold(const char *text, size_t len, char out[WORD_MAX_BYTES])
     out[len] = '\0';
 }
 
-bool words_can_stem(const char *iso)
-{
-    struct stem *stem = stem_new(iso);
-    stem_free(stem);
-    return stem != NULL;
-}
-
 static bool is_number(const char *folded)
 {
     return *folded && folded[strspn(folded, "0123456789")] == '\0';

@@ -20,8 +20,6 @@ struct word {
 typedef int word_fn(void *arg, const struct word *word);
 void words_each(const char *text, const char *iso, word_fn *fn, void *arg);
 
-/* Does Snowball know the language? */
-bool words_can_stem(const char *iso);
 /* Appends the stems of a text, one space between. */
 void words_stems(const char *text, const char *iso, struct buf *out);
 /* A word that says nothing about what is asked (the, is, what; है, का, क्या). folded form. */

@@ -447,7 +447,10 @@ static enum err open_api(struct app *app, struct fault *fault)
         .is_ready = is_serving,
         .arg = app,
     };
-    return api_open(&deps, &app->api, fault);
+    enum err err = api_open(&deps, &app->api, fault);
+    if (!err)
+        room_directory_on_failure(app->rooms, api_on_failure, app->api);
+    return err;
 }
 
 static void close_api(struct app *app)

@@ -420,3 +420,12 @@ bool api_is_proxy(void *arg, const struct net_addr *peer)
     const struct api *api = arg;
     return proxies_have(api->proxies, peer);
 }
+
+bool api_on_failure(void *arg, const struct http_request *http)
+{
+    const struct api *api = arg;
+    struct net_addr client;
+    struct limit_state limit;
+    proxies_client(api->proxies, http, &client);
+    return rates_failure(api->rates, &client, &limit);
+}

@@ -58,3 +58,6 @@ void api_on_request(void *arg, struct http_exchange *take_exchange);
 void api_on_gone(void *arg, struct http_exchange *exchange);
 bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes);
 bool api_is_proxy(void *arg, const struct net_addr *peer);
+/* An authentication beside the API's keys has failed: a room's token. Counts for the client's
+ * address like that of a key; false: it has failed too often. */
+bool api_on_failure(void *arg, const struct http_request *http);

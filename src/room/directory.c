@@ -25,6 +25,8 @@ struct room_directory {
     struct map *rooms;
     unsigned open_count;
     struct timer sweep;
+    room_failure_fn *on_failure; /* NULL: nobody counts */
+    void *on_failure_arg;
 };
 
 struct sweep {
@@ -79,6 +81,12 @@ void room_directory_free(struct room_directory *directory)
     map_each(directory->rooms, free_entry, NULL);
     map_free(directory->rooms);
     mem_free(directory);
+}
+
+void room_directory_on_failure(struct room_directory *directory, room_failure_fn *fn, void *arg)
+{
+    directory->on_failure = fn;
+    directory->on_failure_arg = arg;
 }
 
 enum err room_directory_add(struct room_directory *directory, const char *room, struct rooms *rooms)
@@ -173,17 +181,28 @@ static enum err find_token(const struct http_exchange *exchange, struct buf *out
     return url_query_get(http_exchange_request(exchange)->query, "access_token", out);
 }
 
+/* 401, or 429 of one who fails too often. */
+static int deny(const struct room_directory *directory, const struct http_exchange *exchange,
+                struct fault *fault)
+{
+    if (!directory->on_failure ||
+        directory->on_failure(directory->on_failure_arg, http_exchange_request(exchange)))
+        return 401;
+    fault_set(fault, ERR_LIMIT, "too many tokens that are not valid; retry later");
+    return 429;
+}
+
 static int check_token(const struct room_directory *directory, const struct http_exchange *exchange,
                        struct token *out, struct fault *fault)
 {
     AUTO_BUF text = BUF_INIT(TOKEN_MAX_BYTES);
     if (find_token(exchange, &text) != OK || text.len == 0) {
         fault_set(fault, ERR_DENIED, "no permissions to access the room");
-        return 401;
+        return deny(directory, exchange, fault);
     }
     enum err err =
         token_verify(directory->signer, text.data, text.len, clock_wall_ms() / 1000, out, fault);
-    return err == OK ? 0 : 401;
+    return err ? deny(directory, exchange, fault) : 0;
 }
 
 static int find_room(const struct room_directory *directory, const char *room,

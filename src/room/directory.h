@@ -17,6 +17,7 @@
 #include "room/token.h"
 
 struct http_exchange;
+struct http_request;
 struct room_directory;
 struct rooms;
 
@@ -27,6 +28,11 @@ enum { ROOM_TOMBSTONE_US = 120 * 1000 * 1000 };
 struct room_directory *room_directory_new(struct loop *control, const struct token_signer *signer);
 void room_directory_free(struct room_directory *directory);
 DEFINE_AUTO(room_directory)
+
+/* fn is told of each token that fails; false: its sender has failed too often and is answered 429.
+ * NULL (at first): nobody counts. */
+typedef bool room_failure_fn(void *arg, const struct http_request *request);
+void room_directory_on_failure(struct room_directory *directory, room_failure_fn *fn, void *arg);
 
 /* From now on joins of `room` go to `rooms`. Post what opens the host to that loop before or right
  * after, from the same thread: messages keep their order. ERR_CONFLICT: the name is in use. */

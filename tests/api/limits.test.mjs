@@ -30,3 +30,19 @@ test('failed authentications of an address are limited, a valid key still works'
   assert.ok(Number(last.headers.get('retry-after')) >= 1);
   assert.equal((await t.api('GET', '/v1/me')).status, 200);
 });
+
+test("a room's token that fails counts like a key, one that is good does not", async () => {
+  const own = await startApi({ env: { EARSHOT_AUTH_FAIL_LIMIT: '5' } });
+  try {
+    const join = async (token) => (await fetch(`${own.service.url}/rtc/validate?access_token=${token}`)).status;
+    const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a', greetingMode: 'none' });
+    const { body: { token } } = await own.api('POST', '/v1/calls', { agentId: agent.id });
+    for (let i = 0; i < 10; i++) assert.equal(await join(token), 200);
+    for (let i = 0; i < 5; i++) assert.equal(await join('nonsense'), 401);
+    assert.equal(await join('nonsense'), 429);
+    refused(await own.as('nonsense')('GET', '/v1/me'), 429, 'RATE_LIMITED');
+    assert.equal(await join(token), 200);
+  } finally {
+    await own.close();
+  }
+});

@@ -22,4 +22,5 @@ struct api {
     struct sign_ins *sign_ins;
     struct buf openapi; /* made at the first use */
     unsigned under_way;
+    int64_t ahead_bytes; /* of bodies that are parsed and wait for the writer (run.c) */
 };

@@ -39,6 +39,7 @@ void request_free(struct request *request)
     admission_leave(api->admission, &request->who.admitted);
     js_free(request->body.json);
     answer_clear(&request->answer);
+    api->ahead_bytes -= request->body.ahead_bytes;
     api->under_way--;
     arena_free(request->arena);
 }

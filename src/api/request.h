@@ -64,7 +64,8 @@ struct request_who {
 
 struct request_body {
     bool is_upload;       /* a file: http->body_fd, of http->body_len bytes */
-    struct js *json;      /* while a job runs */
+    struct js *json;      /* while a job runs, or parsed ahead of it */
+    int64_t ahead_bytes;  /* that it holds of api->ahead_bytes */
     char sha[SHA256_HEX]; /* "" until idempotency.c needs it */
 };
 

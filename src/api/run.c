@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/idempotency.h"
+#include "api/internal.h"
 #include "api/request.h"
 #include "api/send.h"
 #include "api/urls.h"
@@ -11,7 +12,11 @@
 #include "base/log.h"
 #include "store/tx.h"
 
-enum { JSON_DEPTH_MAX = 64 /* contract, JSON bodies */ };
+enum {
+    JSON_DEPTH_MAX = 64,        /* contract, JSON bodies */
+    AHEAD_FROM_BYTES = 4096,    /* a shorter body takes less to parse than a job of its own */
+    AHEAD_MAX_BYTES = 16 << 20, /* of all; what is parsed takes some ten times as much */
+};
 
 /* What a job returns that is undone on purpose. Any error undoes it; job.step says why. */
 static const enum err undone = ERR_CONFLICT;
@@ -22,7 +27,7 @@ static bool parse_body(struct request *request)
 {
     const struct http_request *http = request->head.http;
     enum route_body form = request->head.route->body;
-    if (request->body.is_upload)
+    if (request->body.is_upload || request->body.json)
         return true;
     if (form == ROUTE_NO_BODY || (form == ROUTE_JSON_OPTIONAL && http->body_len == 0)) {
         request->body.json = js_object();
@@ -154,9 +159,16 @@ static void fail(struct request *request, enum err err)
 
 static void run_again(struct request *request);
 
+static void give_back_ahead(struct request *request)
+{
+    request->api->ahead_bytes -= request->body.ahead_bytes;
+    request->body.ahead_bytes = 0;
+}
+
 static void on_job_done(void *arg, enum err err)
 {
     struct request *request = arg;
+    give_back_ahead(request);
     if (err && !(err == undone && is_undone(request))) {
         fail(request, err);
         return;
@@ -191,6 +203,47 @@ static enum store_mode route_mode(const struct request *request)
 static void run_again(struct request *request)
 {
     run_job(request, route_mode(request), request->job.run);
+}
+
+/* ---- a body that is parsed ahead ----
+ *
+ * Writers run one by one, so a long body is parsed by a reading job before its writing one. What is
+ * parsed waits in memory meanwhile: over a ceiling it is parsed where it is used. */
+
+static enum err parse_job(struct tx *tx, void *arg)
+{
+    struct request *request = arg;
+    (void)tx;
+    forget_body(&request->body); /* of an attempt before */
+    request->job.step = STEP_NONE;
+    if (request->is_late)
+        return ERR_CLOSED;
+    return parse_body(request) ? OK : undone;
+}
+
+static void on_parsed(void *arg, enum err err)
+{
+    struct request *request = arg;
+    if (!err)
+        run_job(request, STORE_WRITE, request->head.route->handle);
+    else if (err == undone && is_undone(request))
+        run_finish(request);
+    else
+        fail(request, err);
+}
+
+static bool parse_ahead(struct request *request)
+{
+    const struct http_request *http = request->head.http;
+    int64_t len = (int64_t)http->body_len;
+    if (request->head.route->store != ROUTE_WRITE || request->body.is_upload ||
+        request->head.route->body == ROUTE_NO_BODY || len < AHEAD_FROM_BYTES ||
+        request->api->ahead_bytes + len > AHEAD_MAX_BYTES ||
+        request_store_job(request, STORE_READ, parse_job, on_parsed) != OK)
+        return false;
+    request->body.ahead_bytes = len;
+    request->api->ahead_bytes += len;
+    return true;
 }
 
 /* ---- answers that are made after the commit ---- */
@@ -258,7 +311,8 @@ void run_start(struct request *request)
     timer_set_after(&request->deadline,
                     route->deadline_s ? route->deadline_s * INT64_C(1000000) : RUN_ANSWER_US);
     if (route->store != ROUTE_LOOP) {
-        run_job(request, route_mode(request), route->handle);
+        if (!parse_ahead(request))
+            run_job(request, route_mode(request), route->handle);
         return;
     }
     request->job.run = route->handle;

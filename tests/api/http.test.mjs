@@ -22,6 +22,7 @@ test('bodies that are no JSON', async () => {
   const send = (text) => api('POST', '/v1/agents', text);
   for (const text of ['', '{', '{"name":"a"} x', '{"name":"a","name":"b"}', '{"name":"\\u0000"}', '{"name":"\\ud800"}', "{'name':1}", '[1', `${'['.repeat(65)}${']'.repeat(65)}`])
     refused(await send(text), 400, 'INVALID_JSON');
+  refused(await send(`{"name":"${'x'.repeat(9000)}"`), 400, 'INVALID_JSON'); // long enough to be parsed ahead
   refused(await api('POST', '/v1/agents', Uint8Array.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])), 400, 'INVALID_JSON');
   for (const text of ['[]', '7', '"x"', 'null', `${'['.repeat(64)}${']'.repeat(64)}`]) assert.equal(faultOf(await send(text), ''), 'must be an object');
 });
@@ -34,6 +35,16 @@ test('content types', async () => {
   refused(await send('application/jsonx'), 415, 'UNSUPPORTED_MEDIA_TYPE');
   const without = await raw(`POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"name":"a"}`);
   assert.match(without, /^HTTP\/1\.1 201 /);
+});
+
+test('a body that is parsed ahead is written as any other', async () => {
+  const instruction = 'y'.repeat(9000);
+  const made = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction }, { 'Idempotency-Key': 'long' });
+  assert.equal(made.status, 201, made.text);
+  const again = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction }, { 'Idempotency-Key': 'long' });
+  assert.deepEqual([again.status, again.body.agent.id], [201, made.body.agent.id]);
+  const { body: { agent } } = await api('PATCH', `/v1/agents/${made.body.agent.id}`, { greetingText: 'z', systemInstruction: `${instruction}!` });
+  assert.deepEqual([agent.greetingText, agent.systemInstruction], ['z', `${instruction}!`]);
 });
 
 test('a body over 1 MiB', async () => {

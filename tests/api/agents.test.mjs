@@ -1,11 +1,9 @@
 /* /v1/agents: fields, bounds, defaults, merge rules, tools of an agent, keys. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { iso, refused, startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile, iso, refused } from './contract.mjs';
 
-let t, api;
-before(async () => { t = await startApi(); ({ api } = t); });
-after(() => t.close());
+const { t, api } = apiForFile();
 
 const create = async (fields = {}) => {
   const answer = await api('POST', '/v1/agents', { name: 'Front desk', ...fields });
@@ -18,7 +16,8 @@ const patch = async (agent, fields) => {
   return answer.body.agent;
 };
 const tool = async (fields = {}) => {
-  const answer = await api('POST', '/v1/tools', { name: 'Look Up', description: 'Looks up.', url: 'http://127.0.0.1:9/x', ...fields });
+  const answer = await api('POST', '/v1/tools', { name: 'Look Up', description: 'Looks up.',
+    url: 'http://127.0.0.1:9/x', ...fields });
   assert.equal(answer.status, 201, answer.text);
   return answer.body.tool;
 };
@@ -44,11 +43,15 @@ test('a name alone is enough: the rest comes from defaults', async () => {
 
 test('every fault of a body is told, with its path', async () => {
   const answer = await api('POST', '/v1/agents', {
-    systemInstruction: 'x'.repeat(25001), greetingMode: 'loud', voice: { speed: 3, provider: 'none' }, llm: { temperature: -1, maxTokens: 0 },
-    stt: { language: 'xx' }, variables: { '1x': {}, ok: { defaultValue: 7 } }, toolIds: 'all', embed: { maxCallSeconds: 5, allowedOrigins: ['https://x'] },
+    systemInstruction: 'x'.repeat(25001), greetingMode: 'loud', voice: { speed: 3, provider: 'none' },
+      llm: { temperature: -1, maxTokens: 0 },
+    stt: { language: 'xx' }, variables: { '1x': {}, ok: { defaultValue: 7 } }, toolIds: 'all',
+    embed: { maxCallSeconds: 5, allowedOrigins: ['https://x'] },
   });
-  refused(answer, 400, 'VALIDATION_FAILED', 'name', 'systemInstruction', 'greetingMode', 'voice.speed', 'voice.provider', 'llm.temperature',
-    'llm.maxTokens', 'stt.language', 'variables.1x', 'variables.ok.defaultValue', 'toolIds', 'embed.maxCallSeconds', 'embed.allowedOrigins[0]');
+  refused(answer, 400, 'VALIDATION_FAILED', 'name', 'systemInstruction', 'greetingMode', 'voice.speed',
+    'voice.provider', 'llm.temperature',
+    'llm.maxTokens', 'stt.language', 'variables.1x', 'variables.ok.defaultValue', 'toolIds', 'embed.maxCallSeconds',
+    'embed.allowedOrigins[0]');
 });
 
 test('lengths count code points', async () => {
@@ -63,8 +66,10 @@ test('any Unicode comes back as it was sent', async () => {
 });
 
 test('an update merges sections, replaces variables, keeps what is not sent', async () => {
-  const agent = await create({ voice: { speed: 1.5, emotion: 'calm' }, variables: { a: { defaultValue: '1' }, b: {} }, systemTools: { endCall: true } });
-  const changed = await patch(agent, { voice: { volume: 0.5 }, variables: { c: { description: 'd' } }, systemTools: { changeLanguage: true } });
+  const agent = await create({ voice: { speed: 1.5, emotion: 'calm' }, variables: { a: { defaultValue: '1' }, b: {} },
+    systemTools: { endCall: true } });
+  const changed = await patch(agent, { voice: { volume: 0.5 }, variables: { c: { description: 'd' } },
+    systemTools: { changeLanguage: true } });
   assert.equal(changed.voice.speed, 1.5);
   assert.equal(changed.voice.volume, 0.5);
   assert.equal(changed.voice.emotion, 'calm');
@@ -81,7 +86,8 @@ test('an update merges sections, replaces variables, keeps what is not sent', as
 
 test('what was read can be sent back and changes nothing', async () => {
   const own = await tool({ auth: 'bearer', authToken: 'a-long-secret' });
-  const agent = await create({ toolIds: [own.id], tools: [{ name: 'mine', description: 'd', url: 'http://127.0.0.1:9/', authToken: 'another-secret' }] });
+  const agent = await create({ toolIds: [own.id], tools: [{
+    name: 'mine', description: 'd', url: 'http://127.0.0.1:9/', authToken: 'another-secret' }] });
   const again = await patch(agent, agent);
   assert.deepEqual({ ...again, updatedAt: '', tools: again.tools.map((entry) => ({ ...entry, updatedAt: '' })) },
     { ...agent, updatedAt: '', tools: agent.tools.map((entry) => ({ ...entry, updatedAt: '' })) });
@@ -96,7 +102,8 @@ test('a provider sent alone takes its own default, a foreign model is a fault', 
   const model = catalog.llmModels.find((entry) => entry.id === changed.llm.model && entry.provider === other.provider);
   assert.equal(changed.llm.temperature, Math.min(2, model.temperature.max));
   assert.equal(changed.llm.maxTokens, model.maxTokens.max);
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { llm: { model: 'no-such-model' } }), 400, 'VALIDATION_FAILED', 'llm.model');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { llm: { model: 'no-such-model' } }), 400, 'VALIDATION_FAILED',
+    'llm.model');
 });
 
 test('the list is newest edited first and knows active calls', async () => {
@@ -111,7 +118,8 @@ test('the list is newest edited first and knows active calls', async () => {
 
 test('toolIds: own and shared tools as they are, foreign ones copied once', async () => {
   const [one, two] = [await create(), await create()];
-  const [shared, foreign] = [await tool(), await tool({ agentId: two.id, name: 'book', auth: 'bearer', authToken: 'the-secret-token' })];
+  const [shared, foreign] = [await tool(), await tool({ agentId: two.id, name: 'book', auth: 'bearer',
+    authToken: 'the-secret-token' })];
   const first = await patch(one, { toolIds: [shared.id, foreign.id, shared.id] });
   assert.equal(first.toolIds.length, 2);
   assert.equal(first.toolIds[0], shared.id);
@@ -120,7 +128,8 @@ test('toolIds: own and shared tools as they are, foreign ones copied once', asyn
   assert.equal(copy.agentId, one.id);
   assert.equal(copy.authToken, '********oken');
   assert.deepEqual((await patch(one, { toolIds: [foreign.id] })).toolIds, [copy.id]);
-  refused(await api('PATCH', `/v1/agents/${one.id}`, { toolIds: [shared.id, 'tool_none'] }), 400, 'VALIDATION_FAILED', 'toolIds[1]');
+  refused(await api('PATCH', `/v1/agents/${one.id}`, { toolIds: [shared.id, 'tool_none'] }), 400, 'VALIDATION_FAILED',
+    'toolIds[1]');
   await api('DELETE', `/v1/tools/${copy.id}`);
   assert.deepEqual((await api('GET', `/v1/agents/${one.id}`)).body.agent.toolIds, []);
 });
@@ -129,7 +138,8 @@ test('a copy whose name is taken gets a number', async () => {
   const [one, two, three] = [await create(), await create(), await create()];
   const a = await tool({ agentId: two.id, name: 'same' });
   const b = await tool({ agentId: three.id, name: 'same' });
-  const changed = await patch(one, { tools: [{ name: 'same', description: 'd', url: 'http://127.0.0.1:9/' }], toolIds: [a.id, b.id] });
+  const changed = await patch(one, { tools: [{ name: 'same', description: 'd', url: 'http://127.0.0.1:9/' }],
+    toolIds: [a.id, b.id] });
   assert.deepEqual(changed.tools.map((entry) => entry.name).sort(), ['same', 'same_2']);
 });
 
@@ -137,29 +147,36 @@ test('tools: matched by id, then by name; others are made and switched on', asyn
   const agent = await create({ tools: [{ name: 'First One', description: 'd', url: 'http://127.0.0.1:9/1' }] });
   assert.equal(agent.tools[0].name, 'first_one');
   assert.deepEqual(agent.toolIds, [agent.tools[0].id]);
-  const changed = await patch(agent, { tools: [{ name: 'FIRST ONE', description: 'new' }, { name: 'second', description: 'd', url: 'http://127.0.0.1:9/2' }] });
+  const changed = await patch(agent, { tools: [{ name: 'FIRST ONE', description: 'new' },
+    { name: 'second', description: 'd', url: 'http://127.0.0.1:9/2' }] });
   assert.equal(changed.tools.length, 2);
   assert.equal(changed.tools[0].id, agent.tools[0].id);
   assert.equal(changed.tools[0].description, 'new');
   assert.equal(changed.tools[0].url, 'http://127.0.0.1:9/1');
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'third' }, { id: agent.tools[0].id, timeoutMs: 1 }] }), 400,
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'third' },
+    { id: agent.tools[0].id, timeoutMs: 1 }] }), 400,
     'VALIDATION_FAILED', 'tools[0].url', 'tools[0].description', 'tools[1].timeoutMs');
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: agent.tools[0].id, name: 'second' }] }), 409, 'TOOL_NAME_TAKEN');
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'fourth', description: 'd', url: 'http://127.0.0.1/', authToken: '********abcd' }] }),
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: agent.tools[0].id, name: 'second' }] }), 409,
+    'TOOL_NAME_TAKEN');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{
+    name: 'fourth', description: 'd', url: 'http://127.0.0.1/', authToken: '********abcd' }] }),
     400, 'VALIDATION_FAILED', 'tools[0].authToken');
 });
 
 test('documentIds that are none of the workspace are dropped', async () => {
-  const { body: { document } } = await api('POST', '/v1/knowledge/documents', { name: 'n', text: 'We open at nine every day.' });
+  const { body: { document } } = await api('POST', '/v1/knowledge/documents',
+    { name: 'n', text: 'We open at nine every day.' });
   assert.deepEqual((await create({ documentIds: [document.id, 'kd_none'] })).documentIds, [document.id]);
 });
 
 test('webhookUrl must be public, and an empty one removes it', async () => {
   const agent = await create({ webhookUrl: 'http://127.0.0.1:9/hook' });
   assert.equal((await patch(agent, { webhookUrl: '' })).webhookUrl, '');
-  for (const url of ['http://10.0.0.1/', 'http://[::ffff:10.0.0.1]/', 'http://0x0a000001/', 'ftp://127.0.0.1/', 'http://user:pw@127.0.0.1/', 'http://169.254.169.254/latest'])
+  for (const url of ['http://10.0.0.1/', 'http://[::ffff:10.0.0.1]/', 'http://0x0a000001/', 'ftp://127.0.0.1/',
+    'http://user:pw@127.0.0.1/', 'http://169.254.169.254/latest'])
     refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: url }), 400, 'URL_NOT_ALLOWED');
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: 'no url' }), 400, 'VALIDATION_FAILED', 'webhookUrl');
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: 'no url' }), 400, 'VALIDATION_FAILED',
+    'webhookUrl');
 });
 
 test('an unknown agent: the faults of the body come first', async () => {

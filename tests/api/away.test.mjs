@@ -1,5 +1,5 @@
-/* A database that does not answer: requests are answered in time, one workspace's locked rows are nobody else's matter, and the service
- * ends when it is told to. */
+/* A database that does not answer: requests are answered in time, one workspace's locked rows are nobody else's matter,
+ * and the service ends when it is told to. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
@@ -11,13 +11,15 @@ const isPostgres = process.env.TEST_DATABASE === 'postgresql';
 const END_MOST_MS = 15000; /* 10 s, and some for a busy machine */
 
 async function newAgent(workspace) {
-  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'n', greetingMode: 'none', webhookUrl: '' });
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents',
+    { name: 'n', greetingMode: 'none', webhookUrl: '' });
   return agent;
 }
 
 async function startCall(workspace, agent) {
   const { body: { callId } } = await workspace.api('POST', '/v1/calls', { agentId: agent.id });
-  await until(async () => (await workspace.api('GET', `/v1/calls/${callId}`)).body.call.status === 'active', { what: 'the agent' });
+  await until(async () => (await workspace.api('GET', `/v1/calls/${callId}`)).body.call.status === 'active',
+    { what: 'the agent' });
   return callId;
 }
 
@@ -50,7 +52,8 @@ test('requests are answered in time, and the service ends', () => withFreezing({
     assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
     assert.ok(answer.ms < 16000, `answered after ${answer.ms} ms`);
   }
-  const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }).catch(() => null));
+  const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' })
+    .catch(() => null));
   const began = Date.now();
   await api.service.stop('SIGTERM');
   assert.ok(Date.now() - began < END_MOST_MS, `it ended after ${Date.now() - began} ms`);
@@ -61,7 +64,8 @@ test('requests are answered in time, and the service ends', () => withFreezing({
 }));
 
 /* The call's end cannot be written: it is given up, and the next start ends the call. */
-test('a call that cannot be ended does not hold the end of the service', () => withFreezing({ env: { EARSHOT_SERVICE_DRAIN_GRACE: '1' } },
+test('a call that cannot be ended does not hold the end of the service',
+  () => withFreezing({ env: { EARSHOT_SERVICE_DRAIN_GRACE: '1' } },
   async (api, database) => {
     const workspace = await api.newWorkspace();
     const callId = await startCall(workspace, await newAgent(workspace));
@@ -83,7 +87,8 @@ test('a locked workspace holds up nobody else', { skip: !isPostgres && 'needs Po
     const [held, free] = [await api.newWorkspace({ calls: 20 }), await api.newWorkspace({ calls: 20 })];
     const agents = [await newAgent(held), await newAgent(free)];
     const running = await Promise.all([1, 2, 3].map(() => startCall(free, agents[1])));
-    const release = await hold(api.service, `BEGIN; SELECT 1 FROM workspaces WHERE id = '${held.workspaceId}' FOR UPDATE;`);
+    const release = await hold(api.service,
+      `BEGIN; SELECT 1 FROM workspaces WHERE id = '${held.workspaceId}' FOR UPDATE;`);
     const starts = [...Array(12)].map(() => timed(held.api('POST', '/v1/calls', { agentId: agents[0].id })));
     running.push(await startCall(free, agents[1]));
     const refused = await Promise.all(starts);

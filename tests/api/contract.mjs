@@ -1,6 +1,8 @@
-/* A client of the real service whose every answer is checked against the service's own OpenAPI document: the path and method must be
- * there, the status documented, the body fit its schema without a member that the document does not name. */
+/* A client of the real service whose every answer is checked against the service's own OpenAPI document: the path and
+ * method must be there, the status documented, the body fit its schema without a member that the document does not
+ * name. */
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { client, makeWorkspace, startService } from '../harness/service.mjs';
@@ -24,7 +26,8 @@ export class Contract {
     addFormats(ajv);
     ajv.addSchema({ $id: 'openapi', components: closed(document.components) });
     this.ajv = ajv;
-    this.paths = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
+    this.paths = Object.keys(document.paths).map((path) => (
+      { path, pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
       .sort((a, b) => (a.path.split('{').length - b.path.split('{').length));
   }
 
@@ -37,7 +40,8 @@ export class Contract {
   validate(schema, body) {
     const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components'));
     const check = this.ajv.compile(local);
-    return check(body) ? [] : check.errors.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
+    return check(body) ? [] : check.errors.map((error) =>
+      `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
   }
 
   check(method, path, answer) {
@@ -61,12 +65,15 @@ export class Contract {
 }
 
 /* Engines that need no network and no child process; they stand for the two multilingual ones. */
-const standins = Object.fromEntries(['STT', 'TTS', 'LLM'].flatMap((kind) => [[`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true'],
+const standins = Object.fromEntries(['STT', 'TTS', 'LLM'].flatMap((kind) =>
+  [[`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true'],
   ...(kind === 'LLM' ? [] : [[`EARSHOT_ENGINE_STANDIN_${kind}_MULTILINGUAL`, 'true']])]));
 
-/* The service of one test file: { service, contract, workspace, api, as(key), close() }. Limits are off unless a test wants them. */
+/* The service of one test file: { service, contract, workspace, api, as(key), close() }. Limits are off unless a test
+ * wants them. */
 export async function startApi({ env = {}, ...options } = {}) {
-  const service = await startService({ env: { EARSHOT_RATE_LIMIT: '0', EARSHOT_AUTH_FAIL_LIMIT: '0', ...standins, ...env }, ...options });
+  const service = await startService({ env: { EARSHOT_RATE_LIMIT: '0', EARSHOT_AUTH_FAIL_LIMIT: '0', ...standins,
+    ...env }, ...options });
   const contract = new Contract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
   const as = (key) => {
     const call = client(service, key);
@@ -82,6 +89,18 @@ export async function startApi({ env = {}, ...options } = {}) {
   };
   const workspace = await newWorkspace();
   return { service, contract, workspace, newWorkspace, api: workspace.api, as, close: service.close };
+}
+
+/* startApi() for all tests of a file: started before them (then setup() runs), closed after them; `t` is filled by
+ * then. */
+export function apiForFile(options, setup) {
+  const t = {};
+  before(async () => {
+    Object.assign(t, await startApi(options));
+    await setup?.();
+  });
+  after(() => t.close?.());
+  return { t, api: (...args) => t.api(...args) };
 }
 
 /* The fault of a field, or undefined. */

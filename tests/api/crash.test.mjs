@@ -1,5 +1,5 @@
-/* A call that is running when its service dies: what was stored stays, the fresh start ends it, bills it to the last durable
- * moment and tells so. And a service that is asked to stop: its calls end in the same way, all settled. */
+/* A call that is running when its service dies: what was stored stays, the fresh start ends it, bills it to the last
+ * durable moment and tells so. And a service that is asked to stop: its calls end in the same way, all settled. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -32,7 +32,8 @@ after(async () => { receiver.close(); await service.close(); });
 /* A caller who asks once and then listens; answers the call once it was answered and has lasted for so long. */
 async function talk(seconds) {
   const wav = speechFile('When are you open?', { before: 1.5, after: 60 });
-  const caller = spawn(binary, ['call', '--url', service.url, '--key', workspace.key, '--agent', agentId, '--in', wav, '--seconds', '60'],
+  const caller = spawn(binary, ['call', '--url', service.url, '--key', workspace.key, '--agent', agentId, '--in', wav,
+    '--seconds', '60'],
     { stdio: 'ignore' });
   const api = client(service, workspace.key);
   const running = async () => {
@@ -45,7 +46,8 @@ async function talk(seconds) {
 
 const money = (usd) => Math.round(usd * 10000);
 const cost = (call) => Math.floor((money(call.costPerMinute) * call.durationSeconds + 30) / 60);
-const ended = (id) => receiver.deliveries.filter((one) => one.type === 'call.ended' && JSON.parse(one.body).call.id === id);
+const ended = (id) => receiver.deliveries.filter((one) => one.type === 'call.ended' && JSON.parse(one.body)
+  .call.id === id);
 
 async function checkEnd(id, seen, balanceBefore) {
   const { body } = await workspace.api('GET', `/v1/calls/${id}`);
@@ -88,7 +90,8 @@ test('a call survives the death of its service with all that was stored', { time
   assert.equal(again.body.call.endReason, 'agent-shutdown');
 });
 
-test('a service that is asked to stop ends its calls after the grace and settles them', { timeout: 120000 }, async () => {
+test('a service that is asked to stop ends its calls after the grace and settles them', { timeout: 120000 },
+  async () => {
   const first = await balance();
   const { call, caller } = await talk(4);
   const exit = await service.stop('SIGTERM');

@@ -1,15 +1,14 @@
 /* /v1/knowledge: documents as text, their life, the search. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../harness/service.mjs';
-import { iso, refused, startApi } from './contract.mjs';
+import { apiForFile, iso, refused } from './contract.mjs';
 
-let t, api;
-before(async () => { t = await startApi({ env: { EARSHOT_DOCUMENTS_PER_HOUR: '6' } }); ({ api } = t); });
-after(() => t.close());
+const { t, api } = apiForFile({ env: { EARSHOT_DOCUMENTS_PER_HOUR: '6' } });
 
-const text = 'Our opening hours are nine to five from Monday to Friday. On Saturday the shop is closed. Parking is free behind the house.';
+const text = 'Our opening hours are nine to five from Monday to Friday. On Saturday the shop is closed. '
+  + 'Parking is free behind the house.';
 const add = async (by = api, fields = {}) => {
   const answer = await by('POST', '/v1/knowledge/documents', { name: 'Hours', text, ...fields });
   assert.equal(answer.status, 201, answer.text);
@@ -23,7 +22,8 @@ const ready = (document, by = api) => until(async () => {
 test('a text is accepted at once and read in the background', async () => {
   const document = await add();
   assert.match(document.id, /^kd_/);
-  assert.deepEqual([document.kind, document.status, document.stored, document.bytes, document.chars], ['text', 'processing', false, Buffer.byteLength(text), 0]);
+  assert.deepEqual([document.kind, document.status, document.stored, document.bytes, document.chars],
+    ['text', 'processing', false, Buffer.byteLength(text), 0]);
   assert.match(document.createdAt, iso);
   const read = await ready(document);
   assert.deepEqual([read.status, read.error, read.chars], ['ready', null, [...text].length]);
@@ -32,20 +32,24 @@ test('a text is accepted at once and read in the background', async () => {
 });
 
 test('bounds in code points', async () => {
-  refused(await api('POST', '/v1/knowledge/documents', { name: '', text: 'x'.repeat(19) }), 400, 'VALIDATION_FAILED', 'name', 'text');
-  refused(await api('POST', '/v1/knowledge/documents', { name: 'x'.repeat(256), text: 'x'.repeat(200001) }), 400, 'VALIDATION_FAILED', 'name', 'text');
+  refused(await api('POST', '/v1/knowledge/documents', { name: '', text: 'x'.repeat(19) }), 400, 'VALIDATION_FAILED',
+    'name', 'text');
+  refused(await api('POST', '/v1/knowledge/documents', { name: 'x'.repeat(256), text: 'x'.repeat(200001) }), 400,
+    'VALIDATION_FAILED', 'name', 'text');
 });
 
 test('a body of up to 4 MiB is read, more is refused', async () => {
   const own = await t.newWorkspace();
   assert.equal((await add(own.api, { text: '😀'.repeat(200000) })).bytes, 800000);
-  refused(await own.api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(5 << 20) }), 413, 'BODY_TOO_LARGE');
+  refused(await own.api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(5 << 20) }), 413,
+    'BODY_TOO_LARGE');
 });
 
 test('search finds what is ready, and only that', async () => {
   const own = await t.newWorkspace();
   const document = await ready(await add(own.api), own.api);
-  const search = async (query, documentIds = [document.id, 'kd_none']) => (await own.api('POST', '/v1/knowledge/search', { query, documentIds })).body;
+  const search = async (query, documentIds = [document.id, 'kd_none']) =>
+    (await own.api('POST', '/v1/knowledge/search', { query, documentIds })).body;
   const { hits } = await search('When are you open on Monday?');
   assert.ok(hits.length >= 1, 'a hit');
   assert.equal(hits[0].documentId, document.id);
@@ -53,8 +57,10 @@ test('search finds what is ready, and only that', async () => {
   assert.ok(hits[0].similarity > 0 && hits[0].similarity <= 1);
   assert.deepEqual((await search('quantum chromodynamics lattice')).hits, []);
   assert.deepEqual((await search('Monday', [])).hits, []);
-  assert.deepEqual((await api('POST', '/v1/knowledge/search', { query: 'Monday', documentIds: [document.id] })).body.hits, []);
-  refused(await own.api('POST', '/v1/knowledge/search', { query: 'x'.repeat(301) }), 400, 'VALIDATION_FAILED', 'query', 'documentIds');
+  assert.deepEqual((await api('POST', '/v1/knowledge/search', { query: 'Monday', documentIds: [document.id] }))
+    .body.hits, []);
+  refused(await own.api('POST', '/v1/knowledge/search', { query: 'x'.repeat(301) }), 400, 'VALIDATION_FAILED', 'query',
+    'documentIds');
   await own.api('DELETE', `/v1/knowledge/documents/${document.id}`);
   assert.deepEqual((await search('When are you open on Monday?')).hits, []);
 });
@@ -66,7 +72,8 @@ test('removal takes it out of every agent; retry reads it again', async () => {
   assert.equal(again.body.document.status, 'processing');
   await ready(document, own.api);
   const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a', documentIds: [document.id] });
-  assert.deepEqual((await own.api('DELETE', `/v1/knowledge/documents/${document.id}`)).body, { ok: true, id: document.id });
+  assert.deepEqual((await own.api('DELETE', `/v1/knowledge/documents/${document.id}`)).body,
+    { ok: true, id: document.id });
   assert.deepEqual((await own.api('GET', `/v1/agents/${agent.id}`)).body.agent.documentIds, []);
   refused(await own.api('GET', `/v1/knowledge/documents/${document.id}`), 404, 'NOT_FOUND');
   refused(await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`), 404, 'NOT_FOUND');
@@ -85,10 +92,12 @@ test('an hourly allowance, a balance', async () => {
 
 test('an uploaded file: told by what is in it, kept, refused last', async () => {
   const own = await t.newWorkspace();
-  const upload = (bytes, query = '?name=hours.txt', headers = {}) => own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
+  const upload = (bytes, query = '?name=hours.txt', headers = {}) =>
+    own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
     { 'Content-Type': 'application/octet-stream', ...headers });
   const { body: { document } } = await upload(text);
-  assert.deepEqual([document.kind, document.name, document.stored, document.bytes], ['txt', 'hours.txt', true, Buffer.byteLength(text)]);
+  assert.deepEqual([document.kind, document.name, document.stored, document.bytes],
+    ['txt', 'hours.txt', true, Buffer.byteLength(text)]);
   assert.equal((await ready(document, own.api)).status, 'ready');
   const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
   assert.deepEqual([file.text, file.headers.get('content-disposition')], [text, 'attachment']);
@@ -107,13 +116,15 @@ test('an uploaded file: told by what is in it, kept, refused last', async () => 
 
 test('a file in an older encoding, one whose name says what it is not', async () => {
   const own = await t.newWorkspace();
-  const upload = (bytes, name) => own.api('POST', `/v1/knowledge/documents?name=${name}`, Buffer.from(bytes), { 'Content-Type': 'application/octet-stream' });
+  const upload = (bytes, name) => own.api('POST', `/v1/knowledge/documents?name=${name}`, Buffer.from(bytes),
+    { 'Content-Type': 'application/octet-stream' });
   const french = 'Le petit d\u00e9jeuner est servi d\u00e8s sept heures, \u00e0 la terrasse.';
   for (const encoding of ['latin1', 'utf16le', 'utf8']) {
     const { body: { document } } = await upload(Buffer.from(french, encoding), 'menu.txt');
     const read = await ready(document, own.api);
     assert.deepEqual([read.status, read.kind, read.chars], ['ready', 'txt', french.length], encoding);
-    const found = await own.api('POST', '/v1/knowledge/search', { query: 'petit d\u00e9jeuner', documentIds: [read.id] });
+    const found = await own.api('POST', '/v1/knowledge/search',
+      { query: 'petit d\u00e9jeuner', documentIds: [read.id] });
     assert.equal(found.body.hits[0]?.text, french, encoding);
   }
   refused(await upload(text, 'paper.pdf'), 415, 'UNSUPPORTED_FILE_TYPE');
@@ -125,7 +136,8 @@ test('a file of many pieces is kept and given back whole', async () => {
   const own = await t.newWorkspace();
   const line = 'The warehouse is open from nine to five on every weekday of the year.\n\n';
   const bytes = Buffer.from(line.repeat(20000));
-  const { body: { document } } = await own.api('POST', '/v1/knowledge/documents?name=long.txt', bytes, { 'Content-Type': 'application/octet-stream' });
+  const { body: { document } } = await own.api('POST', '/v1/knowledge/documents?name=long.txt', bytes,
+    { 'Content-Type': 'application/octet-stream' });
   const read = await ready(document, own.api);
   assert.deepEqual([read.status, read.bytes, read.progress], ['ready', bytes.length, null]);
   const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
@@ -136,15 +148,20 @@ test('a file of many pieces is kept and given back whole', async () => {
 test('a Word document is read, a hostile one fails with a reason', async () => {
   const own = await t.newWorkspace();
   const files = new URL('../unit/extract/files/', import.meta.url);
-  const upload = async (name) => (await own.api('POST', `/v1/knowledge/documents?name=${name}`, await readFile(new URL(name, files)),
+  const upload = async (name) => (await own.api('POST', `/v1/knowledge/documents?name=${name}`,
+    await readFile(new URL(name, files)),
     { 'Content-Type': 'application/octet-stream' })).body.document;
   const [good, bomb] = [await upload('libreoffice.docx'), await upload('bomb.docx')];
   const read = await ready(good, own.api);
-  assert.deepEqual([read.status, read.kind, read.topics], ['ready', 'docx', ['Hotel Miramar', 'Rooms', 'Services', 'नाश्ता']]);
+  assert.deepEqual([read.status, read.kind, read.topics], ['ready', 'docx',
+    ['Hotel Miramar', 'Rooms', 'Services', 'नाश्ता']]);
   const { body: { cards } } = await own.api('GET', `/v1/knowledge/documents/${good.id}`);
-  assert.deepEqual(cards, [{ question: 'May I bring a dog?', answer: 'Yes, on the ground floor, for fifteen dollars a stay.' }]);
-  const { body: { hits } } = await own.api('POST', '/v1/knowledge/search', { query: 'price of the deluxe room', documentIds: [good.id] });
+  assert.deepEqual(cards, [{ question: 'May I bring a dog?',
+    answer: 'Yes, on the ground floor, for fifteen dollars a stay.' }]);
+  const { body: { hits } } = await own.api('POST', '/v1/knowledge/search',
+    { query: 'price of the deluxe room', documentIds: [good.id] });
   assert.match(hits[0].text, /Room: Deluxe; Price: 4,500; Beds: 2/);
   const failed = await ready(bomb, own.api);
-  assert.deepEqual([failed.status, failed.error, failed.chars], ['failed', 'It is larger unpacked than a document may be.', 0]);
+  assert.deepEqual([failed.status, failed.error, failed.chars],
+    ['failed', 'It is larger unpacked than a document may be.', 0]);
 });

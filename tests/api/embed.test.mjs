@@ -1,18 +1,20 @@
 /* POST /v1/embed/calls: the publishable key on a web page. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { refused, startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile, refused, startApi } from './contract.mjs';
 
-let t, api;
-before(async () => { t = await startApi(); ({ api } = t); });
-after(() => t.close());
+const { t, api } = apiForFile();
 
-const make = async (embed, fields = {}) => (await api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true, ...embed }, ...fields })).body.agent;
-const press = (agent, origin, body = {}) => t.as(agent.publicKey)('POST', '/v1/embed/calls', body, origin ? { Origin: origin } : {});
+const make = async (embed, fields = {}) => (await api('POST', '/v1/agents',
+  { name: 'e', greetingMode: 'none', embed: { enabled: true, ...embed }, ...fields })).body.agent;
+const press = (agent, origin, body = {}) => t.as(agent.publicKey)('POST', '/v1/embed/calls', body,
+  origin ? { Origin: origin } : {});
 
 test('the answer is that of a start, without the call', async () => {
   const agent = await make({ maxCallSeconds: 40 }, { variables: { city: { defaultValue: 'Bonn' } } });
-  const answer = await press(agent, 'https://any.example', { variables: { city: 'Ulm', unknown: 'x' }, language: 'en', participant: { name: 'Ann', identity: 'ignored' }, config: { voice: 1 } });
+  const answer = await press(agent, 'https://any.example', {
+    variables: { city: 'Ulm', unknown: 'x' }, language: 'en', participant: { name: 'Ann', identity: 'ignored' },
+    config: { voice: 1 } });
   assert.equal(answer.status, 201, answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), ['callId', 'language', 'livekitUrl', 'token']);
   assert.equal(answer.headers.get('access-control-allow-origin'), 'https://any.example');
@@ -48,7 +50,8 @@ const claims = (token) => JSON.parse(Buffer.from(token.split('.')[1], 'base64url
 
 test('a visitor that joins none of its calls holds ten, for as long as their tokens are good', async () => {
   const own = await t.newWorkspace({ calls: 30 });
-  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true } });
+  const { body: { agent } } = await own.api('POST', '/v1/agents',
+    { name: 'e', greetingMode: 'none', embed: { enabled: true } });
   const started = [];
   for (let i = 0; i < 10; i++) {
     const answer = await press(agent, 'https://a.example');
@@ -68,8 +71,10 @@ test('a visitor that joins none of its calls holds ten, for as long as their tok
 test("one visitor's answer is not another's", async () => {
   const proxied = await startApi({ env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.1' } });
   try {
-    const { body: { agent } } = await proxied.api('POST', '/v1/agents', { name: 'e', greetingMode: 'none', embed: { enabled: true } });
-    const from = (address) => proxied.as(agent.publicKey)('POST', '/v1/embed/calls', {}, { 'X-Forwarded-For': address, 'Idempotency-Key': 'same' });
+    const { body: { agent } } = await proxied.api('POST', '/v1/agents',
+      { name: 'e', greetingMode: 'none', embed: { enabled: true } });
+    const from = (address) => proxied.as(agent.publicKey)('POST', '/v1/embed/calls', {},
+      { 'X-Forwarded-For': address, 'Idempotency-Key': 'same' });
     const one = await from('198.51.100.1'), again = await from('198.51.100.1'), two = await from('198.51.100.2');
     assert.deepEqual([one.status, again.status, two.status], [201, 201, 201]);
     assert.equal(again.body.token, one.body.token);
@@ -82,7 +87,8 @@ test("one visitor's answer is not another's", async () => {
 });
 
 test('preflights and 401s carry CORS headers for any origin', async () => {
-  const preflight = await t.as()('OPTIONS', '/v1/embed/calls', undefined, { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
+  const preflight = await t.as()('OPTIONS', '/v1/embed/calls', undefined,
+    { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://a.example');
   assert.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);

@@ -1,5 +1,5 @@
-/* Public addresses only, whole: a name server of our own that changes its answers between saving and connecting, names of
- * private networks, redirects, and literal addresses in the spellings that clients read differently. */
+/* Public addresses only, whole: a name server of our own that changes its answers between saving and connecting, names
+ * of private networks, redirects, and literal addresses in the spellings that clients read differently. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { startService, makeWorkspace } from '../harness/service.mjs';
@@ -10,7 +10,8 @@ let names, service, receiver, api, agentId;
 before(async () => {
   names = await startNames();
   receiver = await startReceiver();
-  service = await startService({ env: { EARSHOT_EGRESS_ALLOW: '', EARSHOT_EGRESS_NAMESERVER: names.address, EARSHOT_RTC_PORT: '0' } });
+  service = await startService({ env: { EARSHOT_EGRESS_ALLOW: '', EARSHOT_EGRESS_NAMESERVER: names.address,
+    EARSHOT_RTC_PORT: '0' } });
   ({ api } = await makeWorkspace(service));
   agentId = (await api('POST', '/v1/agents', { name: 'A' })).body.agent.id;
 });
@@ -20,7 +21,8 @@ after(async () => {
   names?.close();
 });
 
-const tool = (url) => api('POST', '/v1/tools', { name: `t${Math.random().toString(36).slice(2)}`, description: 'd', url });
+const tool = (url) => api('POST', '/v1/tools', { name: `t${Math.random().toString(36).slice(2)}`, description: 'd',
+  url });
 
 test('a name that changes its answer is not connected to', async () => {
   names.answers['rebind.example'] = ['8.8.8.8'];

@@ -1,12 +1,10 @@
 /* What holds for every request: bodies, ids, limits, idempotency, methods. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
-import { faultOf, refused, startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile, faultOf, refused } from './contract.mjs';
 
-let t, api;
-before(async () => { t = await startApi(); ({ api } = t); });
-after(() => t.close());
+const { t, api } = apiForFile();
 
 /* Bytes to the service, and all that comes back until it closes or `enough` says so. */
 const raw = (bytes, enough = () => false) => new Promise((resolve, reject) => {
@@ -18,13 +16,20 @@ const raw = (bytes, enough = () => false) => new Promise((resolve, reject) => {
   socket.on('error', reject);
 });
 
+/* A request's head as bytes; `more` headers, each with its line's end. */
+const head = (method, path, more = '', key = t.workspace.key) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n`
+  + `${key ? `Authorization: Bearer ${key}\r\n` : ''}${more}\r\n`;
+
 test('bodies that are no JSON', async () => {
   const send = (text) => api('POST', '/v1/agents', text);
-  for (const text of ['', '{', '{"name":"a"} x', '{"name":"a","name":"b"}', '{"name":"\\u0000"}', '{"name":"\\ud800"}', "{'name':1}", '[1', `${'['.repeat(65)}${']'.repeat(65)}`])
+  for (const text of ['', '{', '{"name":"a"} x', '{"name":"a","name":"b"}', '{"name":"\\u0000"}', '{"name":"\\ud800"}',
+    "{'name':1}", '[1', `${'['.repeat(65)}${']'.repeat(65)}`])
     refused(await send(text), 400, 'INVALID_JSON');
   refused(await send(`{"name":"${'x'.repeat(9000)}"`), 400, 'INVALID_JSON'); // long enough to be parsed ahead
-  refused(await api('POST', '/v1/agents', Uint8Array.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])), 400, 'INVALID_JSON');
-  for (const text of ['[]', '7', '"x"', 'null', `${'['.repeat(64)}${']'.repeat(64)}`]) assert.equal(faultOf(await send(text), ''), 'must be an object');
+  refused(await api('POST', '/v1/agents', Uint8Array.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])),
+    400, 'INVALID_JSON');
+  for (const text of ['[]', '7', '"x"', 'null', `${'['.repeat(64)}${']'.repeat(64)}`]) assert.equal(
+    faultOf(await send(text), ''), 'must be an object');
 });
 
 test('content types', async () => {
@@ -33,22 +38,26 @@ test('content types', async () => {
   assert.equal((await send('Application/JSON')).status, 201);
   refused(await send('text/plain'), 415, 'UNSUPPORTED_MEDIA_TYPE');
   refused(await send('application/jsonx'), 415, 'UNSUPPORTED_MEDIA_TYPE');
-  const without = await raw(`POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"name":"a"}`);
+  const without = await raw(`${head('POST', '/v1/agents', 'Content-Length: 12\r\nConnection: close\r\n')}{"name":"a"}`);
   assert.match(without, /^HTTP\/1\.1 201 /);
 });
 
 test('a body that is parsed ahead is written as any other', async () => {
   const instruction = 'y'.repeat(9000);
-  const made = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction }, { 'Idempotency-Key': 'long' });
+  const made = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction },
+    { 'Idempotency-Key': 'long' });
   assert.equal(made.status, 201, made.text);
-  const again = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction }, { 'Idempotency-Key': 'long' });
+  const again = await api('POST', '/v1/agents', { name: 'long', systemInstruction: instruction },
+    { 'Idempotency-Key': 'long' });
   assert.deepEqual([again.status, again.body.agent.id], [201, made.body.agent.id]);
-  const { body: { agent } } = await api('PATCH', `/v1/agents/${made.body.agent.id}`, { greetingText: 'z', systemInstruction: `${instruction}!` });
+  const { body: { agent } } = await api('PATCH', `/v1/agents/${made.body.agent.id}`,
+    { greetingText: 'z', systemInstruction: `${instruction}!` });
   assert.deepEqual([agent.greetingText, agent.systemInstruction], ['z', `${instruction}!`]);
 });
 
 test('a body over 1 MiB', async () => {
-  refused(await api('POST', '/v1/agents', { name: 'a', systemInstruction: 'x'.repeat(1 << 20) }), 413, 'BODY_TOO_LARGE');
+  refused(await api('POST', '/v1/agents', { name: 'a', systemInstruction: 'x'.repeat(1 << 20) }), 413,
+    'BODY_TOO_LARGE');
 });
 
 test('a body over 1 MiB of a request that takes none', async () => {
@@ -60,9 +69,12 @@ test('a body over 1 MiB of a request that takes none', async () => {
 });
 
 test('request ids', async () => {
-  assert.equal((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'my.id_7-x' })).headers.get('x-request-id'), 'my.id_7-x');
-  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'has space' })).headers.get('x-request-id'), 'has space');
-  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'x'.repeat(129) })).headers.get('x-request-id').length, 129);
+  assert.equal((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'my.id_7-x' })).headers.get('x-request-id'),
+    'my.id_7-x');
+  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'has space' })).headers.get('x-request-id'),
+    'has space');
+  assert.notEqual((await api('GET', '/v1/me', undefined, { 'X-Request-Id': 'x'.repeat(129) }))
+    .headers.get('x-request-id').length, 129);
 });
 
 test('methods and paths', async () => {
@@ -81,7 +93,7 @@ test('methods and paths', async () => {
 
 test('methods that nobody knows are refused like those that a path does not take', async () => {
   const ask = async (method, path, key) => {
-    const text = await raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${key ? `Authorization: Bearer ${key}\r\n` : ''}Connection: close\r\n\r\n`);
+    const text = await raw(head(method, path, 'Connection: close\r\n', key ?? ''));
     return [Number(text.slice(9, 12)), text.match(/"code":"(\w+)"/)?.[1]];
   };
   for (const method of ['FOO', 'get', 'PURGE', 'TRACE']) {
@@ -95,7 +107,8 @@ test('methods that nobody knows are refused like those that a path does not take
 test('empty query values match nothing', async () => {
   const own = await t.newWorkspace(), { api } = own;
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
-  const lists = { agents: ['userId'], tools: ['agentId', 'userId'], calls: ['agentId', 'userId'], webhooks: ['userId'], 'knowledge/documents': ['userId'] };
+  const lists = { agents: ['userId'], tools: ['agentId', 'userId'], calls: ['agentId', 'userId'], webhooks: ['userId'],
+    'knowledge/documents': ['userId'] };
   await api('POST', '/v1/tools', { name: 'n', description: 'd', url: 'http://127.0.0.1:9/' });
   await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' });
   for (const [list, names] of Object.entries(lists))
@@ -107,10 +120,12 @@ test('empty query values match nothing', async () => {
   const limited = t.as(agent.apiKey);
   assert.deepEqual((await limited('GET', '/v1/agents?userId=')).body.agents, []);
   assert.deepEqual((await limited('GET', '/v1/calls?agentId=')).body.calls, []);
-  for (const query of ['limit=', 'status=', 'before=']) refused(await api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', query.slice(0, -1));
+  for (const query of ['limit=', 'status=', 'before=']) refused(await api('GET', `/v1/calls?${query}`), 400,
+    'VALIDATION_FAILED', query.slice(0, -1));
   refused(await api('GET', '/v1/voices?limit='), 400, 'VALIDATION_FAILED', 'limit');
   refused(await api('GET', '/v1/voices?gender='), 400, 'VALIDATION_FAILED', 'gender');
-  for (const query of ['provider=', 'language=']) assert.deepEqual((await api('GET', `/v1/voices?${query}`)).body.voices, [], query);
+  for (const query of ['provider=', 'language=']) assert.deepEqual((await api('GET', `/v1/voices?${query}`))
+    .body.voices, [], query);
   refused(await api('GET', '/v1/agents?userId=usr_other'), 403, 'FORBIDDEN');
 });
 
@@ -124,17 +139,19 @@ test('what cannot be read is BAD_REQUEST, as the document says', async () => {
 
 test('what needs no key', async () => {
   const anybody = t.as();
-  for (const path of ['/healthz', '/readyz', '/v1/openapi.json', '/docs', '/metrics']) assert.equal((await anybody('GET', path)).status, 200, path);
+  for (const path of ['/healthz', '/readyz', '/v1/openapi.json', '/docs', '/metrics']) assert.equal(
+    (await anybody('GET', path)).status, 200, path);
 });
 
 test('pipelined requests are answered in order', async () => {
-  const one = (id) => `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\nAuthorization: Bearer ${t.workspace.key}\r\n\r\n`;
-  const got = await raw(['a', 'b', 'c'].map(one).join(''), (text) => text.split('HTTP/1.1 200').length === 4 && text.endsWith('}'));
+  const one = (id) => head('GET', '/v1/me', `X-Request-Id: ${id}\r\n`);
+  const got = await raw(['a', 'b', 'c'].map(one).join(''), (text) => text.split('HTTP/1.1 200')
+    .length === 4 && text.endsWith('}'));
   assert.deepEqual([...got.matchAll(/X-Request-Id: (.)/g)].map((match) => match[1]), ['a', 'b', 'c']);
 });
 
 test('a chunked body', async () => {
-  const got = await raw(`POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.workspace.key}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+  const got = await raw(head('POST', '/v1/agents', 'Transfer-Encoding: chunked\r\nConnection: close\r\n')
     + '8\r\n{"name":\r\n4\r\n"a"}\r\n0\r\n\r\n');
   assert.match(got, /^HTTP\/1\.1 201 /);
 });
@@ -144,14 +161,16 @@ test('idempotency: the same answer for the same body', async () => {
   const first = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
   const again = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
   assert.equal(again.text, first.text);
-  assert.deepEqual([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed'), again.status], [null, 'true', 201]);
+  assert.deepEqual([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed'), again.status],
+    [null, 'true', 201]);
   refused(await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:8/' }, key), 409, 'IDEMPOTENCY_KEY_REUSED');
   assert.equal((await api('GET', '/v1/webhooks')).body.webhooks.length, 1);
   assert.equal((await api('POST', '/v1/agents', { name: 'a' }, key)).status, 201);
   const bad = { 'Idempotency-Key': 'bad' };
   refused(await api('POST', '/v1/agents', {}, bad), 400, 'VALIDATION_FAILED', 'name');
   assert.equal((await api('POST', '/v1/agents', {}, bad)).headers.get('idempotent-replayed'), 'true');
-  refused(await api('POST', '/v1/agents', { name: 'a' }, { 'Idempotency-Key': 'x'.repeat(256) }), 400, 'VALIDATION_FAILED', 'Idempotency-Key');
+  refused(await api('POST', '/v1/agents', { name: 'a' }, { 'Idempotency-Key': 'x'.repeat(256) }), 400,
+    'VALIDATION_FAILED', 'Idempotency-Key');
   refused(await api('POST', '/v1/agents', '{', { 'Idempotency-Key': 'broken' }), 400, 'INVALID_JSON');
 });
 
@@ -170,9 +189,12 @@ test('idempotency: a call is started once, however often it is asked for', async
 test('many writers lose no update', async () => {
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
   const sections = ['voice', 'embed', 'systemTools', 'greetingText', 'systemInstruction'];
-  const bodies = { voice: { voice: { speed: 1.7 } }, embed: { embed: { maxCallSeconds: 77 } }, systemTools: { systemTools: { endCall: true } },
+  const bodies = { voice: { voice: { speed: 1.7 } }, embed: { embed: { maxCallSeconds: 77 } },
+    systemTools: { systemTools: { endCall: true } },
     greetingText: { greetingText: 'g' }, systemInstruction: { systemInstruction: 's' } };
-  await Promise.all(Array.from({ length: 50 }, (_, i) => api('PATCH', `/v1/agents/${agent.id}`, bodies[sections[i % 5]])));
+  await Promise.all(Array.from({ length: 50 }, (_, i) => api('PATCH', `/v1/agents/${agent.id}`,
+    bodies[sections[i % 5]])));
   const now = (await api('GET', `/v1/agents/${agent.id}`)).body.agent;
-  assert.deepEqual([now.voice.speed, now.embed.maxCallSeconds, now.systemTools.endCall, now.greetingText, now.systemInstruction], [1.7, 77, true, 'g', 's']);
+  assert.deepEqual([now.voice.speed, now.embed.maxCallSeconds, now.systemTools.endCall, now.greetingText,
+    now.systemInstruction], [1.7, 77, true, 'g', 's']);
 });

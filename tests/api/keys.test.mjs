@@ -1,21 +1,22 @@
 /* Who may do what: the matrix of operation, kind of key and owner; identity; the catalog. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { refused, startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile, refused } from './contract.mjs';
 
-let t, api, other;
-before(async () => { t = await startApi(); ({ api } = t); other = await t.newWorkspace(); });
-after(() => t.close());
+let other;
+const { t, api } = apiForFile({}, async () => { other = await t.newWorkspace(); });
 
 test('whose key this is', async () => {
   const { body } = await api('GET', '/v1/me');
   assert.equal(body.account, null);
   assert.deepEqual(body.apiKey, { id: t.workspace.keyId, name: 'test' });
-  assert.deepEqual(body.workspaces, [{ id: t.workspace.workspaceId, name: 'Test', balance: 25, currency: 'USD', plan: body.workspaces[0].plan, maxConcurrentCalls: 5 }]);
+  assert.deepEqual(body.workspaces, [{ id: t.workspace.workspaceId, name: 'Test', balance: 25, currency: 'USD',
+    plan: body.workspaces[0].plan, maxConcurrentCalls: 5 }]);
 });
 
 test('no key, a wrong one, a mistyped one', async () => {
-  for (const key of [undefined, 'nonsense', `sk_${'a'.repeat(38)}`, `${t.workspace.key.slice(0, -1)}${t.workspace.key.endsWith('a') ? 'b' : 'a'}`]) {
+  for (const key of [undefined, 'nonsense', `sk_${'a'.repeat(38)}`,
+    `${t.workspace.key.slice(0, -1)}${t.workspace.key.endsWith('a') ? 'b' : 'a'}`]) {
     const answer = await t.as(key)('GET', '/v1/me');
     refused(answer, 401, 'UNAUTHORIZED');
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
@@ -31,11 +32,13 @@ test('every operation by every kind of key', async () => {
     for (const [method, operation] of Object.entries(operations)) {
       const target = path.replace('{id}', 'none').replace('{deliveryId}', 'none');
       const name = operation.operationId;
-      const byAgent = await keys.agent(method.toUpperCase(), target, method === 'get' || method === 'delete' ? undefined : {});
+      const byAgent = await keys.agent(method.toUpperCase(), target,
+        method === 'get' || method === 'delete' ? undefined : {});
       if (name === 'signIn') continue; // looks at no key
       if (either.includes(name)) assert.ok([200, 404].includes(byAgent.status), `${name}: ${byAgent.text}`);
       else refused(byAgent, 403, 'FORBIDDEN');
-      const byPublishable = await keys.publishable(method.toUpperCase(), target, method === 'get' || method === 'delete' ? undefined : {});
+      const byPublishable = await keys.publishable(method.toUpperCase(), target,
+        method === 'get' || method === 'delete' ? undefined : {});
       refused(byPublishable, 403, name === 'startEmbedCall' ? 'EMBED_DISABLED' : 'FORBIDDEN');
     }
   }
@@ -43,7 +46,8 @@ test('every operation by every kind of key', async () => {
 });
 
 test("an agent's own key sees that agent alone, its tools reduced", async () => {
-  const make = async (name) => (await api('POST', '/v1/agents', { name, greetingMode: 'none', tools: [{ name: 't', description: 'd', url: 'http://127.0.0.1:9/' }] })).body.agent;
+  const make = async (name) => (await api('POST', '/v1/agents',
+    { name, greetingMode: 'none', tools: [{ name: 't', description: 'd', url: 'http://127.0.0.1:9/' }] })).body.agent;
   const [one, two] = [await make('one'), await make('two')];
   const own = t.as(one.apiKey);
   const { body: { agents } } = await own('GET', '/v1/agents');
@@ -66,15 +70,18 @@ test('userId: the own workspace, no other', async () => {
     assert.equal((await api('GET', `${path}?userId=${t.workspace.workspaceId}`)).status, 200);
     refused(await api('GET', `${path}?userId=${other.workspaceId}`), 403, 'FORBIDDEN');
   }
-  refused(await api('POST', `/v1/knowledge/documents?userId=${other.workspaceId}`, { name: 'n', text: 'x'.repeat(30) }), 403, 'FORBIDDEN');
+  refused(await api('POST', `/v1/knowledge/documents?userId=${other.workspaceId}`,
+    { name: 'n', text: 'x'.repeat(30) }), 403, 'FORBIDDEN');
 });
 
 test('things of another workspace are not there', async () => {
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
-  const { body: { tool } } = await api('POST', '/v1/tools', { name: 'n', description: 'd', url: 'http://127.0.0.1:9/' });
+  const { body: { tool } } = await api('POST', '/v1/tools',
+    { name: 'n', description: 'd', url: 'http://127.0.0.1:9/' });
   const { body: { webhook } } = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' });
   const { body: { document } } = await api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(30) });
-  for (const path of [`/v1/agents/${agent.id}`, `/v1/tools/${tool.id}`, `/v1/webhooks/${webhook.id}`, `/v1/knowledge/documents/${document.id}`]) {
+  for (const path of [`/v1/agents/${agent.id}`, `/v1/tools/${tool.id}`, `/v1/webhooks/${webhook.id}`,
+    `/v1/knowledge/documents/${document.id}`]) {
     assert.equal((await api('GET', path)).status, 200);
     refused(await other.api('GET', path), 404, 'NOT_FOUND');
     refused(await other.api('DELETE', path), 404, 'NOT_FOUND');
@@ -83,10 +90,12 @@ test('things of another workspace are not there', async () => {
 });
 
 test('a revoked key stops', async () => {
-  const { apiKey } = await t.service.cli('key', 'create', '--workspace', t.workspace.workspaceId, '--name', 'second', '--json');
+  const { apiKey } = await t.service.cli('key', 'create', '--workspace', t.workspace.workspaceId, '--name', 'second',
+    '--json');
   const second = t.as(apiKey.key);
   assert.equal((await second('GET', '/v1/me')).status, 200);
-  await t.service.cli('key', 'revoke', '--key', apiKey.id, '--json').catch(() => t.service.cli('key', 'revoke', apiKey.id));
+  await t.service.cli('key', 'revoke', '--key', apiKey.id, '--json')
+    .catch(() => t.service.cli('key', 'revoke', apiKey.id));
   const deadline = Date.now() + 3000;
   let last;
   do last = await second('GET', '/v1/me'); while (last.status === 200 && Date.now() < deadline);
@@ -95,7 +104,8 @@ test('a revoked key stops', async () => {
 
 test('the catalog has every language of the contract', async () => {
   const { body: { catalog } } = await api('GET', '/v1/catalog');
-  assert.deepEqual(catalog.languages.map((entry) => entry.id), ['en', 'hi', 'hinglish', 'ta', 'te', 'kn', 'ml', 'mr', 'gu', 'bn', 'pa', 'or', 'es', 'fr', 'de', 'it',
+  assert.deepEqual(catalog.languages.map((entry) => entry.id),
+    ['en', 'hi', 'hinglish', 'ta', 'te', 'kn', 'ml', 'mr', 'gu', 'bn', 'pa', 'or', 'es', 'fr', 'de', 'it',
     'pt', 'nl', 'pl', 'ru', 'ja', 'ko', 'zh', 'ar', 'tr', 'id']);
   assert.equal(catalog.languages.find((entry) => entry.id === 'hinglish').iso, 'hi');
   assert.deepEqual(catalog.systemTools.map((entry) => entry.id), ['endCall', 'changeLanguage']);
@@ -115,5 +125,6 @@ test('voices come in pages, with filters', async () => {
   assert.deepEqual(seen, all.slice(0, seen.length));
   const female = (await api('GET', '/v1/voices?gender=female')).body.voices;
   assert.ok(female.every((voice) => voice.gender === 'female'));
-  refused(await api('GET', '/v1/voices?limit=0&gender=x&after=x'), 400, 'VALIDATION_FAILED', 'limit', 'gender', 'after');
+  refused(await api('GET', '/v1/voices?limit=0&gender=x&after=x'), 400, 'VALIDATION_FAILED', 'limit', 'gender',
+    'after');
 });

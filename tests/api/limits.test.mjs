@@ -1,11 +1,10 @@
 /* Rates: a bucket for each key, failed authentications of an address. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { refused, startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile, refused, startApi } from './contract.mjs';
 
-let t;
-before(async () => { t = await startApi({ env: { EARSHOT_RATE_LIMIT: '60', EARSHOT_RATE_BURST: '20', EARSHOT_AUTH_FAIL_LIMIT: '5' } }); });
-after(() => t.close());
+const { t } = apiForFile({ env: { EARSHOT_RATE_LIMIT: '60', EARSHOT_RATE_BURST: '20',
+  EARSHOT_AUTH_FAIL_LIMIT: '5' } });
 
 test('a key has its bucket, told in headers', async () => {
   const own = await t.newWorkspace();

@@ -1,4 +1,5 @@
-/* Host names that never answer: they delay their own tenant's requests, nobody else's, and not the end of the service. */
+/* Host names that never answer: they delay their own tenant's requests, nobody else's, and not the end of the service.
+ * */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { startService, makeWorkspace, until } from '../harness/service.mjs';
@@ -25,7 +26,8 @@ after(async () => {
 async function makeTool(api, host) {
   names.answers[host] = ['127.0.0.1'];
   const url = receiver.url('/ok').replace('127.0.0.1', host);
-  const { status, text, body } = await api('POST', '/v1/tools', { name: host.replace(/\W/g, ''), description: 'd', url, timeoutMs: TIMEOUT_MS });
+  const { status, text, body } = await api('POST', '/v1/tools',
+    { name: host.replace(/\W/g, ''), description: 'd', url, timeoutMs: TIMEOUT_MS });
   assert.equal(status, 201, text);
   return body.tool.id;
 }
@@ -38,10 +40,12 @@ test('names that never answer delay no other tenant, and not the end of the serv
   const before = { ...names.asked };
   let answered = 0;
   const runs = dead.map((id) => hostile('POST', `/v1/tools/${id}/test`, {}).then(() => { answered++; }, () => {}));
-  await until(() => dead.some((_, i) => names.asked[`dead${i}.example`] > before[`dead${i}.example`]), { what: 'a dead name to be asked for' });
+  await until(() => dead.some((_, i) => names.asked[`dead${i}.example`] > before[`dead${i}.example`]),
+    { what: 'a dead name to be asked for' });
   const run = await other('POST', `/v1/tools/${good}/test`, {});
   assert.equal(run.body.success, true, run.text);
-  const saved = await other('PUT', `/v1/tools/${good}`, { url: receiver.url('/ok').replace('127.0.0.1', 'good.example') });
+  const saved = await other('PUT', `/v1/tools/${good}`, { url: receiver.url('/ok')
+    .replace('127.0.0.1', 'good.example') });
   assert.equal(saved.status, 200, saved.text);
   assert.equal(answered, 0);
   const from = Date.now();

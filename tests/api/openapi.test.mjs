@@ -1,11 +1,10 @@
 /* The document itself: whole, consistent, and what the parser does. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startApi } from './contract.mjs';
+import { test } from 'node:test';
+import { apiForFile } from './contract.mjs';
 
-let t, document;
-before(async () => { t = await startApi(); ({ document } = t.contract); });
-after(() => t.close());
+let document;
+const { t } = apiForFile({}, () => { ({ document } = t.contract); });
 
 function* walk(value, path = '#') {
   if (value === null || typeof value !== 'object') return;
@@ -19,13 +18,15 @@ test('every reference leads somewhere, every operation has a name of its own', (
     const target = node.$ref.slice(2).split('/').reduce((at, key) => at?.[key], document);
     assert.ok(target, `${path}: ${node.$ref}`);
   }
-  const names = Object.values(document.paths).flatMap((operations) => Object.values(operations).map((operation) => operation.operationId));
+  const names = Object.values(document.paths).flatMap((operations) => Object.values(operations)
+    .map((operation) => operation.operationId));
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.length >= 35);
 });
 
 test('every schema compiles, every example fits its schema', () => {
-  for (const name of Object.keys(document.components.schemas)) t.contract.ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
+  for (const name of Object.keys(document.components.schemas)) t.contract.ajv.compile(
+    { $ref: `openapi#/components/schemas/${name}` });
   for (const operations of Object.values(document.paths)) {
     for (const { operationId, requestBody } of Object.values(operations)) {
       const media = requestBody?.content['application/json'];

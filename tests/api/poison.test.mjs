@@ -1,5 +1,5 @@
-/* Records that can never be written: the service ends when it is told to, starts again, and every call is ended; what could not be
- * told is named. */
+/* Records that can never be written: the service ends when it is told to, starts again, and every call is ended; what
+ * could not be told is named. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
@@ -23,7 +23,8 @@ async function newCall() {
 }
 
 /* No event about it can be written: its body would be over the ceiling, whatever is left out. */
-const makeUntellable = (id) => sql(service, `UPDATE calls SET metadata_sent = '{"a":"${'x'.repeat(33 * 1024 * 1024)}"}' WHERE id = '${id}';`);
+const makeUntellable = (id) =>
+  sql(service, `UPDATE calls SET metadata_sent = '{"a":"${'x'.repeat(33 * 1024 * 1024)}"}' WHERE id = '${id}';`);
 
 async function restart() {
   await service.restart();
@@ -58,7 +59,8 @@ test('a start ends every call of a killed service, whatever is wrong with one', 
   const ids = [];
   for (let i = 0; i < 4; i++) ids.push(await newCall());
   makeUntellable(ids[1]);
-  sql(service, `UPDATE call_webhooks SET settings = 'spoilt'; UPDATE calls SET user_joined_ms = 1 WHERE id = '${ids[2]}';`);
+  sql(service, `UPDATE call_webhooks SET settings = 'spoilt';
+    UPDATE calls SET user_joined_ms = 1 WHERE id = '${ids[2]}';`);
   await service.stop('SIGKILL');
   await restart();
   await checkEnded(ids);

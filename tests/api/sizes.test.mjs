@@ -2,16 +2,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../harness/service.mjs';
 import { sql } from '../harness/sql.mjs';
-import { refused as refusedWhole, startApi } from './contract.mjs';
+import { apiForFile, refused as refusedWhole } from './contract.mjs';
 
-const CEILINGS = { EARSHOT_WORKSPACE_MAX_AGENTS: '5', EARSHOT_WORKSPACE_MAX_TOOLS: '70', EARSHOT_WORKSPACE_MAX_KEYS: '3', EARSHOT_WORKSPACE_MAX_STORAGE: '42' };
+const CEILINGS = { EARSHOT_WORKSPACE_MAX_AGENTS: '5', EARSHOT_WORKSPACE_MAX_TOOLS: '70',
+  EARSHOT_WORKSPACE_MAX_KEYS: '3', EARSHOT_WORKSPACE_MAX_STORAGE: '42' };
 const endpoint = 'http://127.0.0.1:9/';
-let t;
-before(async () => { t = await startApi({ env: CEILINGS }); });
-after(() => t.close());
+const { t } = apiForFile({ env: CEILINGS });
 
 /* Answers here may be too long to be shown whole. */
 const refused = (answer, ...wanted) => refusedWhole({ ...answer, text: answer.text.slice(0, 300) }, ...wanted);
@@ -38,7 +37,8 @@ async function largeWorkspace() {
   return large;
 }
 
-const memory = (name) => Number(readFileSync(`/proc/${t.service.child.pid}/status`, 'utf8').match(new RegExp(`${name}:\\s+(\\d+) kB`))[1]) * 1024;
+const memory = (name) => Number(readFileSync(`/proc/${t.service.child.pid}/status`, 'utf8')
+  .match(new RegExp(`${name}:\\s+(\\d+) kB`))[1]) * 1024;
 /* The most that was resident since, over what was resident before. */
 async function peakOf(work) {
   writeFileSync(`/proc/${t.service.child.pid}/clear_refs`, '5');
@@ -82,7 +82,8 @@ test('eight of them at once take a few megabytes each, not all they answer', asy
 
 /* Asks and reads nothing; answers the response. */
 const asked = (path, key) => new Promise((resolve, reject) => {
-  const request = get(t.service.url + path, { headers: { Authorization: `Bearer ${key}` }, agent: false }, (response) => { response.pause(); resolve(response); });
+  const request = get(t.service.url + path, { headers: { Authorization: `Bearer ${key}` }, agent: false },
+    (response) => { response.pause(); resolve(response); });
   request.on('error', reject);
 });
 
@@ -105,7 +106,8 @@ test('clients that read slowly hold little, and those that leave hold nothing', 
 
 test('HEAD of a long list is its head', async () => {
   const { key } = await largeWorkspace();
-  const response = await fetch(`${t.service.url}/v1/agents`, { method: 'HEAD', headers: { Authorization: `Bearer ${key}` } });
+  const response = await fetch(`${t.service.url}/v1/agents`,
+    { method: 'HEAD', headers: { Authorization: `Bearer ${key}` } });
   assert.equal(response.status, 200);
   assert.equal((await response.text()).length, 0);
 });
@@ -135,7 +137,8 @@ test('a large workspace does not hold the writer: others are served between its 
   let isOver = false;
   const edits = (async () => {
     let count = 0;
-    for (; !isOver; count++) assert.equal((await api('PATCH', `/v1/agents/${agents[0].id}`, { name: `Agent ${count}` })).status, 200);
+    for (; !isOver; count++) assert.equal((await api('PATCH', `/v1/agents/${agents[0].id}`, { name: `Agent ${count}` }))
+      .status, 200);
     return count;
   })();
   const took = [];
@@ -154,12 +157,15 @@ test('a removed tool or document is in no agent', async () => {
   const { api } = await t.newWorkspace();
   const [shared, gone] = [await made(api, '/v1/tools', { name: 'shared', description: 'd', url: endpoint }),
     await made(api, '/v1/tools', { name: 'gone', description: 'd', url: endpoint })];
-  const document = await made(api, '/v1/knowledge/documents', { name: 'Page', text: 'We are open from nine to five, every day of the week.' });
-  const agent = await made(api, '/v1/agents', { name: 'x', systemInstruction: 'Use @gone and @Shared.', toolIds: [gone.id], documentIds: [document.id] });
+  const document = await made(api, '/v1/knowledge/documents',
+    { name: 'Page', text: 'We are open from nine to five, every day of the week.' });
+  const agent = await made(api, '/v1/agents', { name: 'x', systemInstruction: 'Use @gone and @Shared.',
+    toolIds: [gone.id], documentIds: [document.id] });
   assert.deepEqual(agent.tools.map((tool) => tool.name), ['gone', 'shared']);
   await api('DELETE', `/v1/tools/${gone.id}`);
   await api('DELETE', `/v1/knowledge/documents/${document.id}`);
-  for (const read of [(await api('GET', `/v1/agents/${agent.id}`)).body.agent, (await api('GET', '/v1/agents')).body.agents[0],
+  for (const read of [(await api('GET', `/v1/agents/${agent.id}`)).body.agent,
+    (await api('GET', '/v1/agents')).body.agents[0],
     (await api('PATCH', `/v1/agents/${agent.id}`, { name: 'y' })).body.agent]) {
     assert.deepEqual(read.toolIds, []);
     assert.deepEqual(read.documentIds, []);
@@ -171,7 +177,8 @@ test('agents, tools and what they hold have ceilings, and nothing is made over t
   const { api } = await t.newWorkspace();
   for (let n = 0; n < 4; n++) await made(api, '/v1/agents', { name: `${n}` });
   const fifth = await made(api, '/v1/agents', { name: 'fifth' });
-  refused(await api('POST', '/v1/agents', { name: 'sixth', tools: [{ name: 'x', description: 'd', url: endpoint }] }), 409, 'AGENT_LIMIT_REACHED');
+  refused(await api('POST', '/v1/agents', { name: 'sixth', tools: [{ name: 'x', description: 'd', url: endpoint }] }),
+    409, 'AGENT_LIMIT_REACHED');
   assert.deepEqual((await api('GET', '/v1/tools')).body.tools, []);
   const same = { 'Idempotency-Key': 'the sixth' };
   refused(await api('POST', '/v1/agents', { name: 'sixth' }, same), 409, 'AGENT_LIMIT_REACHED');
@@ -180,13 +187,16 @@ test('agents, tools and what they hold have ceilings, and nothing is made over t
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   assert.equal((await api('GET', '/v1/agents')).body.agents.length, 5);
 
-  const entries = (count, offset = 0) => Array.from({ length: count }, (_, n) => ({ name: `t${n + offset}`, description: 'd', url: endpoint }));
+  const entries = (count, offset = 0) => Array.from({ length: count },
+    (_, n) => ({ name: `t${n + offset}`, description: 'd', url: endpoint }));
   await api('PATCH', `/v1/agents/${fifth.id}`, { tools: entries(69) });
-  refused(await api('PATCH', `/v1/agents/${fifth.id}`, { name: 'changed', tools: entries(2, 69) }), 409, 'TOOL_LIMIT_REACHED');
+  refused(await api('PATCH', `/v1/agents/${fifth.id}`, { name: 'changed', tools: entries(2, 69) }), 409,
+    'TOOL_LIMIT_REACHED');
   assert.equal((await api('GET', `/v1/agents/${fifth.id}`)).body.agent.name, 'fifth');
   const last = await made(api, '/v1/tools', { name: 'last', description: 'd', url: endpoint });
   refused(await api('POST', '/v1/tools', { name: 'over', description: 'd', url: endpoint }), 409, 'TOOL_LIMIT_REACHED');
-  assert.equal((await api('PUT', `/v1/tools/${last.id}`, { description: 'Longer than before, and still no tool more.' })).status, 200);
+  assert.equal((await api('PUT', `/v1/tools/${last.id}`,
+    { description: 'Longer than before, and still no tool more.' })).status, 200);
   await api('DELETE', `/v1/tools/${last.id}`);
   await made(api, '/v1/tools', { name: 'again', description: 'd', url: endpoint });
 });
@@ -197,7 +207,8 @@ test('what agents and tools hold is counted in bytes, exactly', async () => {
   const [first, ...others] = answers.filter((answer) => answer.status === 201).map((answer) => answer.body.tool);
   for (const answer of answers) if (answer.status !== 201) refused(answer, 409, 'STORAGE_LIMIT_REACHED');
   const least = 40 * 4 * 4000, most = least + 40 * 100; /* of a tool */
-  assert.ok((1 + others.length) * least <= 42 * MIB && (2 + others.length) * most > 42 * MIB, `${1 + others.length} tools`);
+  assert.ok((1 + others.length) * least <= 42 * MIB && (2 + others.length) * most > 42 * MIB,
+    `${1 + others.length} tools`);
   const more = [...largeParams, ...largeParams.slice(0, 10).map((row) => ({ ...row, key: `more_${row.key}` }))];
   let over;
   for (const tool of [first, ...others]) { /* each takes 160 KB more */
@@ -226,7 +237,8 @@ test('an agent with the largest tools is called, and its calls hold them once', 
 
 /* 640 turns of 16,000 characters for each call of a workspace: a day of talk. */
 const talk = (workspaceId) => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 639)
-  INSERT INTO call_turns (call_id, position, role, text, at_ms) SELECT c.id, n.i, 'user', replace('__________' || n.i, '_', '${'x'.repeat(1600)}'), 1
+  INSERT INTO call_turns (call_id, position, role, text, at_ms) SELECT c.id, n.i, 'user',
+    replace('__________' || n.i, '_', '${'x'.repeat(1600)}'), 1
   FROM calls c, n WHERE c.workspace_id = '${workspaceId}'`;
 
 test('calls with long transcripts are whole, alone and in a list, and take little memory', async () => {
@@ -237,7 +249,8 @@ test('calls with long transcripts are whole, alone and in a list, and take littl
   for (const id of ids) await api('POST', `/v1/calls/${id}/end`);
   sql(t.service, talk(workspaceId));
   const [peak, answers] = await peakOf(async () => {
-    const lists = await Promise.all([0, 1, 2].map(() => fetch(`${t.service.url}/v1/calls?limit=10`, { headers: { Authorization: `Bearer ${key}` } })));
+    const lists = await Promise.all([0, 1, 2].map(() => fetch(`${t.service.url}/v1/calls?limit=10`,
+      { headers: { Authorization: `Bearer ${key}` } })));
     return Promise.all(lists.map((list) => list.json()));
   });
   if (process.env.SHOW) console.log(peak / MIB);
@@ -245,7 +258,8 @@ test('calls with long transcripts are whole, alone and in a list, and take littl
   for (const answer of answers) {
     assert.deepEqual([answer.total, answer.nextCursor], [10, null]);
     assert.deepEqual(answer.calls.map((call) => call.id).sort(), [...ids].sort());
-    for (const call of answer.calls) assert.deepEqual(call.transcript.map((turn) => turn.text.slice(16000)), Array.from({ length: 640 }, (_, n) => `${n}`));
+    for (const call of answer.calls) assert.deepEqual(call.transcript.map((turn) => turn.text.slice(16000)),
+      Array.from({ length: 640 }, (_, n) => `${n}`));
   }
   const one = await api('GET', `/v1/calls/${ids[3]}`);
   assert.deepEqual(one.body.call, answers[0].calls.find((call) => call.id === ids[3]));

@@ -1,13 +1,11 @@
 /* A row that cannot be read: its workspace's lists go on without it, and the operator is told. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../harness/service.mjs';
 import { sql } from '../harness/sql.mjs';
-import { refused, startApi } from './contract.mjs';
+import { apiForFile, refused } from './contract.mjs';
 
-let t, api;
-before(async () => { t = await startApi(); ({ api } = t); });
-after(() => t.close());
+const { t, api } = apiForFile();
 
 const make = async (path, body) => Object.values((await api('POST', path, body)).body)[0].id;
 const ids = async (path) => Object.values((await api('GET', path)).body)[0].map(({ id }) => id);

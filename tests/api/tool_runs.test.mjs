@@ -1,5 +1,5 @@
-/* Tools of different workspaces at the same endpoints: each workspace has connections of its own, and endpoints that hang hold only their
- * own workspace's place. */
+/* Tools of different workspaces at the same endpoints: each workspace has connections of its own, and endpoints that
+ * hang hold only their own workspace's place. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
@@ -43,7 +43,8 @@ after(async () => {
 });
 
 async function makeTool(api, path, more = {}) {
-  const { status, text, body } = await api('POST', '/v1/tools', { name: `t${Math.random().toString(36).slice(2)}`, description: 'd', url: endpoint.url(path),
+  const { status, text, body } = await api('POST', '/v1/tools',
+    { name: `t${Math.random().toString(36).slice(2)}`, description: 'd', url: endpoint.url(path),
     timeoutMs: 30000, ...more });
   assert.equal(status, 201, text);
   return body.tool.id;
@@ -62,11 +63,13 @@ test('no connection carries the requests of two workspaces', async () => {
 });
 
 test('endpoints that hang hold only their own workspace back', async () => {
-  const hanging = await makeTool(first, '/hang'), good = await makeTool(second, '/good'), own = await makeTool(first, '/own');
+  const hanging = await makeTool(first, '/hang'), good = await makeTool(second, '/good'),
+    own = await makeTool(first, '/own');
   const atHang = () => endpoint.connections.filter(({ paths }) => paths.at(-1) === '/hang');
   const hung = () => atHang().length;
   let answered = 0;
-  const runs = Array.from({ length: 3 * PER_WORKSPACE }, () => run(first, hanging).then(() => { answered++; }, () => {}));
+  const runs = Array.from({ length: 3 * PER_WORKSPACE }, () => run(first, hanging)
+    .then(() => { answered++; }, () => {}));
   await until(() => hung() === PER_WORKSPACE, { what: 'the hanging endpoints to be asked' });
   const late = run(first, own).catch(() => null);
   for (let i = 0; i < 5; i++) assert.equal((await run(second, good)).success, true);

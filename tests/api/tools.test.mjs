@@ -1,13 +1,11 @@
 /* /v1/tools: fields, secrets, addresses, the test run. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { after, before, test } from 'node:test';
-import { iso, refused, startApi } from './contract.mjs';
+import { after, test } from 'node:test';
+import { apiForFile, iso, refused } from './contract.mjs';
 
-let t, api, endpoint, seen;
-before(async () => {
-  t = await startApi();
-  ({ api } = t);
+let endpoint, seen;
+const { t, api } = apiForFile({}, async () => {
   endpoint = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => { body += part; });
@@ -19,11 +17,12 @@ before(async () => {
   });
   await new Promise((listening) => endpoint.listen(0, '127.0.0.1', listening));
 });
-after(async () => { endpoint.close(); await t.close(); });
+after(() => endpoint.close());
 
 const url = (path) => `http://127.0.0.1:${endpoint.address().port}${path}`;
 const create = async (fields = {}) => {
-  const answer = await api('POST', '/v1/tools', { name: 'Order Status!', description: 'Looks up an order.', url: url('/orders'), ...fields });
+  const answer = await api('POST', '/v1/tools', { name: 'Order Status!', description: 'Looks up an order.',
+    url: url('/orders'), ...fields });
   assert.equal(answer.status, 201, answer.text);
   return answer.body.tool;
 };
@@ -33,23 +32,29 @@ test('defaults and the saved name', async () => {
   assert.match(tool.id, /^tool_/);
   assert.equal(tool.name, 'order_status_');
   assert.equal(tool.agentId, null);
-  assert.deepEqual([tool.kind, tool.method, tool.auth, tool.authKeyHeader, tool.timeoutMs], ['during_call', 'GET', 'none', 'X-API-Key', 10000]);
+  assert.deepEqual([tool.kind, tool.method, tool.auth, tool.authKeyHeader, tool.timeoutMs],
+    ['during_call', 'GET', 'none', 'X-API-Key', 10000]);
   assert.deepEqual([tool.params, tool.headers, tool.outputs], [[], [], []]);
   assert.match(tool.createdAt, iso);
   assert.deepEqual((await api('GET', `/v1/tools/${tool.id}`)).body.tool, tool);
 });
 
 test('every fault is told', async () => {
-  refused(await api('POST', '/v1/tools', { name: 'x'.repeat(129), url: 'nothing', timeoutMs: 499, params: [{ value: 'v' }], headers: [{ key: 'a b' }], auth: 'x' }), 400,
+  refused(await api('POST', '/v1/tools', { name: 'x'.repeat(129), url: 'nothing', timeoutMs: 499,
+    params: [{ value: 'v' }], headers: [{ key: 'a b' }], auth: 'x' }), 400,
     'VALIDATION_FAILED', 'name', 'description', 'url', 'timeoutMs', 'params[0].key', 'headers[0].key', 'auth');
 });
 
 test('header names that frame or route a request are refused wherever one can be given', async () => {
-  for (const name of ['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE', 'Trailer', 'Expect', 'Proxy-Authorization', 'X-Service-Event', 'a b']) {
+  for (const name of ['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE',
+    'Trailer', 'Expect', 'Proxy-Authorization', 'X-Service-Event', 'a b']) {
     const fields = { name: 'n', description: 'd', url: url('/') };
-    refused(await api('POST', '/v1/tools', { ...fields, headers: [{ key: name, value: '1' }] }), 400, 'VALIDATION_FAILED', 'headers[0].key');
-    refused(await api('POST', '/v1/tools', { ...fields, auth: 'api_key', authToken: 't', authKeyHeader: name }), 400, 'VALIDATION_FAILED', 'authKeyHeader');
-    refused(await api('POST', '/v1/agents', { name: 'a', tools: [{ ...fields, authKeyHeader: name }] }), 400, 'VALIDATION_FAILED', 'tools[0].authKeyHeader');
+    refused(await api('POST', '/v1/tools', { ...fields, headers: [{ key: name, value: '1' }] }), 400,
+      'VALIDATION_FAILED', 'headers[0].key');
+    refused(await api('POST', '/v1/tools', { ...fields, auth: 'api_key', authToken: 't', authKeyHeader: name }), 400,
+      'VALIDATION_FAILED', 'authKeyHeader');
+    refused(await api('POST', '/v1/agents', { name: 'a', tools: [{ ...fields, authKeyHeader: name }] }), 400,
+      'VALIDATION_FAILED', 'tools[0].authKeyHeader');
   }
 });
 
@@ -77,25 +82,30 @@ test('agentId cannot be sent in an update, other fields merge', async () => {
 });
 
 test('only public addresses, in whatever spelling', async () => {
-  for (const bad of ['http://10.1.2.3/', 'http://192.168.0.1/', 'http://[fe80::1]/', 'http://2130706689/', 'http://0300.0250.0.1/', 'http://[64:ff9b::a00:1]/',
+  for (const bad of ['http://10.1.2.3/', 'http://192.168.0.1/', 'http://[fe80::1]/', 'http://2130706689/',
+    'http://0300.0250.0.1/', 'http://[64:ff9b::a00:1]/',
     'http://name.invalid/', 'http://{{host}}/', 'gopher://127.0.0.1/'])
     refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: bad }), 400, 'URL_NOT_ALLOWED');
   await create({ url: url('/{{path}}?q={{q}}') });
 });
 
 test('an agent that is none, a name that is taken', async () => {
-  refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: url('/'), agentId: 'ua_none' }), 404, 'NOT_FOUND');
+  refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: url('/'), agentId: 'ua_none' }), 404,
+    'NOT_FOUND');
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
   await create({ agentId: agent.id, name: 'same' });
   const other = await create({ agentId: agent.id, name: 'other' });
-  refused(await api('POST', '/v1/tools', { name: 'SAME', description: 'd', url: url('/'), agentId: agent.id }), 409, 'TOOL_NAME_TAKEN');
+  refused(await api('POST', '/v1/tools', { name: 'SAME', description: 'd', url: url('/'), agentId: agent.id }), 409,
+    'TOOL_NAME_TAKEN');
   refused(await api('PUT', `/v1/tools/${other.id}`, { name: 'same' }), 409, 'TOOL_NAME_TAKEN');
   const list = await api('GET', `/v1/tools?agentId=${agent.id}`);
   assert.deepEqual(list.body.tools.map((tool) => tool.name), ['other', 'same']);
 });
 
 test('a test run: placeholders, query, headers, the answer', async () => {
-  const tool = await create({ url: url('/orders/{{number}}'), params: [{ key: 'number', value: '7' }, { key: 'q', value: 'x y' }], headers: [{ key: 'X-Team', value: 'a-{{q}}' }] });
+  const tool = await create({ url: url('/orders/{{number}}'),
+    params: [{ key: 'number', value: '7' }, { key: 'q', value: 'x y' }],
+    headers: [{ key: 'X-Team', value: 'a-{{q}}' }] });
   const answer = (await api('POST', `/v1/tools/${tool.id}/test`, { params: { number: '4/2' } })).body;
   assert.deepEqual([answer.success, answer.status, answer.data], [true, 200, { state: 'shipped' }]);
   assert.equal(seen.headers['x-service-test-call'], 'true');

@@ -1,19 +1,24 @@
-/* The three kinds of receivers of one call's events: what each gets, how it is signed, and what the call says of it afterwards. */
+/* The three kinds of receivers of one call's events: what each gets, how it is signed, and what the call says of it
+ * afterwards. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startService, makeWorkspace, until } from '../harness/service.mjs';
 import { startReceiver, sign } from '../harness/receiver.mjs';
 
-const STANDIN = Object.fromEntries(['STT', 'TTS', 'LLM'].map((kind) => [`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true']));
+const STANDIN = Object.fromEntries(['STT', 'TTS', 'LLM'].map((kind) =>
+  [`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true']));
 
 test('subscription, agent and call each get their events', async () => {
   const receiver = await startReceiver();
-  const service = await startService({ env: { ...STANDIN, EARSHOT_WEBHOOKS_PAUSE_SCALE: '10000', EARSHOT_RTC_PORT: '0' } });
+  const service = await startService({ env: { ...STANDIN, EARSHOT_WEBHOOKS_PAUSE_SCALE: '10000',
+    EARSHOT_RTC_PORT: '0' } });
   try {
     const { api } = await makeWorkspace(service);
-    const { agent } = (await api('POST', '/v1/agents', { name: 'A', greetingMode: 'none', stt: { provider: 'standin-stt' },
+    const { agent } = (await api('POST', '/v1/agents', { name: 'A', greetingMode: 'none',
+      stt: { provider: 'standin-stt' },
       voice: { provider: 'standin-tts' }, llm: { provider: 'standin-llm' }, webhookUrl: receiver.url('/agent') })).body;
-    const { webhook } = (await api('POST', '/v1/webhooks', { url: receiver.url('/subscription'), events: ['call.started', 'call.ended'] })).body;
+    const { webhook } = (await api('POST', '/v1/webhooks', {
+      url: receiver.url('/subscription'), events: ['call.started', 'call.ended'] })).body;
     const started = (await api('POST', '/v1/calls', { agentId: agent.id, metadata: { order: 7 }, webhooks: [
       { url: receiver.url('/signed'), secret: 'of the call' },
       { url: receiver.url('/ended'), events: ['call.ended'] },
@@ -51,7 +56,8 @@ test('subscription, agent and call each get their events', async () => {
       assert.deepEqual(event.call.metadata, { order: 7, agentId: agent.id, userId: agent.userId });
       assert.equal(event.call.id, started.callId);
     }
-    const order = receiver.of('/agent').map(({ body }) => JSON.parse(body)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    const order = receiver.of('/agent').map(({ body }) => JSON.parse(body))
+      .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
     assert.deepEqual(order.map((event) => event.type), ['call.started', 'call.agent_joined', 'call.ended']);
     assert.equal(new Set(order.map((event) => event.createdAt)).size, 3);
   } finally {

@@ -1,5 +1,5 @@
-/* The functions of docs/webhooks.md verify what Earshot's own signature says, and nothing else. Each is cut out of the page and
- * run by a driver that reads cases (secret, timestamp, signature, body) and prints true or false for each. */
+/* The functions of docs/webhooks.md verify what Earshot's own signature says, and nothing else. Each is cut out of the
+ * page and run by a driver that reads cases (secret, timestamp, signature, body) and prints true or false for each. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -42,32 +42,39 @@ const has = (program) => spawnSync(program, [program === 'go' ? 'version' : '--v
 /* How each language's function is called once: arguments secret, timestamp, signature, body; prints true or false. */
 const languages = {
   js: { needs: 'node', build: (dir) => {
-    writeFileSync(join(dir, 'verify.cjs'), `${snippet('js')}const [, , s, t, g, b] = process.argv;\nconsole.log(verify(s, t, g, Buffer.from(b)));\n`);
+    writeFileSync(join(dir, 'verify.cjs'),
+      `${snippet('js')}const [, , s, t, g, b] = process.argv;\nconsole.log(verify(s, t, g, Buffer.from(b)));\n`);
     return [process.execPath, join(dir, 'verify.cjs')];
   } },
   python: { needs: 'python3', build: (dir) => {
-    writeFileSync(join(dir, 'verify.py'), `${snippet('python')}\nimport sys\nprint(str(verify(*sys.argv[1:4], sys.argv[4].encode())).lower())\n`);
+    writeFileSync(join(dir, 'verify.py'),
+      `${snippet('python')}\nimport sys\nprint(str(verify(*sys.argv[1:4], sys.argv[4].encode())).lower())\n`);
     return ['python3', join(dir, 'verify.py')];
   } },
   go: { needs: 'go', build: (dir) => {
     mkdirSync(join(dir, 'webhook'));
     writeFileSync(join(dir, 'go.mod'), 'module example\n\ngo 1.19\n');
     writeFileSync(join(dir, 'webhook/webhook.go'), snippet('go'));
-    writeFileSync(join(dir, 'main.go'), 'package main\n\nimport (\n\t"example/webhook"\n\t"fmt"\n\t"os"\n)\n\nfunc main() {\n'
+    writeFileSync(join(dir, 'main.go'),
+      'package main\n\nimport (\n\t"example/webhook"\n\t"fmt"\n\t"os"\n)\n\nfunc main() {\n'
       + '\ta := os.Args\n\tfmt.Println(webhook.Verify(a[1], a[2], a[3], []byte(a[4])))\n}\n');
-    execFileSync('go', ['build', '-o', 'verify', '.'], { cwd: dir, env: { ...process.env, GOFLAGS: '-mod=mod', GOPROXY: 'off' } });
+    execFileSync('go', ['build', '-o', 'verify', '.'], { cwd: dir,
+      env: { ...process.env, GOFLAGS: '-mod=mod', GOPROXY: 'off' } });
     return [join(dir, 'verify')];
   } },
   c: { needs: 'cc', build: (dir) => {
-    writeFileSync(join(dir, 'verify.c'), `${snippet('c')}\nint main(int argc, char **argv)\n{\n    if (argc != 5)\n        return 2;\n`
-      + '    puts(verify(argv[1], argv[2], argv[3], argv[4], strlen(argv[4])) ? "true" : "false");\n    return 0;\n}\n');
+    writeFileSync(join(dir, 'verify.c'),
+      `${snippet('c')}\nint main(int argc, char **argv)\n{\n    if (argc != 5)\n        return 2;\n`
+      + '    puts(verify(argv[1], argv[2], argv[3], argv[4], strlen(argv[4])) ? "true" : "false");\n'
+      + '    return 0;\n}\n');
     execFileSync('cc', ['-Wall', '-Wextra', '-Werror', '-o', 'verify', 'verify.c', '-lcrypto'], { cwd: dir });
     return [join(dir, 'verify')];
   } },
 };
 
 for (const [language, { needs, build }] of Object.entries(languages)) {
-  test(`docs: ${language} verifies`, { skip: process.env.TEST_DATABASE === 'postgresql' ? 'no database is in it' : !has(needs) && `no ${needs} here` }, () => {
+  test(`docs: ${language} verifies`, { skip: process.env.TEST_DATABASE === 'postgresql'
+    ? 'no database is in it' : !has(needs) && `no ${needs} here` }, () => {
     const dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
     try {
       const [program, ...first] = build(dir);

@@ -1,5 +1,6 @@
 /* No event is lost when the service is killed at a random moment: every stored one is delivered or has used up its
- * attempts, none is invented, repeated ones are the same bytes under the same id. KILLS: how often (20; bench: 1,000). */
+ * attempts, none is invented, repeated ones are the same bytes under the same id. KILLS: how often (20; bench: 1,000).
+ * */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startService, makeWorkspace, client, until } from '../harness/service.mjs';
@@ -7,12 +8,14 @@ import { startReceiver, sign } from '../harness/receiver.mjs';
 
 const KILLS = Number(process.env.KILLS ?? 20);
 const SECRET = 'whsec_0123456789abcdef';
-const STANDIN = Object.fromEntries(['STT', 'TTS', 'LLM'].map((kind) => [`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true']));
+const STANDIN = Object.fromEntries(['STT', 'TTS', 'LLM'].map((kind) =>
+  [`EARSHOT_ENGINE_STANDIN_${kind}_ENABLED`, 'true']));
 
 async function everyDelivery(api, webhookId) {
   const all = [];
   for (let before = ''; ;) {
-    const { status, body } = await api('GET', `/v1/webhooks/${webhookId}/deliveries?limit=100${before ? `&before=${before}` : ''}`);
+    const { status, body } =
+      await api('GET', `/v1/webhooks/${webhookId}/deliveries?limit=100${before ? `&before=${before}` : ''}`);
     assert.equal(status, 200, JSON.stringify(body));
     all.push(...body.deliveries);
     if (!body.nextCursor) return all;
@@ -52,7 +55,8 @@ test(`nothing is lost by ${KILLS} kills`, { timeout: 60000 + KILLS * 10000 }, as
       voice: { provider: 'standin-tts' }, llm: { provider: 'standin-llm' } })).body.agent;
     const hooks = {};
     for (const path of ['/ok', '/fail', '/flaky'])
-      hooks[path] = (await api('POST', '/v1/webhooks', { url: receiver.url(path), events: ['*'], secret: SECRET })).body.webhook.id;
+      hooks[path] = (await api('POST', '/v1/webhooks', { url: receiver.url(path), events: ['*'], secret: SECRET }))
+        .body.webhook.id;
     for (let kill = 0; kill < KILLS; kill++) {
       let dead = false;
       const writers = [1, 2].map(() => makeEvents(service, key, agent.id, () => dead));
@@ -94,7 +98,8 @@ async function checkLogs(logs, receiver) {
     for (const { id } of receiver.of(path)) received.set(id, (received.get(id) ?? 0) + 1);
     for (const { eventId, state, attempts } of log) {
       assert.equal(state, path === '/fail' ? 'failed' : 'delivered', `${path} ${eventId}`);
-      assert.ok(received.get(eventId) >= attempts, `${path} ${eventId}: ${received.get(eventId)} of ${attempts} arrived`);
+      assert.ok(received.get(eventId) >= attempts,
+        `${path} ${eventId}: ${received.get(eventId)} of ${attempts} arrived`);
       if (path === '/fail') assert.equal(attempts, 4);
     }
   }

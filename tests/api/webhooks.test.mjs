@@ -2,23 +2,24 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { until } from '../harness/service.mjs';
-import { refused, startApi } from './contract.mjs';
+import { apiForFile, refused } from './contract.mjs';
 
-let t, api, receiver;
+let receiver;
 const received = [];
-before(async () => {
-  t = await startApi();
-  ({ api } = t);
+const { t, api } = apiForFile({}, async () => {
   receiver = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => { body += part; });
-    request.on('end', () => { received.push({ headers: request.headers, body, url: request.url }); response.end('ok'); });
+    request.on('end', () => { 
+      received.push({ headers: request.headers, body, url: request.url });
+      response.end('ok');
+    });
   });
   await new Promise((listening) => receiver.listen(0, '127.0.0.1', listening));
 });
-after(async () => { receiver.close(); await t.close(); });
+after(() => receiver.close());
 
 const url = (path = '/hook') => `http://127.0.0.1:${receiver.address().port}${path}`;
 const create = async (fields = {}) => {
@@ -37,23 +38,29 @@ test('the secret is shown in full once', async () => {
 });
 
 test('faults', async () => {
-  refused(await api('POST', '/v1/webhooks', { events: [], enabled: 'yes', secret: 'short' }), 400, 'VALIDATION_FAILED', 'url', 'events', 'enabled', 'secret');
-  refused(await api('POST', '/v1/webhooks', { url: url(), events: ['call.ended', 'call.none'] }), 400, 'VALIDATION_FAILED', 'events[1]');
+  refused(await api('POST', '/v1/webhooks', { events: [], enabled: 'yes', secret: 'short' }), 400, 'VALIDATION_FAILED',
+    'url', 'events', 'enabled', 'secret');
+  refused(await api('POST', '/v1/webhooks', { url: url(), events: ['call.ended', 'call.none'] }), 400,
+    'VALIDATION_FAILED', 'events[1]');
   refused(await api('POST', '/v1/webhooks', { url: 'http://10.0.0.1/' }), 400, 'URL_NOT_ALLOWED');
   assert.deepEqual((await create({ events: ['call.ended', '*'] })).events, ['*']);
 });
 
 test('update, rotation, removal', async () => {
   const webhook = await create({ events: ['call.ended'] });
-  const changed = (await api('PATCH', `/v1/webhooks/${webhook.id}`, { enabled: false, events: ['call.started'] })).body.webhook;
-  assert.deepEqual([changed.enabled, changed.events, changed.secret], [false, ['call.started'], `********${webhook.secret.slice(-4)}`]);
+  const changed = (await api('PATCH', `/v1/webhooks/${webhook.id}`, { enabled: false, events: ['call.started'] }))
+    .body.webhook;
+  assert.deepEqual([changed.enabled, changed.events, changed.secret],
+    [false, ['call.started'], `********${webhook.secret.slice(-4)}`]);
   const same = (await api('PATCH', `/v1/webhooks/${webhook.id}`, changed)).body.webhook;
   assert.deepEqual([same.enabled, same.events, same.secret], [changed.enabled, changed.events, changed.secret]);
-  const rotated = (await api('PATCH', `/v1/webhooks/${webhook.id}`, { rotateSecret: true, enabled: null })).body.webhook;
+  const rotated = (await api('PATCH', `/v1/webhooks/${webhook.id}`, { rotateSecret: true, enabled: null }))
+    .body.webhook;
   assert.match(rotated.secret, /^whsec_[A-Za-z0-9]{32}$/);
   assert.notEqual(rotated.secret, webhook.secret);
   assert.equal(rotated.enabled, true);
-  refused(await api('PATCH', `/v1/webhooks/${webhook.id}`, { rotateSecret: 1, url: null }), 400, 'VALIDATION_FAILED', 'rotateSecret', 'url');
+  refused(await api('PATCH', `/v1/webhooks/${webhook.id}`, { rotateSecret: 1, url: null }), 400, 'VALIDATION_FAILED',
+    'rotateSecret', 'url');
   assert.deepEqual((await api('DELETE', `/v1/webhooks/${webhook.id}`)).body, { ok: true, id: webhook.id });
   refused(await api('GET', `/v1/webhooks/${webhook.id}`), 404, 'NOT_FOUND');
 });
@@ -67,12 +74,14 @@ test('at most 50 in a workspace', async () => {
 
 test('event types', async () => {
   const { body: { events } } = await api('GET', '/v1/webhooks/events');
-  assert.deepEqual(events.map((event) => event.type), ['call.started', 'call.agent_joined', 'call.user_joined', 'call.user_left', 'transcript.user',
-    'transcript.assistant', 'call.error', 'call.ended', 'webhook.test']);
+  assert.deepEqual(events.map((event) => event.type), ['call.started', 'call.agent_joined', 'call.user_joined',
+    'call.user_left', 'transcript.user', 'transcript.assistant', 'call.error', 'call.ended', 'webhook.test']);
 });
 
-const isSigned = (delivery, secret) => delivery.headers['x-service-signature'] ===
-  `sha256=${createHmac('sha256', secret).update(`${delivery.headers['x-service-timestamp']}.${delivery.body}`).digest('hex')}`;
+const isSigned = ({ headers, body }, secret) => {
+  const hmac = createHmac('sha256', secret).update(`${headers['x-service-timestamp']}.${body}`);
+  return headers['x-service-signature'] === `sha256=${hmac.digest('hex')}`;
+};
 
 test('a test event is signed and answered', async () => {
   const webhook = await create({ url: url('/test-event') });
@@ -80,7 +89,8 @@ test('a test event is signed and answered', async () => {
   const delivery = received.find((entry) => entry.url === '/test-event');
   assert.ok(isSigned(delivery, webhook.secret));
   const event = JSON.parse(delivery.body);
-  assert.deepEqual([event.type, event.data, event.call], ['webhook.test', { subscriptionId: webhook.id }, { id: null, roomName: null, metadata: {} }]);
+  assert.deepEqual([event.type, event.data, event.call], ['webhook.test', { subscriptionId: webhook.id },
+    { id: null, roomName: null, metadata: {} }]);
   assert.equal(delivery.headers['x-service-delivery'], event.id);
   const dead = await create({ url: 'http://127.0.0.1:9/' });
   const { body } = await api('POST', `/v1/webhooks/${dead.id}/test`);
@@ -90,19 +100,25 @@ test('a test event is signed and answered', async () => {
 
 test('a call tells its subscribers, and the log shows it', async () => {
   const webhook = await create({ url: url('/log'), events: ['call.started', 'call.ended'] });
-  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a', greetingMode: 'none', webhookUrl: url('/agent') });
-  const { body: { callId } } = await api('POST', '/v1/calls', { agentId: agent.id, metadata: { order: 7 }, webhooks: [{ url: url('/call'), events: ['call.ended'] }] });
+  const { body: { agent } } = await api('POST', '/v1/agents',
+    { name: 'a', greetingMode: 'none', webhookUrl: url('/agent') });
+  const { body: { callId } } = await api('POST', '/v1/calls',
+    { agentId: agent.id, metadata: { order: 7 }, webhooks: [{ url: url('/call'), events: ['call.ended'] }] });
   await api('POST', `/v1/calls/${callId}/end`);
-  const of = (path) => received.filter((entry) => entry.url === path).map((entry) => JSON.parse(entry.body)).filter((event) => event.call.id === callId);
-  await until(() => of('/log').length >= 2 && of('/agent').length >= 2 && of('/call').length >= 1, { what: 'the deliveries' });
+  const of = (path) => received.filter((entry) => entry.url === path).map((entry) => JSON.parse(entry.body))
+    .filter((event) => event.call.id === callId);
+  await until(() => of('/log').length >= 2 && of('/agent').length >= 2 && of('/call').length >= 1,
+    { what: 'the deliveries' });
   const ended = of('/call')[0];
   assert.deepEqual([ended.type, ended.data.reason, ended.data.durationSeconds], ['call.ended', 'api', 0]);
   assert.deepEqual(ended.call.metadata, { order: 7, agentId: agent.id, userId: t.workspace.workspaceId });
   const deliveries = await until(async () => {
     const { body } = await api('GET', `/v1/webhooks/${webhook.id}/deliveries`);
-    return body.deliveries.length >= 2 && body.deliveries.every((entry) => entry.state === 'delivered') && body.deliveries;
+    return body.deliveries.length >= 2 && body.deliveries.every((entry) => entry.state === 'delivered')
+      && body.deliveries;
   }, { what: 'the log' });
-  assert.deepEqual(deliveries.map((entry) => [entry.type, entry.status, entry.attempts]).sort(), [['call.ended', 200, 1], ['call.started', 200, 1]]);
+  assert.deepEqual(deliveries.map((entry) => [entry.type, entry.status, entry.attempts]).sort(),
+    [['call.ended', 200, 1], ['call.started', 200, 1]]);
   const again = await api('POST', `/v1/webhooks/${webhook.id}/deliveries/${deliveries[0].id}/resend`);
   assert.equal(again.body.delivery.eventId, deliveries[0].eventId);
   await until(() => of('/log').length >= 3, { what: 'the event again' });

@@ -1,4 +1,5 @@
-/* Bytes that no well-behaved client sends: each is refused with a clear reason, closes its own connection, and hurts nobody else. */
+/* Bytes that no well-behaved client sends: each is refused with a clear reason, closes its own connection, and hurts
+ * nobody else. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -36,7 +37,8 @@ async function refusal(bytes) {
 
 const HEAD = 'POST /v1/calls HTTP/1.1\r\nHost: x\r\n';
 const refused = [
-  ['both lengths', `${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
+  ['both lengths', `${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+    + `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
   ['two lengths', `${HEAD}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, 400],
   ['a coding that is not chunked', `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n`, 501],
   ['a folded header', `${HEAD}X-A: b\r\n c\r\n\r\n`, 400],

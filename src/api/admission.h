@@ -15,7 +15,7 @@ struct config;
 
 enum admission_share { SHARE_PLACES, SHARE_MEMORY, SHARE_DISK, SHARE_COUNT };
 
-/* A member of what holds something: zeroed, then `site` set. */
+/* What one request holds. Begin with zeros and `site`. */
 struct admitted {
     char site[NET_ADDR_SIZE]; /* the client's address as limits count it */
     char workspace[48];       /* whose key it is; "": not known yet */
@@ -34,6 +34,6 @@ bool admission_take(struct admission *admission, struct admitted *who, enum admi
 bool admission_know(struct admission *admission, struct admitted *who, const char *workspace_id,
                     bool is_visitor) MUST_USE;
 void admission_leave(struct admission *admission, struct admitted *who);
-/* Is it the holder's own use that left no room, rather than everybody's? */
+/* Was there no room because of this holder's own use, rather than everybody's? */
 bool admission_is_own(const struct admission *admission, const struct admitted *who,
                       enum admission_share share);

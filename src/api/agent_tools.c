@@ -65,7 +65,7 @@ static const struct tool_head *find_any(struct agent_tools *tools, const char *i
 
 /* ---- toolIds ---- */
 
-/* A name that none of the own tools has: name, name_2, name_3, ... */
+/* The name itself, or name_2, name_3, ...: the first that none of the own tools has. */
 static const char *free_name(struct agent_tools *tools, const char *base)
 {
     const char *name = base;
@@ -191,7 +191,8 @@ static void apply_entry(struct agent_tools *tools, struct agent *agent, const st
     if (js_type(agent_id) != JS_NULL && js_type(agent_id) != JS_STRING)
         faults_add(&context->faults, arena_printf(context->arena, "%s.agentId", path),
                    "must be a string");
-    AUTO(js) body = js_copy(entry); /* agentId of what was read is no wish to move the tool */
+    AUTO(js) body =
+        js_copy(entry); /* agentId comes from reading the tool; it does not ask to move it */
     if (js_type(body) == JS_OBJECT)
         js_remove(body, "agentId");
     own = own ? change(tools, own, body, context, path) : make(tools, agent, body, context, path);

@@ -35,7 +35,7 @@ void agent_tools_load(struct tx *tx, const struct agent *agent, struct agent_too
 /* Applies what the body says; agent->tool_ids is brought into its final form. */
 void agent_tools_apply(struct agent_tools *tools, struct agent *agent, const struct js *body,
                        struct field_context *context);
-/* Writes what is new or changed. The agent itself is stored already. out_grown: bits of what is
- * more now than before (store/ceiling.h). ERR_CONFLICT: a name is taken after all. */
+/* Writes what is new or changed, after the agent itself was stored. out_grown: the ceilings that it
+ * adds to, as bits (store/ceiling.h). ERR_CONFLICT: a name is taken after all. */
 enum err agent_tools_store(struct agent_tools *tools, const struct agent *agent,
                            unsigned *out_grown) MUST_USE;

@@ -64,7 +64,7 @@ static bool keep_known_documents(struct request *request, struct agent *agent)
                                                    &agent->document_ids, false));
 }
 
-/* Tools and documents that were removed are still named by the agents that used them. */
+/* Takes out the ids of tools and documents that were removed since the agent was stored. */
 static bool forget_gone(struct request *request, struct agent *agent)
 {
     struct tools_around around;
@@ -88,7 +88,7 @@ static bool urls_allowed(struct request *request, const struct agent *agent,
     return urls_are_allowed(request, urls, count);
 }
 
-/* What a body says beyond the table: the catalog, tools, documents. false: answered. */
+/* Applies and checks what the field table cannot: catalog, tools, documents. false: answered. */
 static bool take_body(struct request *request, struct agent *agent, struct agent_tools *tools,
                       struct field_context *context)
 {
@@ -110,8 +110,8 @@ void agents_list(struct request *request)
         agents_write(request, &ids);
 }
 
-/* What the body says is stored, unless the workspace would hold too much by it; then it is shown.
- * grown: what it has added to, beside tools. */
+/* Stores the tools, checks that the workspace does not hold too much now, and answers with the
+ * agent. grown: the ceilings that the agent itself adds to (store/ceiling.h). */
 static void finish(struct request *request, struct agent_tools *tools, const struct agent *agent,
                    unsigned grown)
 {

@@ -2,7 +2,8 @@
  *
  *   [ head ( agent's fields, "tools":[ tool, tool, ... ]} )* end
  *
- * A piece may end between any two tools; what is left of an agent's is kept by id. */
+ * A piece may end between any two tools: the ids of those that are left are kept for the next one.
+ */
 #include "api/agents_show.h"
 
 #include <string.h>
@@ -23,9 +24,9 @@ struct place {
     struct json_out out;
     struct text_list ids; /* agents to come */
     size_t at;
-    const struct agent *written; /* instead of the one of the id; until it is open */
+    const struct agent *written; /* shown instead of the stored one; NULL: read by id */
     bool is_list;
-    bool is_open;           /* the agent before `at` misses tools and its end */
+    bool is_open;           /* the agent before `at` is begun and not yet ended */
     struct text_list tools; /* of it, by id; between pieces in `kept` */
     size_t tool_at;
 };
@@ -84,7 +85,7 @@ static bool complete(struct request *request, const struct place *place, struct 
     return true;
 }
 
-/* { apiKey, agent }: the key that was rotated stands before its agent. */
+/* A rotated key is written before its agent: { apiKey, agent } or { publicKey, agent }. */
 static void write_head(struct request *request, struct place *place, const struct agent *agent)
 {
     struct json_out *out = &place->out;
@@ -147,7 +148,7 @@ static bool step(struct request *request, struct place *place, struct common *co
     return is_good;
 }
 
-/* What is left of an agent's tools when the piece ends in it. */
+/* The piece ends within an agent: keeps the ids of its tools that are not written yet. */
 static void keep_tools(struct request *request, struct place *place)
 {
     struct arena *arena = pieces_keep(&request->pieces);

@@ -6,10 +6,9 @@ struct agent;
 struct request;
 struct text_list;
 
-/* { agents }: those of the ids, in this order, as each is when it is written; one that has gone
- * meanwhile is left out. */
+/* { agents } in the order of the ids, each read when its turn comes; removed ones are left out. */
 void agents_write(struct request *request, const struct text_list *ids);
 /* { agent } or { apiKey, agent }, by the route: the agent of the path. */
 void agents_show(struct request *request);
-/* The same for one that this job has written: as it was written, in a job behind it. */
+/* The same for an agent that this job has written: shown as it was written, by a later job. */
 void agents_show_written(struct request *request, const struct agent *agent);

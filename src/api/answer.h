@@ -69,7 +69,7 @@ struct answer {
 
 void answer_init(struct answer *answer, struct arena *arena);
 void answer_clear(struct answer *answer);
-void answer_reset(struct answer *answer); /* as after answer_init(); headers go too */
+void answer_reset(struct answer *answer); /* as after answer_init(), without headers */
 /* name and value must live as long as the arena. */
 void answer_header(struct answer *answer, const char *name, const char *value);
 bool answer_has_header(const struct answer *answer, const char *name);

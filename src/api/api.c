@@ -92,7 +92,8 @@ static size_t body_limit(const struct request *request)
     return request->body.is_upload ? DOCUMENT_FILE_BYTES : own ? own : (size_t)JSON_BYTES;
 }
 
-/* A body that nobody reads is not kept; that of a POST is what its Idempotency-Key stands for. */
+/* A body that no handler reads is dropped, except that of a POST: its Idempotency-Key is checked
+ * against it. */
 static struct http_body_choice choose_body(const struct request *request)
 {
     bool is_read = request->head.route->body != ROUTE_NO_BODY ||
@@ -108,7 +109,7 @@ static bool has_body(const struct request *request)
     return request->head.http->content_length > 0 || request_header(request, "Transfer-Encoding");
 }
 
-/* While the body comes, its own pace is looked at instead of the deadline. */
+/* The deadline stops while the body comes: the server watches its pace instead. */
 static void want_body(struct request *request, const struct http_body_choice *choice)
 {
     timer_stop(&request->deadline);
@@ -177,8 +178,8 @@ static bool has_row(const struct field_table *table, const char *name)
     return false;
 }
 
-/* Naming another workspace is refused wherever it is named. A list that is asked for no workspace's
- * entries has none (contract, Empty query values). */
+/* ?userId= of another workspace is refused on every path. An empty ?userId= of a list matches
+ * nothing (contract, Empty query values). */
 static bool names_other_workspace(struct request *request)
 {
     AUTO_BUF value = BUF_INIT(4096);
@@ -223,7 +224,7 @@ static void refuse_rate(struct request *request, int64_t retry_s)
     send_answer(request);
 }
 
-/* Too much is under way: of this client or workspace, or of all. */
+/* Too much is under way: 429 when it is this client's or workspace's own, 503 when it is all. */
 static void refuse_share(struct request *request, enum admission_share share)
 {
     if (admission_is_own(request->api->admission, &request->who.admitted, share)) {

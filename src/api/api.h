@@ -1,5 +1,5 @@
-/* The JSON API: registers nothing by itself; whoever owns the HTTP server hands it every exchange
- * that nobody else (rooms, pages) has claimed.
+/* The JSON API. The owner of the HTTP server (app_front.c) hands it every exchange that is neither
+ * for the rooms nor for the pages.
  *
  *   http_handler.on_head -> api_on_head(), http_handler.on_request -> api_on_request(), ...
  *
@@ -47,12 +47,12 @@ struct api_deps {
 
 /* ERR_INVALID: a setting (trusted proxies) is wrong. */
 enum err api_open(const struct api_deps *deps, struct api **out, struct fault *fault) MUST_USE;
-/* Requests under way are answered before: close the HTTP server first, then run the loop until
- * api_is_idle(). */
+/* First close the HTTP server and run the loop until api_is_idle(), so that no request is under
+ * way. */
 void api_close(struct api *api);
 bool api_is_idle(const struct api *api);
 
-/* `arg` is the struct api; as the functions of struct http_handler, for what others left. */
+/* The functions of struct http_handler; `arg` is the struct api. */
 void api_on_head(void *arg, struct http_exchange *take_exchange);
 void api_on_request(void *arg, struct http_exchange *take_exchange);
 void api_on_gone(void *arg, struct http_exchange *exchange);

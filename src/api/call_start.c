@@ -96,7 +96,7 @@ static struct js *metadata_of(const struct call_start *start)
     return js;
 }
 
-/* As sent, plus what the service adds; its own keys win. */
+/* The metadata as sent, plus the service's own keys, which win. */
 static void fill_metadata(struct call_start_state *state, struct arena *arena)
 {
     const struct agent *agent = &state->agent;
@@ -154,7 +154,7 @@ static void fill_call(struct request *request, struct call_start_state *state,
 
 /* ---- after the commit ---- */
 
-/* What is needed when the job's arena is gone. */
+/* What is needed after the job, in the request's arena. */
 struct waiting {
     const struct call_plan_source *source;
     const char *id, *identity, *name, *language; /* for the answer */
@@ -231,7 +231,7 @@ static void on_planned(void *arg, struct call_plan *plan)
     calls_start(request->deps->calls, plan, on_dispatched, request);
 }
 
-/* After the commit: tools are read by a reading job, however large they are. */
+/* After the commit. The tools may be large: a reading job loads them. */
 static void dispatch(struct request *request)
 {
     const struct waiting *waiting = request->job.state;
@@ -258,8 +258,8 @@ static void refuse_concurrent(struct request *request)
     answer_header(&request->answer, "Retry-After", "10");
 }
 
-/* One visitor does not use up the calls of all: those that nobody joins stay for as long as their
- * token is good. The agent's row is held. */
+/* A call that nobody joins lasts as long as its token. So one visitor may have only some of them,
+ * or it could use up the calls of all. The agent's row is locked, so that the count holds. */
 static bool may_visitor_start(struct request *request, const struct call_start_state *state)
 {
     int64_t waiting;
@@ -273,7 +273,7 @@ static bool may_visitor_start(struct request *request, const struct call_start_s
     return waiting < VISITOR_CALLS_MAX;
 }
 
-/* The last step of the job, so that others wait for the workspace's row only this long. */
+/* The last step of the job: it locks the workspace's row, which others wait for. */
 static bool insert_counted(struct request *request, const struct call_start_state *state,
                            int64_t most_running)
 {
@@ -295,7 +295,7 @@ static bool insert_counted(struct request *request, const struct call_start_stat
                           store_visitor_mark(request->job.tx, state->call.id, state->visitor)));
 }
 
-/* The tools that are on, and without those and the documents that were removed. */
+/* Finds the tools that are on, and takes out ids of tools and documents that were removed. */
 static enum err find_tools(struct tx *tx, struct call_start_state *state)
 {
     struct tools_around around;
@@ -308,7 +308,8 @@ static enum err find_tools(struct tx *tx, struct call_start_state *state)
     return store_document_keep_known(tx, agent->user_id, &agent->document_ids, false);
 }
 
-/* An agent as another version, or somebody's hand, stored it: what it lacks is the standard. */
+/* An agent that another version, or an operator by hand, has stored may lack fields: they get
+ * their defaults. */
 static void settle_agent(struct request *request, struct agent *agent)
 {
     struct field_context context;

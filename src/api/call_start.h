@@ -25,6 +25,7 @@ struct call_start_state {
 enum { VISITOR_CALLS_MAX = 10 /* of one visitor, that nobody has joined */ };
 
 /* Inside the job: UNSUPPORTED_LANGUAGE, 402, CONCURRENT_CALL_LIMIT, then the row is inserted and
- * request->after set. state->start and state->agent are filled and checked. false: answered. */
+ * the dispatch follows the commit. state->start and state->agent are filled and checked.
+ * false: answered. */
 bool call_start_insert(struct request *request, struct call_start_state *state,
                        enum call_source source);

@@ -74,7 +74,7 @@ void calls_list(struct request *request)
         calls_write_page(request, &page);
 }
 
-/* How the call of the path stands; false: answered. */
+/* The status of the call in the path; false: answered. */
 static bool get_status(struct request *request, enum call_status *out)
 {
     return request_found(request, store_call_status(request->job.tx, request_workspace(request),
@@ -101,7 +101,7 @@ static void answer_ended(struct request *request)
         request_error(request, API_UNAVAILABLE);
 }
 
-/* Whatever came of it: what counts is how the call stands now. */
+/* The answer depends on how the call stands now, not on what its node said. */
 static void on_ended(void *arg, enum err err, const char *message)
 {
     (void)err, (void)message;

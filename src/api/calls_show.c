@@ -2,7 +2,7 @@
  *
  *   [ head ( call's fields, "transcript":[ turn, turn, ... ]} )* end
  *
- * A piece may end between any two turns: the number of the next one is all that is kept. */
+ * A piece may end between any two turns: only the number of the next one is kept. */
 #include "api/calls_show.h"
 
 #include "api/request.h"
@@ -16,7 +16,7 @@ struct place {
     size_t at;
     const char *agent_id; /* the only agent whose calls are seen; NULL: any */
     bool is_list;
-    bool is_open;      /* the call before `at` misses turns and its end */
+    bool is_open;      /* the call before `at` is begun and not yet ended */
     int64_t next_turn; /* of it; -1: none is missing */
     int64_t total;
     const char *next; /* cursor; NULL: none */

@@ -122,8 +122,8 @@ static bool ends_with(const char *name, const char *ending)
     return len >= n && strcasecmp(name + len - n, ending) == 0;
 }
 
-/* By what is in it, not by its name; but a name that says PDF or Word must not lie. false: it is
- * none of these. */
+/* The content decides, not the name; but a file named .pdf or .docx must be one. false: none of
+ * the kinds that are accepted. */
 static bool find_kind(const struct request *request, const char *name, enum document_kind *out)
 {
     static const enum document_kind kinds[EXTRACT_KIND_COUNT] = {

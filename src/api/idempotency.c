@@ -9,7 +9,8 @@
 #include "base/crypto.h"
 #include "store/idempotency.h"
 
-/* Far above a day's use; visitors of a page have no use for an old answer, whose token is over. */
+/* Far above what a workspace uses in a day. Visitors get less: an old answer holds a token that has
+ * expired. */
 static const struct idempotency_limits workspace_limits = {20000, 64 << 20},
                                        visitors_limits = {2000, 16 << 20};
 
@@ -18,7 +19,7 @@ bool idempotency_keeps(int status)
     return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
 }
 
-/* Of a spooled file, which is mapped and so never whole in our memory. */
+/* The file is mapped, so that it is never whole in our memory. */
 static bool sha_of_file(const struct http_request *http, char out[SHA256_HEX])
 {
     void *data = mmap(NULL, http->body_len, PROT_READ, MAP_PRIVATE, http->body_fd, 0);
@@ -41,7 +42,7 @@ static const char *body_sha(struct request *request)
     return sent->sha;
 }
 
-/* All visitors of a page share its publishable key: what one was answered is not another's. */
+/* All visitors of a page share its publishable key, so their addresses tell them apart. */
 static const char *owner(struct request *request)
 {
     const struct principal *who = &request->who.principal;
@@ -110,7 +111,7 @@ enum idempotency idempotency_reserve(struct request *request)
     enum err err = store_idempotency_reserve(request->job.tx, &key, &kept);
     if (!err)
         return IDEMPOTENCY_NEW;
-    once->key = NULL; /* this answer is none of its own */
+    once->key = NULL; /* this answer must not be kept for it */
     once->is_replay = err == ERR_CONFLICT;
     if (!once->is_replay) {
         request_error(request, reserve_error(err));

@@ -16,6 +16,7 @@ enum idempotency {
 };
 enum idempotency idempotency_reserve(struct request *request);
 bool idempotency_keeps(int status);
-/* In the job that made the answer, or in one of its own: keeps it or gives the key free. What was
- * done and may be too long is kept by what it shows, from the job on that did it. */
+/* Keeps the answer for the key, or frees the key when the answer is not one to keep; in the job
+ * that made the answer, or in a later one. An answer that may be too long is kept as a note of what
+ * it shows (once.shown), in the same job as its effect, so that the effect never happens twice. */
 enum err idempotency_settle(struct request *request) MUST_USE;

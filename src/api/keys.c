@@ -1,5 +1,5 @@
-/* The cache of keys: hash of the key -> who it speaks for, until its second is over. The key itself
- * is kept nowhere. Uses of a workspace key are noted at most once a minute. */
+/* The cache of keys: from the key's hash to whom it speaks for, for a second. The key itself is not
+ * kept. The use of a workspace key is stored at most once a minute. */
 #include "api/keys.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@ DEFINE_AUTO(keys)
 
 /* principal NULL: no such key (err OK), or the store did not answer (err). */
 typedef void keys_found_fn(void *arg, enum err err, const struct principal *principal);
-/* fn may come inside the call. address: whose line of the store a key that is not known yet stands
- * in. */
+/* fn may be called before this returns. address: the client's; the look-up of a key that is not
+ * known yet waits in the store's line of this address. */
 void keys_find(struct keys *keys, const char *key, const char *address, keys_found_fn *fn,
                void *arg);

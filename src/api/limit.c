@@ -1,5 +1,5 @@
-/* A bucket is its tokens at the moment of the last look; time fills it. All stand in the order in
- * which they were asked for, and those with something to tell in a second one. */
+/* A bucket holds its tokens as of the last look; the time since then refills it. All buckets are in
+ * one list by when they were last asked for, those with something to tell in a second list. */
 #include "api/limit.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { OWED_BURSTS_MAX = 32 /* more nodes than that do not let a burst pass at once */ };
+enum { OWED_BURSTS_MAX = 32 /* this many nodes may each pass a burst before the news */ };
 
 struct bucket {
     struct list_node asked, untold; /* in limit->asked and limit->untold */
@@ -20,7 +20,7 @@ struct bucket {
 
 struct limit {
     struct map *buckets;
-    struct list_node asked, untold; /* the least lately first; the first to tell first */
+    struct list_node asked, untold; /* the longest unused first; the first to tell first */
     int64_t per_minute, burst;
     size_t most_buckets;
 };

@@ -1,7 +1,7 @@
-/* Token buckets by name: requests of a key, failed authentications of an address. In memory, and
- * bounded: over its ceiling the bucket that was asked for least lately is forgotten, which only
- * gives to its owner. Nodes of one database tell each other what was taken; what comes late leaves
- * a bucket owing, so that the rate holds over time. Thread: the control loop. */
+/* Token buckets by name: requests of a key, failed authentications of an address. Kept in
+ * memory and bounded: over the ceiling the bucket that was unused for longest is forgotten, which
+ * is only to its owner's advantage. Nodes of one database tell each other what was taken; a bucket
+ * may owe tokens after late news, so that the rate holds over time. Thread: the control loop. */
 #pragma once
 
 #include <stdbool.h>

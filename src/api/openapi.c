@@ -63,7 +63,7 @@ static void write_path_parameters(struct printer *p, const struct route *route)
     }
 }
 
-/* A query cannot hold null, nor can what stands in it be left out by one. */
+/* A query parameter has no null: the schema of its value is that of a required field. */
 static void write_query_parameters(struct printer *p, const struct field_table *query)
 {
     for (size_t i = 0; query && i < query->count; i++) {

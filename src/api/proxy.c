@@ -76,8 +76,8 @@ bool proxies_have(const struct proxies *proxies, const struct net_addr *addr)
     return false;
 }
 
-/* One entry: an address, with or without port and brackets. What is none names nobody: the proxy
- * would vouch for it, and it must not pass for the proxy itself. */
+/* One entry: an address, with or without port and brackets. Anything else becomes the address ::,
+ * so that it is not taken for the proxy itself. */
 static struct net_addr read_entry(const char *text, size_t len)
 {
     char entry[NET_ADDR_SIZE];
@@ -89,7 +89,7 @@ static struct net_addr read_entry(const char *text, size_t len)
     return net_addr_parse(entry, &addr) == OK ? addr : (struct net_addr){0};
 }
 
-/* From the right of one line as long as those who vouch are proxies of ours; false: the client is
+/* Walks one line from the right while the address so far is a proxy of ours. false: the client is
  * found. */
 static bool walk_line(const struct proxies *proxies, const char *line, struct net_addr *client)
 {

@@ -1,4 +1,4 @@
-/* What is told is a line for each name: "<kind> <tokens> <name>". */
+/* Nodes tell each other one line for each name: "<kind> <tokens> <name>". */
 #include "api/rates.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ struct rates {
     struct store *store;
     struct limit *limits[RATE_COUNT];
     struct timer timer;
-    struct map *heard; /* node -> int64_t *: the at_ms of the last that was heard of it */
-    bool has_heard;    /* what was told before this node began is not its concern */
+    struct map *heard; /* node -> int64_t *: at_ms of what it told last */
+    bool has_heard;    /* false: what others told before this node began is skipped */
     bool is_under_way;
     struct buf told;
     struct rate_telling_list others; /* in the job's arena */
@@ -89,7 +89,7 @@ bool rates_request(struct rates *rates, const char *key, struct limit_state *out
     return limit_take(rates->limits[RATE_KEY], key, loop_now_us(rates->loop), out);
 }
 
-/* The widest first: a network that is over its rate makes no buckets for what is in it. */
+/* The widest network first: one that is over its rate makes no buckets for the addresses in it. */
 bool rates_failure(struct rates *rates, const struct net_addr *client, struct limit_state *out)
 {
     static const struct {
@@ -179,7 +179,7 @@ static void on_timer(void *arg)
     struct telling telling = {.rates = rates};
     for (; telling.kind < RATE_COUNT; telling.kind++)
         limit_tell(rates->limits[telling.kind], TOLD_MAX - telling.count, tell, &telling);
-    /* Of requests' patience: what is ten seconds old is of no use. */
+    /* In the lane of requests, which gives up after 10 s: older news is of no use. */
     struct store_line line = {.key = FAIR_OPERATOR,
                               .mode = rates->told.len ? STORE_WRITE : STORE_READ,
                               .lane = STORE_REQUESTS};

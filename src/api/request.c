@@ -75,8 +75,8 @@ void request_context(struct request *request, struct field_context *out)
     field_context_init(out, arena, request->deps->catalog);
 }
 
-/* A query holds texts; the table says what they stand for. What does not fit stays a text, so that
- * the field check tells the fault. */
+/* A query holds text; the table says which values are numbers. Text that is no number stays text,
+ * so that the field check reports it. */
 static struct js *query_value(const struct field *row, const char *text)
 {
     if (row && row->kind == FIELD_INT && *text && strlen(text) <= 18 &&

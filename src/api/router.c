@@ -34,7 +34,7 @@ static void allow_add(struct route_match *match, const char *method)
         strncat(match->allow, ", HEAD", sizeof(match->allow) - strlen(match->allow) - 1);
 }
 
-/* A path that stands in the table as it is (/v1/webhooks/events) is no id of another one. */
+/* A path that is in the table literally (/v1/webhooks/events) does not match one with an id. */
 static bool is_literal(const char *path)
 {
     for (size_t i = 0; i < route_count; i++)

@@ -10,7 +10,7 @@
 
 enum {
     EVERY_US = 300 * 1000000,
-    AGAIN_US = 100 * 1000, /* a day's storm goes in many small steps */
+    AGAIN_US = 100 * 1000, /* many rows are removed in many small steps */
 };
 
 struct sweeper {
@@ -35,7 +35,7 @@ static enum err sweep_job(struct tx *tx, void *arg)
     return err ? err : store_idempotency_sweep(tx, &sweeper->has_more);
 }
 
-/* With requests' patience: it can be done another time. */
+/* In the lane of requests: when the store is busy, it can be done another time. */
 static enum err give(struct sweeper *sweeper, enum store_mode mode, store_fn *fn,
                      store_done_fn *done)
 {

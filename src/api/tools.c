@@ -55,7 +55,7 @@ FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
 /* ---- answers ---- */
 
 enum {
-    SHOWN_AT_ONCE_BYTES = 16 * 1024 /* larger tools are written when the writer is free again */
+    SHOWN_AT_ONCE_BYTES = 16 * 1024 /* larger ones are shown by a reading job */
 };
 
 /* Tools to come, in pieces. */
@@ -95,7 +95,7 @@ void tools_list(struct request *request)
         !request_found(request, store_tool_ids(request->job.tx, request_workspace(request),
                                                query.agent_id, &ids)))
         return;
-    if (query.agent_id && *query.agent_id == '\0') /* no agent's id: nothing is meant */
+    if (query.agent_id && *query.agent_id == '\0') /* contract, Empty query values */
         ids.count = 0;
     struct place *place = arena_new_of(arena, struct place);
     place->ids.items = arena_new_n(arena, const char *, ids.count + 1);
@@ -128,7 +128,7 @@ static void answer_written(struct request *request, const struct tool *tool)
     run_show(request, show_written);
 }
 
-/* Own tools of an agent, and the tools of no agent among themselves, differ in their names. */
+/* An agent's own tools have different names; so have the tools that belong to no agent. */
 static bool name_is_free(struct request *request, const struct tool *tool, const char *before)
 {
     bool is_taken = false;

@@ -13,7 +13,7 @@ enum { NAMES_ASKED_MAX = 32 /* more mentions: all tools of no agent are read at 
 
 struct mention {
     const char *name;
-    bool is_own; /* the agent has a tool of that name: others of it are not meant */
+    bool is_own; /* the agent has a tool of that name, so no other one is meant */
 };
 struct mention_list LIST_OF(struct mention);
 
@@ -22,7 +22,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct mention *)a)->name, ((const struct mention *)b)->name);
 }
 
-/* The name behind an @, as names are saved; NULL: none, or longer than any. */
+/* The name after an @, in the form in which names are saved; NULL: none, or too long for one. */
 static const char *read_name(const char *at, struct arena *arena)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -83,7 +83,7 @@ static const struct tool_head *find_head(const struct tools_around *around, cons
     return found ? *found : NULL;
 }
 
-/* Sorts; what was found twice stays once. */
+/* Sorts, and drops what was found twice. */
 static void settle(struct tools_around *around, struct arena *arena)
 {
     struct tool_head_list *heads = &around->heads;

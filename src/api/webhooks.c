@@ -111,7 +111,7 @@ struct disabled {
     unsigned views;
 };
 
-/* After the commit: what has been taken already and waits for a connection goes as well. */
+/* After the commit: also drops the deliveries that were taken already and wait for a connection. */
 static void tell_dropped(struct request *request)
 {
     const struct disabled *disabled = request->job.state;
@@ -324,7 +324,8 @@ void deliveries_list(struct request *request)
         request_fault(request, "before", "is no nextCursor of this list");
     if (err == ERR_INVALID || !request_found(request, err))
         return;
-    if (answer.deliveries.count > (size_t)query.limit) { /* one more was asked for to know */
+    if (answer.deliveries.count >
+        (size_t)query.limit) { /* one more was read to know whether there are more */
         answer.deliveries.count = (size_t)query.limit;
         answer.next_cursor = answer.deliveries.items[query.limit - 1].id;
     }

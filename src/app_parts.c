@@ -439,6 +439,7 @@ static enum err open_api(struct app *app, struct fault *fault)
         .resolver = app->resolver,
         .http = app->http_client,
         .calls = app->calls,
+        .registry = app->registry,
         .know = app->know,
         .delivery = app->delivery,
         .signer = &app->signer,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "cli/show_socket.h"
+#include "engine/registry.h"
 #include "net/http_server.h"
 #include "room/directory.h"
 #include "store/dead_letter.h"
@@ -13,6 +14,7 @@
 
 enum {
     DEAD_LETTERS_SHOWN = 10,
+    NAMES_MAX_BYTES = 1024,
     DATABASE_PATIENCE_US = 1000 * 1000,
 };
 
@@ -49,6 +51,9 @@ static struct js *service_tree(const struct app *app)
     js_set(tree, "isFull", js_boolean(calls_is_full(app->calls)));
     js_set(tree, "callsLowered", js_integer(metric_read(METRIC_CALLS_LOWERED)));
     js_set(tree, "callsRefused", js_integer(metric_read(METRIC_CALLS_REFUSED)));
+    AUTO_BUF left_out = BUF_INIT(NAMES_MAX_BYTES);
+    registry_left_out(app->registry, clock_now_us(), &left_out);
+    js_set(tree, "enginesLeftOut", js_string(left_out.len ? left_out.data : ""));
     js_set(tree, "rooms", js_integer(room_directory_count(app->rooms)));
     js_set(tree, "database", js_string(store_is_up(app->store) ? "up" : "away"));
     js_set(tree, "node", js_string(store_node(app->store)));

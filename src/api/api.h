@@ -22,6 +22,7 @@ struct http_client;
 struct know;
 struct loop;
 struct pool;
+struct registry;
 struct resolver;
 struct store;
 struct token_signer;
@@ -36,6 +37,7 @@ struct api_deps {
     struct resolver *resolver; /* public addresses are checked when they are saved */
     struct http_client *http;  /* of the control loop: Test a tool */
     struct calls *calls;
+    const struct registry *registry; /* NULL: no engines are shown by /readyz */
     struct know *know;
     struct deliverer *delivery;        /* Send a test event */
     const struct token_signer *signer; /* join tokens */

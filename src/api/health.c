@@ -4,10 +4,14 @@
 #include "api/internal.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/crypto.h"
 #include "base/metrics.h"
 #include "call/calls.h"
+#include "engine/registry.h"
+
+enum { NAMES_MAX_BYTES = 1024 };
 
 static void answer_text(struct request *request, int status, const char *text)
 {
@@ -20,6 +24,17 @@ void health_get(struct request *request)
     answer_text(request, 200, "ok\n");
 }
 
+/* Calls go on with other engines: the node is ready, and says which ones are left out. */
+static void answer_ready(struct request *request)
+{
+    AUTO_BUF left_out = BUF_INIT(NAMES_MAX_BYTES);
+    if (request->deps->registry)
+        registry_left_out(request->deps->registry, clock_now_us(), &left_out);
+    answer_text(request, 200, "ready\n");
+    if (left_out.len > 0)
+        (void)buf_printf(&request->answer.body, "engines left out: %s\n", left_out.data);
+}
+
 void ready_get(struct request *request)
 {
     const struct api_deps *deps = request->deps;
@@ -28,7 +43,7 @@ void ready_get(struct request *request)
     else if (deps->calls && calls_is_full(deps->calls))
         answer_text(request, 503, "full: no further call without harm to the others\n");
     else
-        answer_text(request, 200, "ready\n");
+        answer_ready(request);
 }
 
 /* From loopback, and not on behalf of somebody else, or with the operator's token. */

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
 #include "call/plan.h"
 #include "model/agent.h"
 #include "model/call.h"
@@ -75,9 +78,11 @@ static enum err choose(struct engines *engines, enum engine_kind kind, const cha
     const char *iso = language_needed(engines, kind);
     const struct engine *named = registry_find(engines->registry, kind, id);
     const struct engine_info *info = named ? &named->info : NULL;
-    if (!info || !info->is_enabled || !engine_speaks(info, iso)) {
-        info = registry_fallback(engines->registry, kind, iso, id);
-        choice->is_replaced = true;
+    bool is_fit = info && info->is_enabled && engine_speaks(info, iso);
+    if (!is_fit || breaker_is_open(named->breaker, clock_now_us())) {
+        const struct engine_info *other = registry_fallback(engines->registry, kind, iso, id);
+        choice->is_replaced = other || !is_fit; /* one that is left out, when there is no other */
+        info = choice->is_replaced ? other : info;
     }
     if (!info)
         return fault_set(fault, ERR_UNSUPPORTED,
@@ -154,11 +159,62 @@ static void close_one(struct engines *engines, enum engine_kind kind)
     }
 }
 
+/* ---- what the breaker is told ---- */
+
+static void note_failure(struct engines *engines, enum engine_kind kind, enum engine_error error)
+{
+    const struct engine *engine = engines->opened[kind];
+    if (engines->is_failing[kind] || !breaker_counts(error))
+        return;
+    engines->is_failing[kind] = true;
+    if (!breaker_failed(engine->breaker, clock_now_us()))
+        return;
+    metric_add_label(METRIC_ENGINES_LEFT_OUT, engine->info.id, 1);
+    log_warn("engine.left_out", LOG_S("engine", engine->info.id), LOG_I("calls", BREAKER_CALLS),
+             LOG_S("because", engine_error_name(error)));
+}
+
+static void note_success(struct engines *engines, enum engine_kind kind)
+{
+    engines->is_failing[kind] = false;
+    breaker_worked(engines->opened[kind]->breaker);
+}
+
+static void on_stt(void *arg, const struct stt_event *event)
+{
+    struct engines *engines = arg;
+    if (event->kind == STT_ERROR)
+        note_failure(engines, ENGINE_STT, event->error);
+    else if (event->kind == STT_FINAL)
+        note_success(engines, ENGINE_STT);
+    engines->on_stt(engines->arg, event);
+}
+
+static void on_llm(void *arg, const struct llm_event *event)
+{
+    struct engines *engines = arg;
+    if (event->kind == LLM_ERROR)
+        note_failure(engines, ENGINE_LLM, event->error);
+    else if (event->kind == LLM_DONE)
+        note_success(engines, ENGINE_LLM);
+    engines->on_llm(engines->arg, event);
+}
+
+static void on_tts(void *arg, const struct tts_event *event)
+{
+    struct engines *engines = arg;
+    if (event->kind == TTS_ERROR)
+        note_failure(engines, ENGINE_TTS, event->error);
+    else if (event->kind == TTS_DONE)
+        note_success(engines, ENGINE_TTS);
+    engines->on_tts(engines->arg, event);
+}
+
 static void open_stt(struct engines *engines, const char *id)
 {
     const struct engine *engine = registry_find(engines->registry, ENGINE_STT, id);
-    engines->stt = engine->ops.stt->open(engine, engines->loop, &engines->stt_config,
-                                         engines->on_stt, engines->arg);
+    engines->stt =
+        engine->ops.stt->open(engine, engines->loop, &engines->stt_config, on_stt, engines);
 }
 
 static void open_tts(struct engines *engines, const char *id)
@@ -168,8 +224,7 @@ static void open_tts(struct engines *engines, const char *id)
     struct tts_config config = engines->tts_config;
     if (choice->tried_count > 1) /* a speaker and a delivery of another engine mean nothing here */
         config.speaker = config.emotion = "";
-    engines->tts =
-        engine->ops.tts->open(engine, engines->loop, &config, engines->on_tts, engines->arg);
+    engines->tts = engine->ops.tts->open(engine, engines->loop, &config, on_tts, engines);
 }
 
 static void open_llm(struct engines *engines, const char *id)
@@ -180,11 +235,10 @@ static void open_llm(struct engines *engines, const char *id)
     if (!*model && choice->info->model_count > 0)
         model = choice->info->models[0];
     struct llm_config config = {.model = model, .workspace = engines->workspace};
-    engines->llm =
-        engine->ops.llm->open(engine, &config, engines->loop, engines->on_llm, engines->arg);
+    engines->llm = engine->ops.llm->open(engine, &config, engines->loop, on_llm, engines);
 }
 
-void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)
+static void open_one(struct engines *engines, enum engine_kind kind, bool is_fallback)
 {
     struct engine_choice *choice = &engines->choice[kind];
     const struct engine_info *next = is_fallback ? next_of(engines, kind) : NULL;
@@ -194,12 +248,23 @@ void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallba
     }
     close_one(engines, kind);
     const char *id = choice->info->id;
+    const struct engine *engine = registry_find(engines->registry, kind, id);
+    if (engines->opened[kind] != engine)
+        engines->is_failing[kind] = false;
+    engines->opened[kind] = engine;
     if (kind == ENGINE_STT)
         open_stt(engines, id);
     else if (kind == ENGINE_TTS)
         open_tts(engines, id);
     else
         open_llm(engines, id);
+}
+
+void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)
+{
+    if (is_fallback) /* also when it only was silent for too long, which tells nothing itself */
+        note_failure(engines, kind, ENGINE_TIMEOUT);
+    open_one(engines, kind, is_fallback);
 }
 
 bool engines_can_change_language(const struct engines *engines)
@@ -223,7 +288,7 @@ void engines_change_language(struct engines *engines, const char *iso)
     for (int i = 0; i < 2; i++) {
         enum engine_kind kind = i == 0 ? ENGINE_STT : ENGINE_TTS;
         bool is_fit = engine_speaks(engines->choice[kind].info, iso);
-        engines_open(engines, kind, !is_fit);
+        open_one(engines, kind, !is_fit);
     }
 }
 

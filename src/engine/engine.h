@@ -25,6 +25,7 @@ enum engine_error {
     ENGINE_TRANSIENT,   /* connection lost or 5xx: worth another try */
     ENGINE_PROTOCOL,    /* it said what cannot be understood */
     ENGINE_TIMEOUT,
+    ENGINE_CROWDED, /* too many requests of this workspace wait for it here */
     ENGINE_ERROR_COUNT
 };
 const char *engine_error_name(enum engine_error error);

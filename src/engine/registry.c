@@ -9,6 +9,8 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/mem.h"
 
@@ -161,7 +163,9 @@ static enum err read_engine(const struct reader *reader, const struct engine_ada
                             void *env, struct engine *engine)
 {
     struct engine_info *info = &engine->info;
-    *engine = (struct engine){.info = adapter->info, .ops = adapter->ops};
+    *engine = (struct engine){.info = adapter->info,
+                              .ops = adapter->ops,
+                              .breaker = arena_new_of(reader->registry->arena, struct breaker)};
     info->is_default = false;
     read_text(reader, "label", &info->label);
     read_bool(reader, "multilingual", &info->is_multilingual);
@@ -275,16 +279,29 @@ bool engine_speaks(const struct engine_info *info, const char *iso)
     return false;
 }
 
+static bool is_left_out(const struct registry *registry, size_t i)
+{
+    return breaker_is_open(registry->engines[i].breaker, clock_now_us());
+}
+
 const struct engine_info *registry_fallback(const struct registry *registry, enum engine_kind kind,
                                             const char *iso, const char *id)
 {
-    const struct engine_info *chosen = NULL;
+    const struct engine_info *chosen = NULL, *left_out = NULL;
     for (size_t i = 0; i < registry->count; i++) {
         const struct engine_info *info = &registry->engines[i].info;
         bool can_serve = info->kind == kind && info->is_enabled && strcmp(info->id, id) != 0 &&
                          engine_speaks(info, iso);
-        if (can_serve && (!chosen || info->is_default))
-            chosen = info;
+        const struct engine_info **place = is_left_out(registry, i) ? &left_out : &chosen;
+        if (can_serve && (!*place || info->is_default))
+            *place = info;
     }
-    return chosen;
+    return chosen ? chosen : left_out;
+}
+
+void registry_left_out(const struct registry *registry, int64_t now_us, struct buf *out)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (breaker_is_open(registry->engines[i].breaker, now_us))
+            (void)buf_printf(out, "%s%s", out->len ? " " : "", registry->engines[i].info.id);
 }

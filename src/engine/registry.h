@@ -12,11 +12,13 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "engine/breaker.h"
 #include "engine/llm.h"
 #include "engine/stt.h"
 #include "engine/tts.h"
 
 struct arena;
+struct buf;
 struct catalog;
 struct config;
 
@@ -62,8 +64,9 @@ struct engine_ops {
 
 struct engine {
     struct engine_info info;
-    struct engine_ops ops; /* all NULL: this build has no such adapter (never enabled) */
-    void *state;           /* of the adapter: what it read from the configuration */
+    struct engine_ops ops;   /* all NULL: this build has no such adapter (never enabled) */
+    void *state;             /* of the adapter: what it read from the configuration */
+    struct breaker *breaker; /* the one thing in it that changes */
 };
 
 /* One adapter: the standard of its catalog row, and how it reads its settings. A row without
@@ -96,13 +99,16 @@ const struct engine_info *registry_at(const struct registry *registry, enum engi
                                       size_t index);
 const struct engine_info *registry_default(const struct registry *registry, enum engine_kind kind);
 
+/* Appends the ids of the engines that are left out now (breaker.h), spaces between. */
+void registry_left_out(const struct registry *registry, int64_t now_us, struct buf *out);
+
 /* Engines, models and voices of the catalog; texts live as long as the registry. */
 void registry_catalog(const struct registry *registry, struct catalog *catalog,
                       struct arena *arena);
 
 bool engine_speaks(const struct engine_info *info, const char *iso);
-/* The engine to use for a language when `id` will not do (off, failed, or it does not list the
- * language): the default if it can, else the first enabled one that can, never `id` itself; NULL:
- * none. */
+/* The engine to use for a language when `id` will not do (off, failed, left out, or it does not
+ * list the language): the default if it can, else the first enabled one that can, never `id`
+ * itself; NULL: none. One that is left out (breaker.h) is taken only when there is no other. */
 const struct engine_info *registry_fallback(const struct registry *registry, enum engine_kind kind,
                                             const char *iso, const char *id);

@@ -25,6 +25,7 @@ static const char *const faults[] = {
     [ENGINE_TRANSIENT] = "could not be reached",
     [ENGINE_PROTOCOL] = "gave an answer that cannot be understood",
     [ENGINE_TIMEOUT] = "did not answer in time",
+    [ENGINE_CROWDED] = "has too many requests of this workspace waiting",
 };
 _Static_assert(ARRAY_LEN(faults) == ENGINE_ERROR_COUNT, "words for each error");
 
@@ -71,7 +72,7 @@ void health_worked(struct health *health, enum talk_engine engine)
 static bool is_hopeless(enum engine_error error)
 {
     return error == ENGINE_AUTH || error == ENGINE_BAD_REQUEST || error == ENGINE_QUOTA ||
-           error == ENGINE_TIMEOUT;
+           error == ENGINE_TIMEOUT || error == ENGINE_CROWDED;
 }
 
 static void tell(struct health *health, const struct talk_failure *failure)

@@ -240,7 +240,7 @@ void ask_send(struct ask *ask, const struct ask_request *request, struct buf *bo
     else if (is_full)
         refuse(ask, ENGINE_BAD_REQUEST, "the request is too long");
     else if (lane_enter(ask->lane, ask->workspace, &ask->seat) != OK)
-        refuse(ask, ENGINE_QUOTA, "too many requests of this workspace wait");
+        refuse(ask, ENGINE_CROWDED, "too many requests of this workspace wait");
 }
 
 bool ask_is_under_way(const struct ask *ask)

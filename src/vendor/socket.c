@@ -300,7 +300,7 @@ struct vendor_socket *vendor_socket_open(const struct account *account, struct l
     }
     socket->lane = vendor_lane(account->vendor, socket->here, account->engine, &account->limits);
     if (lane_enter(socket->lane, socket->workspace, &socket->seat) != OK)
-        refuse(socket, ENGINE_QUOTA, "too many connections of this workspace wait");
+        refuse(socket, ENGINE_CROWDED, "too many connections of this workspace wait");
     return socket;
 }
 

@@ -12,6 +12,7 @@ static struct sim_caller *ask(struct world *world, const char *words)
 {
     struct world_call call;
     world_defaults(&call);
+    sim_engines.next_utterance = 0;
     sim_engines.utterances[0] = words;
     struct sim_caller *caller = world_talk(world, &call);
     if (caller)
@@ -45,6 +46,30 @@ TEST(a_model_that_fails_again_is_replaced)
     world_run(8000);
     CHECK_INT(sim_told_count("call.error"), 1); /* the second engine serves the call now */
     CHECK_INT(sim_told_count("transcript.assistant"), 2);
+}
+
+TEST(a_model_that_five_calls_failed_on_is_left_out_for_half_a_minute)
+{
+    WORLD world;
+    world_begin(&world, RICH_USD4);
+    sim_engines.llm_failures = 1000;
+    for (int i = 0; i < 5; i++) {
+        struct sim_caller *caller = ask(&world, "hello there");
+        REQUIRE(caller != NULL);
+        world_run(8000);
+        CHECK_INT(sim_told_count("call.error llm"), i + 1);
+        sim_leave(caller);
+    }
+    int left = sim_engines.llm_failures;
+    REQUIRE(ask(&world, "hello there") != NULL);
+    world_run(8000);
+    CHECK_INT(sim_engines.llm_failures, left); /* it was not asked */
+    CHECK_INT(sim_told_count("transcript.assistant This is the answer."), 6);
+    world_run(30000);
+    REQUIRE(ask(&world, "hello there") != NULL);
+    world_run(8000);
+    CHECK(sim_engines.llm_failures < left); /* it is tried again */
+    CHECK_INT(sim_told_count("transcript.assistant This is the answer."), 7);
 }
 
 TEST(a_slow_model_only_delays_the_answer)

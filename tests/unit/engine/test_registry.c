@@ -1,6 +1,8 @@
 #include "engine/registry.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "model/catalog.h"
 #include "test.h"
@@ -144,6 +146,29 @@ TEST(registry_finds_a_fallback_for_the_language)
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "far");
     CHECK(registry_fallback(registry, ENGINE_STT, "ta", "far") == NULL);
     CHECK(registry_fallback(registry, ENGINE_TTS, "ta", "") == NULL);
+}
+
+TEST(registry_passes_over_an_engine_that_is_left_out)
+{
+    static const char *const settings[][3] = {{"engine.far", "key", "k"}};
+    AUTO(registry) registry = NULL;
+    struct fault fault = {0};
+    REQUIRE(make(settings, 1, &registry, &fault) == OK);
+    struct breaker *far = registry_find(registry, ENGINE_STT, "far")->breaker;
+    struct breaker *near = registry_find(registry, ENGINE_STT, "near")->breaker;
+    AUTO_BUF names = BUF_INIT(100);
+    for (int i = 0; i < BREAKER_CALLS; i++)
+        breaker_failed(far, clock_now_us());
+    CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "near");
+    CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "near")->id, "far"); /* no other */
+    CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "ta", "")->id, "far");
+    registry_left_out(registry, clock_now_us(), &names);
+    CHECK_TEXT(names.data, "far");
+    for (int i = 0; i < BREAKER_CALLS; i++)
+        breaker_failed(near, clock_now_us());
+    CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "far"); /* the default */
+    breaker_worked(far);
+    CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "far");
 }
 
 TEST(registry_fills_the_catalog)

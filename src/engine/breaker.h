@@ -1,0 +1,32 @@
+/* Leaves an engine out for a while when calls fail on it one after the other, so that callers need
+ * not find out each for themselves that it is down.
+ *
+ *   in use --5 calls in a row fail--> left out --30 s--> in use: the first call that fails leaves
+ *      ^                                                  it out again, the first that works ends
+ * it
+ *      '-------- a call works: counted anew --------'
+ *
+ * It counts calls and not requests: one call whose engine fails again and again is one failure.
+ * Thread: any. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+enum { BREAKER_CALLS = 5, BREAKER_US = 30 * 1000 * 1000 };
+
+struct breaker {
+    _Atomic unsigned failures; /* calls in a row */
+    _Atomic int64_t until_us;  /* left out; monotonic time, 0: never was */
+};
+
+/* Does the error speak of the engine? What a tenant may have brought about does not: a request that
+ * is refused, a flood that waits in its own line. */
+bool breaker_counts(enum engine_error error);
+/* A call has failed, and had not before. True: the engine is left out from now on. */
+bool breaker_failed(struct breaker *breaker, int64_t now_us);
+void breaker_worked(struct breaker *breaker);
+bool breaker_is_open(const struct breaker *breaker, int64_t now_us);

@@ -334,7 +334,7 @@ void converse_open(struct live_call *call)
     engines->stt_config.vocabulary = setup_vocabulary(call->setup);
     call->talk = talk_new(&call->talk_config);
     timer_init(&call->talk_timer, call->home->media.loop, on_time, call);
-    for (int i = 0; i < ENGINE_KIND_COUNT; i++)
+    for (int i = 0; i < ENGINE_CALL_KINDS; i++)
         engines_open(engines, (enum engine_kind)i, false);
     open_media(call);
 }

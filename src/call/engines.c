@@ -294,6 +294,6 @@ void engines_change_language(struct engines *engines, const char *iso)
 
 void engines_close(struct engines *engines)
 {
-    for (int kind = 0; kind < ENGINE_KIND_COUNT; kind++)
+    for (int kind = 0; kind < ENGINE_CALL_KINDS; kind++)
         close_one(engines, (enum engine_kind)kind);
 }

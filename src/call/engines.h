@@ -31,9 +31,9 @@ struct engines {
     char iso[ENGINES_ISO_SIZE];                       /* of the call */
     char heard[ENGINES_HEARD_MOST][ENGINES_ISO_SIZE]; /* listened for; first the one spoken */
     size_t heard_count;
-    struct engine_choice choice[ENGINE_KIND_COUNT];
-    const struct engine *opened[ENGINE_KIND_COUNT];
-    bool is_failing[ENGINE_KIND_COUNT]; /* the breaker knows of this call's failure */
+    struct engine_choice choice[ENGINE_CALL_KINDS];
+    const struct engine *opened[ENGINE_CALL_KINDS];
+    bool is_failing[ENGINE_CALL_KINDS]; /* the breaker knows of this call's failure */
     struct stt *stt;
     struct llm *llm;
     struct tts *tts;

@@ -46,7 +46,7 @@ static struct js *describe(const struct live_call *call)
         return tree;
     static const char *const keys[] = {
         [ENGINE_STT] = "stt", [ENGINE_TTS] = "tts", [ENGINE_LLM] = "llm"};
-    for (int i = 0; i < ENGINE_KIND_COUNT; i++)
+    for (int i = 0; i < ENGINE_CALL_KINDS; i++)
         set_text(tree, keys[i], call->engines.choice[i].info->id);
     js_set(tree, "queuedMs", js_integer((int64_t)call->media.queued_samples / 48));
     struct talk_quality quality;

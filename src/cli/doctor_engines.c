@@ -88,8 +88,10 @@ static void bench_close(struct bench *bench)
 static void tell_trial(struct doctor *doctor, const struct engine *engine,
                        const struct trial *trial)
 {
-    static const char *const did[] = {
-        [ENGINE_STT] = "heard", [ENGINE_LLM] = "answered", [ENGINE_TTS] = "spoke"};
+    static const char *const did[] = {[ENGINE_STT] = "heard",
+                                      [ENGINE_LLM] = "answered",
+                                      [ENGINE_TTS] = "spoke",
+                                      [ENGINE_EMBED] = "made"};
     enum engine_kind kind = engine->info.kind;
     int ms = (int)((trial->first_us >= 0 ? trial->first_us : trial->all_us) / 1000);
     if (trial->error)
@@ -111,7 +113,7 @@ static void tell_trial(struct doctor *doctor, const struct engine *engine,
 static void try_engines(struct doctor *doctor, const struct registry *registry,
                         const struct bench *bench)
 {
-    static const enum engine_kind order[] = {ENGINE_TTS, ENGINE_STT, ENGINE_LLM};
+    static const enum engine_kind order[] = {ENGINE_TTS, ENGINE_STT, ENGINE_LLM, ENGINE_EMBED};
     const struct engine_info *info;
     AUTO_BUF sound = BUF_INIT(SOUND_MAX_BYTES);
     for (size_t k = 0; k < ARRAY_LEN(order); k++)

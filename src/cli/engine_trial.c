@@ -186,6 +186,31 @@ static void try_llm(const struct engine *engine, struct run *run)
     llm->ops->close(llm);
 }
 
+/* ---- vectors ---- */
+
+static void on_embed(void *arg, const struct embed_event *event)
+{
+    struct run *run = arg;
+    if (run->is_over)
+        return;
+    if (event->kind == EMBED_ERROR) {
+        fail(run, event->error, event->message);
+        return;
+    }
+    (void)buf_printf(&run->trial->text, "%zu numbers", event->size);
+    end(run);
+}
+
+static void try_embed(const struct engine *engine, struct run *run)
+{
+    const char *const texts[] = {sentence};
+    const struct embed_config config = {.model = ""};
+    struct embed *embed = engine->ops.embed->open(engine, &config, run->loop, on_embed, run);
+    embed->ops->start(embed, 1, texts, ARRAY_LEN(texts));
+    wait_for_end(run);
+    embed->ops->close(embed);
+}
+
 static void stop(void *arg)
 {
     loop_stop(arg);
@@ -204,6 +229,8 @@ void engine_try(const struct engine *engine, struct loop *loop, const struct buf
         try_stt(engine, &run, sound);
     else if (engine->ops.llm)
         try_llm(engine, &run);
+    else if (engine->ops.embed)
+        try_embed(engine, &run);
     timer_init(&run.limit, loop, stop, loop);
     timer_set_after(&run.limit, SETTLE_US);
     loop_run(loop);

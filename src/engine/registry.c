@@ -148,7 +148,7 @@ static enum err switch_on(const struct reader *reader, const struct engine_adapt
 {
     struct engine_info *info = &engine->info;
     const char *wish = setting(reader, "enabled");
-    bool has_ops = engine->ops.stt || engine->ops.tts || engine->ops.llm;
+    bool has_ops = engine->ops.stt || engine->ops.tts || engine->ops.llm || engine->ops.embed;
     bool is_wanted = wish && *wish ? is_true(wish) : !adapter->info.is_internal;
     info->is_enabled = is_wanted && has_ops;
     if (info->is_enabled && adapter->configure)

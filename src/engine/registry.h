@@ -13,6 +13,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "engine/breaker.h"
+#include "engine/embed.h"
 #include "engine/llm.h"
 #include "engine/stt.h"
 #include "engine/tts.h"
@@ -22,7 +23,8 @@ struct buf;
 struct catalog;
 struct config;
 
-enum engine_kind { ENGINE_STT, ENGINE_TTS, ENGINE_LLM, ENGINE_KIND_COUNT };
+enum engine_kind { ENGINE_STT, ENGINE_TTS, ENGINE_LLM, ENGINE_EMBED, ENGINE_KIND_COUNT };
+enum { ENGINE_CALL_KINDS = ENGINE_EMBED }; /* those of which a call has one each stand first */
 
 struct engine_voice {
     const char *id, *name, *gender; /* female, male, neutral */
@@ -60,6 +62,7 @@ struct engine_ops {
     const struct stt_ops *stt;
     const struct tts_ops *tts;
     const struct llm_ops *llm;
+    const struct embed_ops *embed;
 };
 
 struct engine {

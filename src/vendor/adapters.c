@@ -36,6 +36,7 @@ static const char *const openai_models[] = {"gpt-4.1-mini"};
 static const char *const anthropic_models[] = {"claude-haiku-4-5"};
 static const char *const openai_stt_models[] = {"gpt-transcribe"};
 static const char *const openai_tts_models[] = {"gpt-4o-mini-tts"};
+static const char *const embed_models[] = {"text-embedding-3-small"};
 static const char *const extractive_models[] = {"extractive"};
 static const char *const standin_models[] = {"standin"};
 
@@ -144,5 +145,14 @@ const struct engine_adapter vendor_adapters[] = {
      .ops.llm = &standin_llm_ops,
      .configure = standin_configure,
      .unconfigure = standin_unconfigure},
+
+    {.info = {.kind = ENGINE_EMBED,
+              .id = "openai-embeddings",
+              .label = "OpenAI-compatible embeddings",
+              .languages = "*",
+              MODELS(embed_models)},
+     .ops.embed = &openai_embed_ops,
+     .configure = openai_embed_configure,
+     .unconfigure = openai_embed_unconfigure},
 };
 const size_t vendor_adapter_count = ARRAY_LEN(vendor_adapters);

@@ -33,14 +33,16 @@ void vendor_mask(struct buf *text, const char *secret);
 
 extern const struct stt_ops listen_ops, openai_stt_ops, pocketsphinx_ops, standin_stt_ops;
 extern const struct tts_ops espeak_ops, flite_ops, openai_tts_ops, standin_tts_ops, utter_ops;
+extern const struct embed_ops openai_embed_ops;
 extern const struct llm_ops chat_ops, extractive_ops, standin_llm_ops;
 
 /* One for each engine of the vendor (struct engine_adapter). */
 typedef bool configure_fn(void *env, const struct config *config, const struct engine_info *info,
                           void **out_state);
 configure_fn anthropic_configure, cartesia_configure, deepgram_configure, elevenlabs_configure,
-    flux_configure, openai_configure, openai_stt_configure, openai_tts_configure, soniox_configure,
-    standin_configure, voice_configure;
+    flux_configure, openai_configure, openai_embed_configure, openai_stt_configure,
+    openai_tts_configure, soniox_configure, standin_configure, voice_configure;
+void openai_embed_unconfigure(void *state);
 void openai_stt_unconfigure(void *state);
 void openai_tts_unconfigure(void *state);
 void standin_unconfigure(void *state);

@@ -100,7 +100,7 @@ export async function startVendors(port = 0) {
 export const ENGINES = {
   soniox: ['soniox', ''], deepgram: ['deepgram', ''], 'deepgram-flux': ['deepgram', ''], 'openai-stt': ['openai', '/v1'],
   cartesia: ['cartesia', ''], elevenlabs: ['elevenlabs', ''], 'openai-tts': ['openai', '/v1'],
-  openai: ['openai', '/v1'], anthropic: ['anthropic', '/v1'],
+  openai: ['openai', '/v1'], 'openai-embeddings': ['openai', '/v1'], anthropic: ['anthropic', '/v1'],
 };
 
 export const settingsOf = (standIns, engine, fault = 'ok', key = 'stand-in-key') => {

@@ -37,7 +37,7 @@ bool config_bool(const struct config *config, enum setting setting);
 bool config_is_set(const struct config *config,
                    enum setting setting); /* by file or environment, not by default */
 
-/* [engine.<id>] sections: any engine id; names from the engine_settings table of config.c (url,
+/* [engine.<id>] sections: any engine id; names from the table engine_settings.def (url,
  * key, model, enabled, costPerMinute, ...). NULL when not set. In the environment
  * EARSHOT_ENGINE_<ID>_<NAME>, '-' and '.' as '_'. */
 const char *config_engine(const struct config *config, const char *engine_id, const char *name);

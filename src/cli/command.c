@@ -132,7 +132,7 @@ static const struct option *find_common(const char *name, size_t len)
     return NULL;
 }
 
-/* Reads argv[*at] and, where it takes one, its value; moves *at behind it. */
+/* Reads argv[*at] and, where it takes one, its value; moves *at past it. */
 static enum err read_option(struct line *line, int argc, char **argv, int *at, struct fault *fault)
 {
     const struct command *command = line->call.command;

@@ -87,8 +87,7 @@ struct call {
     const struct call_quality *quality; /* NULL: none */
 };
 struct call_list LIST_OF(struct call);
-/* FIELD_VIEW_STORE holds metadata, webhooks (secrets sealed); all else are columns of their own.
- * The transcript's turns and the quality have tables of their own to be stored with. */
+/* Kept in columns of its own; webhooks, transcript and quality by tables of theirs. */
 extern const struct field_table call_table;
 
 /* Body of Start a call. */

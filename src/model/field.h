@@ -238,7 +238,7 @@ void field_merge(const struct field_table *table, void *object, const struct js 
  * "<table>.<field>"); NULL in all other views. */
 void field_write(const struct field_table *table, const void *object, unsigned views,
                  const uint8_t *master_key, struct json_out *out);
-/* The same, but the list `last` stands behind all other members, and is left open with the object:
+/* The same, but the list `last` comes after all other members, and is left open with the object:
  * its entries, out_array_end() and out_object_end() are the caller's, in its own time. */
 void field_write_open(const struct field_table *table, const void *object, unsigned views,
                       const char *last, struct json_out *out);

@@ -97,7 +97,7 @@ static const struct field tool_rows[] = {
              .check = check_url, .pattern = "^https?://",
              .example = "\"https://example.com/orders/{{number}}\"",
              .about = "A public http(s) address; redirects are not followed; may contain "
-                      "{{placeholders}} behind the host."),
+                      "{{placeholders}} after the host."),
     ROW_OBJECTS(struct tool, params, "params", struct tool_pair_list, &param_table, HIDDEN,
                 .max = 50),
     ROW_OBJECTS(struct tool, headers, "headers", struct tool_pair_list, &header_table, HIDDEN,

@@ -50,7 +50,7 @@ struct tool {
 };
 struct tool_list LIST_OF(struct tool);
 
-/* FIELD_VIEW_STORE holds all but id, userId, agentId, name, sourceId, createdAt, updatedAt. */
+/* FIELD_VIEW_STORE holds what has no column of its own. */
 extern const struct field_table tool_table;
 
 /* Lower case, every character but ASCII letters, digits and _ turned into _. */

@@ -9,7 +9,7 @@
 
 struct workspace {
     const char *id, *name;
-    int64_t balance_usd4; /* as of now; the store computes it from {balance, burn, as_of} */
+    int64_t balance_usd4; /* less all that calls have taken so far (store/money.h) */
     const char *currency; /* "USD" */
     const char *plan;     /* an id of the catalog's plans */
     int64_t max_concurrent_calls;

@@ -205,7 +205,7 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
 /* Conditions and values of a filter; the text of the SQL depends only on which are there, so that
  * the database prepares a handful of statements. */
 struct condition {
-    const char *total, *page; /* SQL behind WHERE; page: order and limit with it */
+    const char *total, *page; /* SQL after WHERE; page: order and limit with it */
     struct db_value values[8];
     size_t total_count, page_count; /* values used by each */
 };

@@ -56,7 +56,7 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 /* Its name, in the job's arena; *out is left as it is when there is none. */
 enum err store_document_name(struct tx *tx, const char *id, const char **out) MUST_USE;
 /* The file or text as it was added, by pieces of at most DOCUMENT_PIECE_BYTES (those of earlier
- * versions are longer), from 0 on, in the job's arena. ERR_NOT_FOUND: there is none behind the one
+ * versions are longer), from 0 on, in the job's arena. ERR_NOT_FOUND: there is none after the one
  * before. */
 enum { DOCUMENT_PIECE_BYTES = 256 * 1024 };
 enum err store_document_piece(struct tx *tx, const char *id, int64_t position, const void **out,

@@ -1,5 +1,5 @@
 /* Taking by turns: a walk over the lines that wait, by leaps from one to the next in the index
- * (workspace, line, due), so that what stands behind the first row of a line costs nothing. What
+ * (workspace, line, due), so that what comes after the first row of a line costs nothing. What
  * may be taken is divided by the workspaces that have something due, then by their lines; what one
  * leaves is divided again. A walk is cut off after WALK_LINES, and the next take goes on with it; a
  * workspace with more than ITS_LINES shows others of them each time.
@@ -25,7 +25,7 @@ struct outbox_turns {
     uint64_t takes;
     int64_t tidied_us;
     /* The round under way, from the first workspace to the last. */
-    char *workspace, *line; /* it goes on behind these; line NULL: with the next workspace */
+    char *workspace, *line; /* it goes on after these; line NULL: with the next workspace */
     bool has_left;          /* something due was left for which there may be room */
     bool is_again;          /* what came since it began may stand before the place */
     unsigned lines;
@@ -80,7 +80,7 @@ struct due_line {
 };
 struct due_line_list LIST_OF(struct due_line);
 
-/* The first row of the line behind (workspace, line), or of the next workspace; line NULL: of the
+/* The first row of the line after (workspace, line), or of the next workspace; line NULL: of the
  * next workspace. (Comparing pairs would make SQLite read all rows of a line.) */
 #define NEXT_LINE(workspace, line)                                                                 \
     "COALESCE((SELECT e.id FROM deliveries e WHERE e.state = 'waiting' AND e.leased_by = ''"       \
@@ -145,7 +145,7 @@ static void add_due(struct take *take, const struct step *steps, size_t n,
     }
 }
 
-/* A workspace with more lines than are shown: those behind the ones that were shown last. */
+/* A workspace with more lines than are shown: those after the ones that were shown last. */
 static void add_others(struct take *take, const struct step *steps, size_t n,
                        struct due_line_list *out)
 {

@@ -12,7 +12,7 @@
  *
  * Tenants share it fairly (base/fair.h, by microseconds): a job stands in the line of its
  * workspace, and only that line is refused when it is full. The service's own jobs (calls, money,
- * deliveries, recovery) never stand behind tenants', nor a lease behind anything.
+ * deliveries, recovery) never wait for tenants' jobs, and a lease waits for nothing.
  *
  * Thread: store_job() any; fn a store thread; done its loop. */
 #pragma once
@@ -51,7 +51,7 @@ struct store_config {
     const char *database_url; /* "postgres://..." or "" for SQLite in data_dir */
     const char *master_key;   /* 64 hex digits, or "": the file master.key, made when missing */
     const char *node_name;    /* unique among the nodes of one database; "": the file node.id */
-    unsigned connections;     /* SQLite: readers; PostgreSQL: connections. 0: 4 */
+    unsigned connections;     /* SQLite: readers, 0: 3; PostgreSQL: for requests, 0: 8 */
 };
 
 /* What a job works with. Plain data; lives until `done` has returned. */

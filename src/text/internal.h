@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-/* The character at *at, which moves behind it; -1 for a stray byte. *at < len. */
+/* The character at *at, which moves past it; -1 for a stray byte. *at < len. */
 static inline int32_t text_next(const char *text, int32_t len, int32_t *at)
 {
     uint32_t code = 0;

@@ -311,7 +311,7 @@ static bool put_ordinal(const struct language *language, const struct number *nu
     return true;
 }
 
-/* " am", "p.m." behind a number are read letter by letter. */
+/* " am", "p.m." after a number are read letter by letter. */
 static const char *put_half_of_day(const char *at, struct buf *out)
 {
     static const struct {

@@ -93,7 +93,7 @@ static bool is_unseen(UChar32 c)
            (type == U_FORMAT_CHAR && c != ZERO_WIDTH_JOINER && c != ZERO_WIDTH_NON_JOINER);
 }
 
-/* A character beyond ASCII: pictures and controls go. Returns behind it. */
+/* A character beyond ASCII: pictures and controls go. Returns the place after it. */
 static const char *take_wide(const char *at, bool *is_after_picture, struct buf *out)
 {
     int32_t len = 0, all = (int32_t)strnlen(at, CHAR_MAX_BYTES);

@@ -14,7 +14,7 @@ enum mark {
     MARK_NONE,
     MARK_DOT,    /* may be part of a word */
     MARK_END,    /* ! ? and their kin */
-    MARK_FULL,   /* ends a sentence with no space behind: danda, CJK */
+    MARK_FULL,   /* ends a sentence with no space after it: danda, CJK */
     MARK_CLAUSE, /* , ; : and their kin */
     MARK_LINE,
     MARK_CLOSER, /* quotes and brackets that belong to what they close */
@@ -98,7 +98,7 @@ void splitter_finish(struct splitter *splitter)
 /* A place in the waiting text. */
 struct scan {
     const char *text;
-    int32_t len, at; /* at: behind the character read last */
+    int32_t len, at; /* at: after the character read last */
     UChar32 c;
     size_t chars; /* read so far */
 };

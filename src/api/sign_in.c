@@ -76,7 +76,7 @@ const char *request_session(struct request *request)
 
 static void set_cookie(struct request *request, const char *value)
 {
-    long long age_s = *value ? SESSION_MOST_MS / 1000 : 0;
+    long long age_s = *value ? SESSION_MAX_MS / 1000 : 0;
     answer_header(
         &request->answer, "Set-Cookie",
         arena_printf(request->arena, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",

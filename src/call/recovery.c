@@ -39,11 +39,11 @@ struct recovery {
     /* looks */
     bool is_looking;
     int64_t looked_us;
-    struct seen seen[NODES_SEEN_MOST];
+    struct seen seen[NODES_SEEN_MAX];
     size_t seen_count;
-    struct node_sight dead[NODES_SEEN_MOST]; /* to be fenced by the next look */
+    struct node_sight dead[NODES_SEEN_MAX]; /* to be fenced by the next look */
     size_t dead_count;
-    struct node_sight sights[NODES_SEEN_MOST]; /* what the look found */
+    struct node_sight sights[NODES_SEEN_MAX]; /* what the look found */
     size_t sight_count;
 };
 
@@ -184,7 +184,7 @@ static void compare(struct recovery *recovery)
 {
     int64_t now_us = loop_now_us(recovery->control);
     bool is_gap = now_us - recovery->looked_us > LOOKS_APART_US;
-    struct seen now[NODES_SEEN_MOST];
+    struct seen now[NODES_SEEN_MAX];
     recovery->dead_count = 0;
     for (size_t i = 0; i < recovery->sight_count; i++) {
         const struct node_sight *sight = &recovery->sights[i];

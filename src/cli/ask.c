@@ -22,7 +22,7 @@ static enum err read_all(const struct config *config, struct buf *out, struct fa
         return fault_set(fault, ERR_NOT_FOUND, "no service runs on %.120s",
                          config_text(config, SET_DATA));
     struct timeval patience = {.tv_sec = PATIENCE_S};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     ssize_t n = 0;
     while (!buf_reserve(out, READ_BYTES) && (n = read(fd, out->data + out->len, READ_BYTES)) > 0)
         out->len += (size_t)n;

@@ -42,7 +42,7 @@ void doctor_find(struct doctor *doctor, enum finding_level level, const char *fo
     finding->subject = doctor->subject;
     va_list args;
     va_start(args, format);
-    vsnprintf(finding->text, sizeof finding->text, format, args);
+    vsnprintf(finding->text, sizeof(finding->text), format, args);
     va_end(args);
 }
 

@@ -27,10 +27,10 @@ static void row_fill(struct row *row, const struct api_key *key)
     *row = (struct row){.is_revoked = key->is_revoked,
                         .created_wall_ms = key->created_wall_ms,
                         .last_used_wall_ms = key->last_used_wall_ms};
-    snprintf(row->id, sizeof row->id, "%s", key->id);
-    snprintf(row->workspace_id, sizeof row->workspace_id, "%s", key->workspace_id);
-    snprintf(row->key, sizeof row->key, "%s", key->key ? key->key : "");
-    snprintf(row->name, sizeof row->name, "%s", key->name);
+    snprintf(row->id, sizeof(row->id), "%s", key->id);
+    snprintf(row->workspace_id, sizeof(row->workspace_id), "%s", key->workspace_id);
+    snprintf(row->key, sizeof(row->key), "%s", key->key ? key->key : "");
+    snprintf(row->name, sizeof(row->name), "%s", key->name);
 }
 
 struct create_job {
@@ -105,7 +105,7 @@ static enum err list_fn(struct tx *tx, void *arg)
     enum err err = store_key_list(tx, job->workspace_id, &list);
     if (err)
         return err;
-    job->rows = mem_realloc_n(job->rows, list.count, sizeof *job->rows);
+    job->rows = mem_realloc_n(job->rows, list.count, sizeof(*job->rows));
     job->count = list.count;
     for (size_t i = 0; i < list.count; i++)
         row_fill(&job->rows[i], &list.items[i]);

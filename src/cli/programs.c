@@ -11,7 +11,7 @@
 char *program_own(void)
 {
     char own[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+    ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
     own[len > 0 ? len : 0] = '\0';
     return mem_strdup(own);
 }

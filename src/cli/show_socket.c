@@ -63,7 +63,8 @@ static enum err bind_socket(struct show_socket *server, struct fault *fault)
     unlink(server->address.sun_path);
     server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     mode_t before = umask(0177); /* 0600 from its first moment on */
-    int bound = bind(server->fd, (const struct sockaddr *)&server->address, sizeof server->address);
+    int bound =
+        bind(server->fd, (const struct sockaddr *)&server->address, sizeof(server->address));
     umask(before);
     if (bound != 0 || listen(server->fd, BACKLOG) != 0)
         return fault_set(fault, ERR_IO, "%.100s: %s", server->address.sun_path, strerror(errno));

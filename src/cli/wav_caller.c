@@ -69,7 +69,7 @@ static void leave(struct wav_caller *caller, enum err err, const char *reason)
     caller->state = CALLER_LEAVING;
     caller->leaving_us = clock_now_us();
     caller->err = err;
-    size_t len = strnlen(reason, sizeof caller->reason - 1);
+    size_t len = strnlen(reason, sizeof(caller->reason) - 1);
     memcpy(caller->reason, reason, len);
     caller->reason[len] = '\0';
     if (caller->link)
@@ -96,7 +96,7 @@ static void hear(struct wav_caller *caller, int64_t now_us)
     struct audio_frame frame;
     struct turn turn;
     while (inlet_output(caller->inlet, now_us, &frame)) {
-        buf_append(&caller->reply, frame.samples, sizeof frame.samples);
+        buf_append(&caller->reply, frame.samples, sizeof(frame.samples));
         if (turn_clock_agent(&caller->turns, frame.samples, AUDIO_IN_SAMPLES, now_us, &turn))
             caller->config.events->on_turn(caller->config.arg, &turn);
     }

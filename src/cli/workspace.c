@@ -29,13 +29,13 @@ struct rows {
 
 static void rows_add(struct rows *rows, const struct workspace *workspace)
 {
-    rows->items = mem_realloc_n(rows->items, rows->count + 1, sizeof *rows->items);
+    rows->items = mem_realloc_n(rows->items, rows->count + 1, sizeof(*rows->items));
     struct row *row = &rows->items[rows->count++];
     *row = (struct row){.name = mem_strdup(workspace->name),
                         .plan = mem_strdup(workspace->plan),
                         .balance_usd4 = workspace->balance_usd4,
                         .max_calls = workspace->max_concurrent_calls};
-    snprintf(row->id, sizeof row->id, "%s", workspace->id);
+    snprintf(row->id, sizeof(row->id), "%s", workspace->id);
 }
 
 static void rows_clear(struct rows *rows)
@@ -59,7 +59,7 @@ static enum err create_fn(struct tx *tx, void *arg)
     struct workspace workspace = job->workspace;
     enum err err = store_workspace_insert(tx, &workspace);
     if (!err)
-        snprintf(job->id, sizeof job->id, "%s", workspace.id);
+        snprintf(job->id, sizeof(job->id), "%s", workspace.id);
     return err;
 }
 

@@ -197,7 +197,7 @@ static void check_identity(struct field_context *context, const struct field *ro
                            const char *path)
 {
     static const char reserved[] = "agent-";
-    if (strncmp(field_text(row, object), reserved, sizeof reserved - 1) == 0)
+    if (strncmp(field_text(row, object), reserved, sizeof(reserved) - 1) == 0)
         faults_add(&context->faults, path, "may not begin with agent-");
 }
 

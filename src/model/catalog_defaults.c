@@ -8,7 +8,7 @@ enum err catalog_check_languages(const char *list, struct fault *fault)
     for (const char *at = list; *at;) {
         char id[32] = "";
         size_t len = strcspn(at, ", ");
-        if (len < sizeof id)
+        if (len < sizeof(id))
             memcpy(id, at, len);
         if (len > 0 && !language_by_id(id))
             return fault_set(fault, ERR_INVALID, "there is no language '%.*s'", (int)MIN(len, 40),

@@ -54,14 +54,14 @@ void faults_add(struct faults *faults, const char *path, const char *format, ...
         size_t cap = faults->cap ? 2 * faults->cap : 8;
         struct fault_row *items = arena_new_n(faults->arena, struct fault_row, cap);
         if (faults->count)
-            memcpy(items, faults->items, faults->count * sizeof *items);
+            memcpy(items, faults->items, faults->count * sizeof(*items));
         faults->items = items;
         faults->cap = cap;
     }
     char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     faults->items[faults->count++] = (struct fault_row){
         .field = arena_strdup(faults->arena, path), .message = arena_strdup(faults->arena, text)};

@@ -218,7 +218,7 @@ enum err field_read(const struct field_table *table, void *object, const char *j
 {
     struct js *js = NULL;
     enum err err = js_parse(json, len, STORED_DEPTH_MAX, &js, NULL);
-    if (err != OK)
+    if (err)
         return err;
     struct field_context context;
     field_context_init(&context, arena, NULL);

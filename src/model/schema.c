@@ -30,7 +30,7 @@ void schema_ref(struct schema_set *set, const struct field_table *table, enum sc
         set->items[set->count].table = table;
         set->items[set->count++].use = use;
     }
-    write_name(table, use, "#/components/schemas/", name, sizeof name);
+    write_name(table, use, "#/components/schemas/", name, sizeof(name));
     out_object(out);
     out_key(out, "$ref");
     out_text(out, name);
@@ -209,7 +209,7 @@ static void write_component(struct schema_set *set, const struct field_table *ta
                             enum schema_use use, struct json_out *out)
 {
     char name[128];
-    write_name(table, use, "", name, sizeof name);
+    write_name(table, use, "", name, sizeof(name));
     out_key(out, name);
     out_object(out);
     schema_text(out, "type", "object");

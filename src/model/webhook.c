@@ -22,8 +22,8 @@ bool webhook_wants(const struct text_list *events, const char *type)
 
 void webhook_secret_new(char out[40])
 {
-    memcpy(out, SECRET_PREFIX, sizeof SECRET_PREFIX - 1);
-    random_base62(out + sizeof SECRET_PREFIX - 1, 32);
+    memcpy(out, SECRET_PREFIX, sizeof(SECRET_PREFIX) - 1);
+    random_base62(out + sizeof(SECRET_PREFIX) - 1, 32);
 }
 
 void check_event_list(struct field_context *context, const struct field *row, void *object,

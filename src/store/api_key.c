@@ -39,14 +39,14 @@ static const struct {
 static enum err find_by_session(struct tx *tx, const char *sha, struct principal *out)
 {
     AUTO(cursor) row = QUERY(tx, find_session, TEXT(sha), NUMBER(tx->now_ms - SESSION_IDLE_MS),
-                             NUMBER(tx->now_ms - SESSION_MOST_MS));
+                             NUMBER(tx->now_ms - SESSION_MAX_MS));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = (struct principal){.kind = KEY_SESSION};
-    snprintf(out->key_id, sizeof out->key_id, "%s", cursor_text(row, 0));
-    snprintf(out->workspace_id, sizeof out->workspace_id, "%s", cursor_text(row, 1));
-    snprintf(out->key_name, sizeof out->key_name, "%s", cursor_text(row, 2));
-    snprintf(out->session_id, sizeof out->session_id, "%s", cursor_text(row, 4));
+    snprintf(out->key_id, sizeof(out->key_id), "%s", cursor_text(row, 0));
+    snprintf(out->workspace_id, sizeof(out->workspace_id), "%s", cursor_text(row, 1));
+    snprintf(out->key_name, sizeof(out->key_name), "%s", cursor_text(row, 2));
+    snprintf(out->session_id, sizeof(out->session_id), "%s", cursor_text(row, 4));
     return member_role_read(cursor_text(row, 3), &out->role);
 }
 

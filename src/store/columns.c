@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-enum { SQL_MAX_BYTES = 4096, VALUES_MOST = 39 };
+enum { SQL_MAX_BYTES = 4096, VALUES_MAX = 39 };
 
 static void append(struct buf *out, const char *text)
 {
@@ -104,16 +104,16 @@ static const char *insert_sql(struct tx *tx, const struct row_insert *insert, si
 
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert)
 {
-    struct db_value values[VALUES_MOST + 1] = {0};
+    struct db_value values[VALUES_MAX + 1] = {0};
     size_t n = 0;
     for (size_t i = 0; i < insert->table->count; i++)
-        if (insert->table->rows[i].column && n < VALUES_MOST)
+        if (insert->table->rows[i].column && n < VALUES_MAX)
             values[n++] = value_of(tx, &insert->table->rows[i], insert->object);
-    for (const struct column *also = insert->also; also && also->name && n < VALUES_MOST; also++)
+    for (const struct column *also = insert->also; also && also->name && n < VALUES_MAX; also++)
         values[n++] = also->value;
     size_t places = n;
     for (const struct db_value *value = insert->values;
-         value && value->type != DB_END && n < VALUES_MOST; value++)
+         value && value->type != DB_END && n < VALUES_MAX; value++)
         values[n++] = *value;
     values[n].type = DB_END;
     return tx_exec(tx, insert_sql(tx, insert, places), values);

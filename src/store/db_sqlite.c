@@ -19,8 +19,8 @@ enum {
     BUSY_WAIT_MS = 10000, /* for a command-line program's transaction beside us */
     BUSY_LOOK_MS = 100,   /* how late the end of a job's time may be noticed meanwhile */
     OPS_BETWEEN_LOOKS = 2000,
-    WAL_ASKED_MOST = 20, /* each time after another's turn */
-    CACHE_KB = 1024,     /* a connection; the system's page cache does the rest */
+    WAL_ASKED_MAX = 20, /* each time after another's turn */
+    CACHE_KB = 1024,    /* a connection; the system's page cache does the rest */
 };
 
 struct kept {
@@ -90,7 +90,7 @@ static enum err sqlite_script(struct db *db, const char *sql, struct fault *faul
 static enum err use_wal(struct db *db, struct fault *fault)
 {
     struct fault refused = {0};
-    for (int i = 0; i < WAL_ASKED_MOST; i++) {
+    for (int i = 0; i < WAL_ASKED_MAX; i++) {
         if (!sqlite_script(db, "PRAGMA journal_mode = WAL", &refused))
             return OK;
         enum err err = sqlite_script(db, "BEGIN EXCLUSIVE; COMMIT", fault);

@@ -35,7 +35,7 @@ static void drop_oldest(struct tx *tx, const char *workspace_id)
     EXEC(tx,
          "DELETE FROM dead_letters WHERE workspace_id = ? AND id NOT IN (SELECT id FROM"
          " dead_letters WHERE workspace_id = ? ORDER BY last_ms DESC, id DESC LIMIT ?)",
-         TEXT(workspace_id), TEXT(workspace_id), NUMBER(DEAD_LETTERS_MOST));
+         TEXT(workspace_id), TEXT(workspace_id), NUMBER(DEAD_LETTERS_MAX));
 }
 
 /* Logged when it is new: the same again would fill the log as it comes with each event. */

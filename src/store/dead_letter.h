@@ -6,7 +6,7 @@
  *   permanent for this record: nothing but this record is at fault. It comes here.
  *
  * One row for each kind and subject; the same again only counts up, and a workspace has at most
- * DEAD_LETTERS_MOST of them, the newest. Thread: inside a job. */
+ * DEAD_LETTERS_MAX of them, the newest. Thread: inside a job. */
 #pragma once
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ enum dead_letter_kind {
 extern const char *const dead_letter_kind_names[DEAD_LETTER_KIND_COUNT];
 
 enum {
-    DEAD_LETTERS_MOST = 100,       /* of one workspace */
+    DEAD_LETTERS_MAX = 100,        /* of one workspace */
     DEAD_LETTER_EXCERPT_MAX = 500, /* bytes */
 };
 #define DEAD_LETTERS_KEEP_MS (INT64_C(90) * 86400 * 1000) /* after it happened last */

@@ -8,12 +8,12 @@
 #include "store/internal.h"
 #include "store/ledger.h"
 
-enum { UNSEEN_MOST_MS = 10000 }; /* contract, Balance of running calls: the longest pause */
+enum { UNSEEN_MAX_MS = 10000 }; /* contract, Balance of running calls: the longest pause */
 
 int64_t funds_used_ms(const struct tx *tx, int64_t seen_ms, int64_t seen_at_ms)
 {
     int64_t since_ms = tx->now_ms - seen_at_ms;
-    return seen_ms + MIN(MAX(since_ms, (int64_t)0), (int64_t)UNSEEN_MOST_MS);
+    return seen_ms + MIN(MAX(since_ms, (int64_t)0), (int64_t)UNSEEN_MAX_MS);
 }
 
 enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,

@@ -95,7 +95,7 @@ static int64_t find_cut(struct tx *tx, const struct idempotency_key *key)
 static void trim(struct tx *tx, const struct idempotency_key *key)
 {
     uint8_t dice;
-    crypto_random(&dice, sizeof dice);
+    crypto_random(&dice, sizeof(dice));
     if (dice % ONE_IN != 0)
         return;
     int64_t cut_ms = find_cut(tx, key);

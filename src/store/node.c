@@ -73,14 +73,14 @@ enum err store_node_stop(struct tx *tx)
     return tx_result(tx);
 }
 
-enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST], size_t *out_n)
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX], size_t *out_n)
 {
     *out_n = 0;
     AUTO(cursor) row =
         QUERY(tx,
               "SELECT id, epoch, lease_until_ms FROM nodes WHERE id <> ? AND lease_until_ms > 0"
               " ORDER BY id LIMIT ?",
-              TEXT(tx->store->node), NUMBER(NODES_SEEN_MOST));
+              TEXT(tx->store->node), NUMBER(NODES_SEEN_MAX));
     while (cursor_next(row)) {
         struct node_sight *seen = &out[(*out_n)++];
         snprintf(seen->id, sizeof(seen->id), "%s", cursor_text(row, 0));

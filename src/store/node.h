@@ -36,8 +36,8 @@ struct node_sight {
     char id[ID_SIZE * 2];
     int64_t epoch, lease_until_ms; /* its renewals change the latter */
 };
-enum { NODES_SEEN_MOST = 64 };
-enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST],
+enum { NODES_SEEN_MAX = 64 };
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX],
                            size_t *out_n) MUST_USE;
 /* It is dead, unless it has renewed since it was seen like this: then nothing happens. */
 void store_node_fence(struct tx *tx, const struct node_sight *seen);

@@ -120,7 +120,7 @@ enum err store_session_list(struct tx *tx, const char *member_id, struct session
                              " WHERE member_id = ? AND used_ms > ? AND created_ms > ?"
                              " ORDER BY used_ms DESC, id",
                              TEXT(member_id), NUMBER(tx->now_ms - SESSION_IDLE_MS),
-                             NUMBER(tx->now_ms - SESSION_MOST_MS));
+                             NUMBER(tx->now_ms - SESSION_MAX_MS));
     while (cursor_next(row)) {
         struct session *session = GROW(out, tx->arena);
         *session = (struct session){.id = cursor_text(row, 0),

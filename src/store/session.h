@@ -18,7 +18,7 @@ enum {
     SESSION_IDLE_MS = 12 * 3600 * 1000, /* without a request */
     SESSIONS_MAX = 20,                  /* of a member; the one used least lately goes */
 };
-#define SESSION_MOST_MS (INT64_C(30) * 24 * 3600 * 1000)
+#define SESSION_MAX_MS (INT64_C(30) * 24 * 3600 * 1000)
 
 /* Replaces the member's earlier links. */
 enum err store_link_create(struct tx *tx, const char *member_id, char out[KEY_SIZE]) MUST_USE;

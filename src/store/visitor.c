@@ -12,7 +12,7 @@ static const char *hash_of(struct tx *tx, const char *site)
     uint8_t mac[SHA256_BYTES];
     char *hex = arena_alloc(tx->arena, SHA256_HEX);
     crypto_hmac_sha256(tx->master_key, MASTER_KEY_BYTES, text, strlen(text), mac);
-    crypto_hex(mac, sizeof mac, hex);
+    crypto_hex(mac, sizeof(mac), hex);
     return hex;
 }
 

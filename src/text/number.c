@@ -12,7 +12,7 @@
 
 enum {
     DIGITS_AS_NUMBER = 6, /* longer strings without commas are spelled: codes, telephones */
-    CARDINAL_MOST_DIGITS = 15
+    CARDINAL_MAX_DIGITS = 15
 };
 
 struct group {
@@ -145,7 +145,7 @@ void number_words(int64_t value, const char *iso, struct buf *out)
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     AUTO_BUF digits = BUF_INIT(32);
     (void)buf_printf(&digits, "%llu", (unsigned long long)size);
-    if (digits.len > CARDINAL_MOST_DIGITS)
+    if (digits.len > CARDINAL_MAX_DIGITS)
         put_digits(language, digits.data, digits.len, out);
     else
         put_cardinal(language, (int64_t)size, out);
@@ -184,7 +184,7 @@ static bool parse_number(const char *text, struct number *out)
     const char *at = text;
     for (;;) {
         size_t run = digit_run(at);
-        if (run == 0 || out->whole_len + run >= sizeof out->whole)
+        if (run == 0 || out->whole_len + run >= sizeof(out->whole))
             return false;
         memcpy(out->whole + out->whole_len, at, run);
         out->whole_len += run;
@@ -212,7 +212,7 @@ static bool is_spelled(const struct number *number)
 static void put_number(const struct language *language, const struct number *number,
                        struct buf *out)
 {
-    if (is_spelled(number) || number->whole_len > CARDINAL_MOST_DIGITS)
+    if (is_spelled(number) || number->whole_len > CARDINAL_MAX_DIGITS)
         put_digits(language, number->whole, number->whole_len, out);
     else
         put_cardinal(language, strtoll(number->whole, NULL, 10), out);

@@ -89,7 +89,7 @@ static int intent_of_word(const char *folded)
     return -1;
 }
 
-enum { UTTERANCE_MOST_BYTES = 200 }; /* a longer one means more than these */
+enum { UTTERANCE_MAX_BYTES = 200 }; /* a longer one means more than these */
 
 struct reading {
     int intent; /* -1: there was a word that means something */
@@ -121,7 +121,7 @@ static bool cut_phrase(struct buf *text, const char *phrase)
 
 enum caller_intent phrase_intent(const char *text)
 {
-    struct reading reading = {.text = BUF_INIT(UTTERANCE_MOST_BYTES)};
+    struct reading reading = {.text = BUF_INIT(UTTERANCE_MAX_BYTES)};
     words_each(text, NULL, read_word, &reading);
     if (reading.text.is_full || reading.text.len == 0) {
         buf_clear(&reading.text);
@@ -131,7 +131,7 @@ enum caller_intent phrase_intent(const char *text)
     for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
         if (cut_phrase(&reading.text, phrases[i].phrase))
             best = MAX(best, (int)phrases[i].intent);
-    struct reading rest = {.text = BUF_INIT(UTTERANCE_MOST_BYTES)};
+    struct reading rest = {.text = BUF_INIT(UTTERANCE_MAX_BYTES)};
     words_each(reading.text.data, NULL, read_word, &rest);
     buf_clear(&reading.text);
     buf_clear(&rest.text);

@@ -9,7 +9,7 @@
 
 enum {
     CHAR_MAX_BYTES = 4,
-    TAG_MOST_BYTES = 64, /* a longer <...> is text */
+    TAG_MAX_BYTES = 64, /* a longer <...> is text */
     VARIATION_SELECTOR = 0xFE0F,
     ZERO_WIDTH_NON_JOINER = 0x200C, /* both belong to words of Indic scripts */
     ZERO_WIDTH_JOINER = 0x200D,
@@ -73,7 +73,7 @@ static const char *take_tag(const char *at)
     if (*at != '<' || !(isalpha((unsigned char)at[1]) || at[1] == '/'))
         return NULL;
     const char *end = strchr(at, '>');
-    return end && end - at < TAG_MOST_BYTES ? end + 1 : NULL;
+    return end && end - at < TAG_MAX_BYTES ? end + 1 : NULL;
 }
 
 static bool is_picture(UChar32 c, bool after_picture)

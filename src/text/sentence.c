@@ -233,7 +233,7 @@ static int32_t find_cut(const struct splitter *splitter)
             return scan.at;
         if (cut == CUT_LATER)
             return 0;
-        if (scan.chars >= SPLITTER_PIECE_MOST_CHARS)
+        if (scan.chars >= SPLITTER_PIECE_MAX_CHARS)
             return forced_cut(&scan);
     }
     return splitter->is_finished ? scan.len : 0;
@@ -250,7 +250,7 @@ static bool move_piece(struct splitter *splitter, size_t len)
     buf_reset(&splitter->piece);
     enum err err = buf_append(&splitter->piece, start, (size_t)(end - start));
     buf_consume(&splitter->text, len);
-    return err == OK && splitter->piece.len > 0;
+    return !err && splitter->piece.len > 0;
 }
 
 const char *splitter_next(struct splitter *splitter)

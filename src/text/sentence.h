@@ -20,7 +20,7 @@ struct splitter {
 
 enum {
     SPLITTER_TEXT_MAX_BYTES = 64 * 1024, /* waiting text; over it ERR_LIMIT */
-    SPLITTER_PIECE_MOST_CHARS = 400,     /* a longer sentence is cut at a space */
+    SPLITTER_PIECE_MAX_CHARS = 400,      /* a longer sentence is cut at a space */
     SPLITTER_CLAUSE_LEAST_CHARS = 24,    /* shorter first clauses wait for more */
 };
 

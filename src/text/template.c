@@ -36,12 +36,12 @@ static const char *parse(const char *open, const char **out_name, size_t *out_le
 enum err template_fill(const char *text, template_fn *value_of, void *arg, struct buf *out)
 {
     enum err err = OK;
-    while (err == OK && *text) {
+    while (!err && *text) {
         const char *open = strstr(text, "{{"), *name = NULL;
         size_t plain = open ? (size_t)(open - text) : strlen(text), len = 0;
         err = buf_append(out, text, plain);
         text += plain;
-        if (err != OK || !open)
+        if (err || !open)
             continue;
         const char *end = parse(open, &name, &len);
         const char *value = end ? value_of(arg, name, len) : "{";

@@ -8,7 +8,7 @@
 #include "text/words.h"
 
 enum {
-    TOKENS_MOST = 8, /* more words than these say something */
+    TOKENS_MAX = 8, /* more words than these say something */
     TOKEN_SIZE = 48,
     ENTRY_BYTES = 64,
 };
@@ -25,15 +25,15 @@ static const struct row {
 static const char mixed[] = " hi ta te kn ml mr gu bn pa or ";
 
 struct tokens {
-    char words[TOKENS_MOST][TOKEN_SIZE]; /* folded */
-    size_t count;                        /* TOKENS_MOST + 1: there are more */
+    char words[TOKENS_MAX][TOKEN_SIZE]; /* folded */
+    size_t count;                       /* TOKENS_MAX + 1: there are more */
 };
 
 static int take_word(void *arg, const struct word *word)
 {
     struct tokens *tokens = arg;
-    if (tokens->count == TOKENS_MOST || strlen(word->folded) >= TOKEN_SIZE) {
-        tokens->count = TOKENS_MOST + 1;
+    if (tokens->count == TOKENS_MAX || strlen(word->folded) >= TOKEN_SIZE) {
+        tokens->count = TOKENS_MAX + 1;
         return 1;
     }
     snprintf(tokens->words[tokens->count++], TOKEN_SIZE, "%s", word->folded);
@@ -142,8 +142,8 @@ enum turn_words turn_words_of(const char *text, const char *iso, bool is_growing
     words_each(text, NULL, take_word, &said);
     if (said.count == 0)
         return TURN_WORDS_OTHER;
-    bool is_long = said.count > TOKENS_MOST, is_all = !is_long, ends = false;
-    said.count = MIN(said.count, (size_t)TOKENS_MOST);
+    bool is_long = said.count > TOKENS_MAX, is_all = !is_long, ends = false;
+    said.count = MIN(said.count, (size_t)TOKENS_MAX);
     for (size_t at = 0; at < said.count;) {
         struct step step = step_of(iso, &said, at, is_growing);
         if (step.is_stop && at == 0)

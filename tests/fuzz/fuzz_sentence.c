@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (at + step > len)
             splitter_finish(&splitter);
         for (const char *piece; (piece = splitter_next(&splitter));) {
-            assert(*piece && utf8_count(piece) <= SPLITTER_PIECE_MOST_CHARS + 1);
+            assert(*piece && utf8_count(piece) <= SPLITTER_PIECE_MAX_CHARS + 1);
             put_solid(piece, strlen(piece), &got);
             speak(piece);
         }

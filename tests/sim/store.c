@@ -429,7 +429,7 @@ enum err store_node_renew(struct tx *tx)
     return OK;
 }
 
-enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MOST], size_t *out_n)
+enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX], size_t *out_n)
 {
     (void)tx, (void)out;
     *out_n = 0;

@@ -17,8 +17,8 @@ static int run(const struct invocation *call)
 {
     const char *name = invocation_value(call, "name");
     seen.runs++;
-    snprintf(seen.name, sizeof seen.name, "%s", name ? name : "(none)");
-    snprintf(seen.listen, sizeof seen.listen, "%s", config_text(call->config, SET_LISTEN));
+    snprintf(seen.name, sizeof(seen.name), "%s", name ? name : "(none)");
+    snprintf(seen.listen, sizeof(seen.listen), "%s", config_text(call->config, SET_LISTEN));
     seen.has_json = invocation_has(call, "json");
     const char *model = config_engine(call->config, "openai-stt", "model");
     seen.has_model = model && strcmp(model, "x=y") == 0;

@@ -34,7 +34,7 @@ TEST(show_socket_answers_with_a_tree)
     CHECK(fd >= 0);
     loop_run(loop);
     char text[64] = "";
-    CHECK(read(fd, text, sizeof text - 1) > 0);
+    CHECK(read(fd, text, sizeof(text) - 1) > 0);
     CHECK_TEXT(text, "{\"calls\":[]}");
     close(fd);
 
@@ -63,8 +63,8 @@ TEST(show_socket_takes_the_place_of_a_dead_one)
 TEST(show_socket_path_has_a_limit)
 {
     char long_dir[300];
-    memset(long_dir, 'x', sizeof long_dir - 1);
-    long_dir[sizeof long_dir - 1] = '\0';
+    memset(long_dir, 'x', sizeof(long_dir) - 1);
+    long_dir[sizeof(long_dir) - 1] = '\0';
     struct sockaddr_un address;
     CHECK_INT(unix_socket_address(long_dir, &address, NULL), ERR_INVALID);
 }

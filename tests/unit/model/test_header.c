@@ -74,12 +74,12 @@ TEST(a_url_has_a_scheme_and_a_host)
     };
     char body[200];
     for (size_t i = 0; i < ARRAY_LEN(none); i++) {
-        snprintf(body, sizeof body, "{\"url\":\"%s\"}", none[i]);
+        snprintf(body, sizeof(body), "{\"url\":\"%s\"}", none[i]);
         if (!is_refused(body, "url"))
             test_fail(__FILE__, __LINE__, "%s is taken for a URL", none[i]);
     }
     for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
-        snprintf(body, sizeof body, "{\"url\":\"%s\"}", taken[i]);
+        snprintf(body, sizeof(body), "{\"url\":\"%s\"}", taken[i]);
         if (is_refused(body, "url"))
             test_fail(__FILE__, __LINE__, "%s is taken for none", taken[i]);
     }

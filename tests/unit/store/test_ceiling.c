@@ -125,9 +125,9 @@ STORE_TEST(tables_of_version_1_learn_what_their_rows_hold)
     struct fault fault = {0};
     struct rows *rows;
     char url[300];
-    snprintf(url, sizeof url, "%s/old.db", fix->dir);
+    snprintf(url, sizeof(url), "%s/old.db", fix->dir);
     if (fix->is_pg)
-        REQUIRE(postgres_database(fix_server(), "of_version_1", url, sizeof url));
+        REQUIRE(postgres_database(fix_server(), "of_version_1", url, sizeof(url)));
     REQUIRE((fix->is_pg ? db_pg_open(url, &db, &fault) : db_sqlite_open(url, 0, &db, &fault)) ==
             OK);
     CHECK_INT(schema_migrate_to(db, 1, &fault), OK);

@@ -95,7 +95,7 @@ STORE_TEST(the_same_again_counts_up_and_each_workspace_has_a_ceiling)
     for (int i = 0; i < 3; i++)
         store_dead_letter_add(
             tx, &(struct dead_letter){DEAD_EVENT, "usr_1", "call-1", "too long", "bad \xff bytes"});
-    for (int i = 0; i < DEAD_LETTERS_MOST + 20; i++) {
+    for (int i = 0; i < DEAD_LETTERS_MAX + 20; i++) {
         char subject[20];
         snprintf(subject, sizeof(subject), "call-%d", i);
         tx->now_ms++;
@@ -105,11 +105,11 @@ STORE_TEST(the_same_again_counts_up_and_each_workspace_has_a_ceiling)
     struct dead_letter_list newest;
     REQUIRE(store_dead_letters(tx, 200, &counts, &newest) == OK);
     CHECK_INT(counts.of_kind[DEAD_EVENT], 3);
-    CHECK_INT(counts.of_kind[DEAD_WEBHOOK], DEAD_LETTERS_MOST);
-    CHECK_INT(counts.all, DEAD_LETTERS_MOST + 3);
-    REQUIRE(newest.count == DEAD_LETTERS_MOST + 1);
+    CHECK_INT(counts.of_kind[DEAD_WEBHOOK], DEAD_LETTERS_MAX);
+    CHECK_INT(counts.all, DEAD_LETTERS_MAX + 3);
+    REQUIRE(newest.count == DEAD_LETTERS_MAX + 1);
     CHECK_TEXT(newest.items[0].subject_id, "call-119");
-    const struct dead_letter *first = &newest.items[DEAD_LETTERS_MOST];
+    const struct dead_letter *first = &newest.items[DEAD_LETTERS_MAX];
     CHECK_TEXT(first->reason, "too long");
     CHECK_TEXT(first->excerpt, "bad \xef\xbf\xbd bytes");
     CHECK_INT(first->count, 3);

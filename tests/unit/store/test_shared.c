@@ -48,11 +48,11 @@ static void keep_answers(struct tx *tx, const char *scope, struct idempotency_li
                          int count)
 {
     char name[32], body[1001] = "";
-    memset(body, 'x', sizeof body - 1);
-    struct kept_answer kept, answer = {.status = 200, .body = body, .body_len = sizeof body - 1};
+    memset(body, 'x', sizeof(body) - 1);
+    struct kept_answer kept, answer = {.status = 200, .body = body, .body_len = sizeof(body) - 1};
     struct idempotency_key key = {scope, most, scope, "/v1/agents", name, "sha"};
     for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "%d", i);
+        snprintf(name, sizeof(name), "%d", i);
         tx->now_ms++;
         CHECK_INT(store_idempotency_reserve(tx, &key, &kept), OK);
         CHECK_INT(store_idempotency_keep(tx, &key, &answer), OK);
@@ -114,7 +114,7 @@ static void fence_a(struct fix *fix, struct tx *tx, const char *call_id)
     unsigned n = 9;
     CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
     CHECK_INT(n, 0);
-    struct node_sight others[NODES_SEEN_MOST];
+    struct node_sight others[NODES_SEEN_MAX];
     size_t count = 0;
     CHECK_INT(store_node_others(tx, others, &count), OK);
     REQUIRE(count == 1);
@@ -434,9 +434,9 @@ STORE_TEST(documents_of_one_workspace_keep_nobody_waiting)
     fix_people(fix);
     struct tx *tx = fix_write(fix);
     char flood[ID_SIZE], other[ID_SIZE];
-    snprintf(flood, sizeof flood, "%s", fix->workspace_id);
+    snprintf(flood, sizeof(flood), "%s", fix->workspace_id);
     fix_people_in(fix, tx);
-    snprintf(other, sizeof other, "%s", fix->workspace_id);
+    snprintf(other, sizeof(other), "%s", fix->workspace_id);
     REQUIRE(strcmp(flood, other) != 0);
     for (int i = 0; i < DOCUMENTS_WAITING_MAX; i++)
         REQUIRE(add_page(tx, flood) == OK);

@@ -92,14 +92,14 @@ TEST(sentence_cuts_what_never_ends)
         CHECK_INT(splitter_push(&splitter, "word ", 5), OK);
     int pieces = 0;
     for (const char *piece; (piece = splitter_next(&splitter)); pieces++)
-        CHECK(strlen(piece) <= SPLITTER_PIECE_MOST_CHARS && piece[strlen(piece) - 1] == 'd');
+        CHECK(strlen(piece) <= SPLITTER_PIECE_MAX_CHARS && piece[strlen(piece) - 1] == 'd');
     CHECK(pieces >= 12);
     splitter_clear(&splitter);
     splitter_init(&splitter, false);
     static char solid[SPLITTER_TEXT_MAX_BYTES + 1];
-    memset(solid, 'x', sizeof solid);
-    CHECK_INT(splitter_push(&splitter, solid, sizeof solid), ERR_LIMIT);
+    memset(solid, 'x', sizeof(solid));
+    CHECK_INT(splitter_push(&splitter, solid, sizeof(solid)), ERR_LIMIT);
     CHECK_INT(splitter_push(&splitter, solid, 1000), OK);
-    CHECK_INT(strlen(splitter_next(&splitter)), SPLITTER_PIECE_MOST_CHARS);
+    CHECK_INT(strlen(splitter_next(&splitter)), SPLITTER_PIECE_MAX_CHARS);
     splitter_clear(&splitter);
 }

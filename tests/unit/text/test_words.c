@@ -32,12 +32,12 @@ TEST(words_are_cut_folded_and_stemmed)
 TEST(words_have_a_bounded_length)
 {
     static char longest[4000];
-    memset(longest, 'a', sizeof longest - 1);
+    memset(longest, 'a', sizeof(longest) - 1);
     struct buf out = BUF_INIT(8192);
     words_stems(longest, "en", &out);
     CHECK_INT(out.len, WORD_MAX_BYTES - 1);
     buf_reset(&out);
-    for (size_t i = 0; i + 3 < sizeof longest; i += 3)
+    for (size_t i = 0; i + 3 < sizeof(longest); i += 3)
         memcpy(longest + i, "क", 3);
     words_stems(longest, "hi", &out);
     CHECK(out.len > 0 && out.len < WORD_MAX_BYTES);

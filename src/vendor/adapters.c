@@ -5,6 +5,7 @@
 #include "vendor/internal.h"
 #include "vendor/listen.h"
 #include "vendor/utter.h"
+#include "vendor/wyoming.h"
 
 #define STT(id_, label_) .kind = ENGINE_STT, .id = (id_), .label = (label_)
 #define TTS(id_, label_) .kind = ENGINE_TTS, .id = (id_), .label = (label_)
@@ -92,6 +93,10 @@ const struct engine_adapter vendor_adapters[] = {
      .ops.stt = &openai_stt_ops,
      .configure = openai_stt_configure,
      .unconfigure = openai_stt_unconfigure},
+    {.info = {STT("wyoming-stt", "Wyoming recogniser"), .languages = "*"},
+     .ops.stt = &wyoming_stt_ops,
+     .configure = wyoming_configure,
+     .unconfigure = wyoming_unconfigure},
     {.info = {STT("pocketsphinx", "PocketSphinx (embedded)"), .languages = "en"},
      .ops.stt = &pocketsphinx_ops,
      .configure = voice_configure},
@@ -115,6 +120,11 @@ const struct engine_adapter vendor_adapters[] = {
      .ops.tts = &openai_tts_ops,
      .configure = openai_tts_configure,
      .unconfigure = openai_tts_unconfigure},
+    {.info = {TTS("wyoming-tts", "Wyoming voice"), .languages = "*", .speed = NO_CONTROL,
+              .volume = NO_CONTROL},
+     .ops.tts = &wyoming_tts_ops,
+     .configure = wyoming_configure,
+     .unconfigure = wyoming_unconfigure},
     {.info = {TTS("flite", "Flite (embedded)"), .languages = "en", VOICES(flite_voices),
               .speed = {0.5, 2}, .volume = {0.5, 2}},
      .ops.tts = &flite_ops,

@@ -31,8 +31,10 @@ bool vendor_has_voice(const struct vendor *vendor); /* earshot-voice is there */
  * than four characters, is none. */
 void vendor_mask(struct buf *text, const char *secret);
 
-extern const struct stt_ops listen_ops, openai_stt_ops, pocketsphinx_ops, standin_stt_ops;
-extern const struct tts_ops espeak_ops, flite_ops, openai_tts_ops, standin_tts_ops, utter_ops;
+extern const struct stt_ops listen_ops, openai_stt_ops, pocketsphinx_ops, standin_stt_ops,
+    wyoming_stt_ops;
+extern const struct tts_ops espeak_ops, flite_ops, openai_tts_ops, standin_tts_ops, utter_ops,
+    wyoming_tts_ops;
 extern const struct embed_ops openai_embed_ops;
 extern const struct llm_ops chat_ops, extractive_ops, standin_llm_ops;
 

@@ -13,10 +13,11 @@ static void on_text(void *arg, const char *text)
     (void)buf_append_str(arg, text);
 }
 
-static void read_all(const char *data, size_t len, size_t step, struct buf *out)
+static void read_all(const struct chat_dialect *dialect, const char *data, size_t len, size_t step,
+                     struct buf *out)
 {
     struct chat_stream stream;
-    chat_stream_init(&stream, openai_dialect.read, on_text, out);
+    chat_stream_init(&stream, dialect->read, on_text, out);
     for (size_t at = 0; at < len; at += step)
         if (!chat_stream_input(&stream, data + at, MIN(step, len - at)))
             break;
@@ -30,15 +31,21 @@ static void read_all(const char *data, size_t len, size_t step, struct buf *out)
     chat_stream_clear(&stream);
 }
 
+static void check(const struct chat_dialect *dialect, const uint8_t *bytes, size_t size)
+{
+    const char *data = (const char *)bytes + 1;
+    AUTO_BUF whole = BUF_INIT(1 << 20);
+    AUTO_BUF cut = BUF_INIT(1 << 20);
+    read_all(dialect, data, size - 1, size, &whole);
+    read_all(dialect, data, size - 1, 1 + bytes[0] % 16u, &cut);
+    assert(whole.len == cut.len && memcmp(whole.data, cut.data, cut.len) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size == 0)
         return 0;
-    const char *data = (const char *)bytes + 1;
-    AUTO_BUF whole = BUF_INIT(1 << 20);
-    AUTO_BUF cut = BUF_INIT(1 << 20);
-    read_all(data, size - 1, size, &whole);
-    read_all(data, size - 1, 1 + bytes[0] % 16u, &cut);
-    assert(whole.len == cut.len && memcmp(whole.data, cut.data, cut.len) == 0);
+    check(&openai_dialect, bytes, size);
+    check(&anthropic_dialect, bytes, size);
     return 0;
 }

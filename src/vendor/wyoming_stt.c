@@ -1,0 +1,221 @@
+/* Recognition by Wyoming servers (faster-whisper, Vosk and others): an utterance is a `transcribe`,
+ * audio-start, chunks as the caller speaks, and at the pause audio-stop, answered by a
+ * `transcript`. Servers that can, tell pieces of it before. Many close the connection after an
+ * utterance; the next one opens another. Thread: the call's loop. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/js.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "engine/registry.h"
+#include "vendor/internal.h"
+#include "vendor/terms.h"
+#include "vendor/wyoming.h"
+
+enum {
+    TRANSCRIPT_US = 8000 * 1000, /* small machines take their time */
+    FLUSHES_MOST = 8,
+    PARTIAL_MAX_BYTES = 64 * 1024,
+    DATA_MAX_BYTES = 16 * 1024,
+};
+
+static const char format[] = "{\"rate\":16000,\"width\":2,\"channels\":1}";
+
+struct wyoming_stt {
+    struct stt base;
+    const struct wyoming_engine *engine;
+    struct loop *loop;
+    stt_event_fn *on_event;
+    void *arg;
+    struct wyoming *connection; /* NULL: none */
+    char *request;              /* data of `transcribe` */
+    struct buf partial;
+    uint32_t flushes[FLUSHES_MOST]; /* utterances without their transcript, oldest first */
+    size_t flush_count;
+    struct timer timer;  /* the transcript is overdue; or there was nothing to transcribe */
+    bool is_speaking;    /* an utterance is open */
+    bool is_empty_flush; /* answered from the loop */
+    bool is_closed, is_ended;
+};
+
+static void tell(struct wyoming_stt *stt, struct stt_event event)
+{
+    if (!stt->is_closed && !stt->is_ended)
+        stt->on_event(stt->arg, &event);
+}
+
+static void fail(struct wyoming_stt *stt, enum engine_error error, const char *message)
+{
+    tell(stt, (struct stt_event){
+                  .kind = STT_ERROR, .error = error, .message = message, .is_fatal = true});
+    stt->is_ended = true;
+    timer_stop(&stt->timer);
+}
+
+static void answer_flush(struct wyoming_stt *stt)
+{
+    uint32_t gen = stt->flushes[0];
+    stt->flush_count--;
+    memmove(stt->flushes, stt->flushes + 1, stt->flush_count * sizeof(stt->flushes[0]));
+    timer_stop(&stt->timer);
+    if (stt->flush_count > 0)
+        timer_set_after(&stt->timer, TRANSCRIPT_US);
+    tell(stt, (struct stt_event){.kind = STT_FLUSHED, .gen = gen});
+}
+
+static void take_transcript(struct wyoming_stt *stt, const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    buf_reset(&stt->partial);
+    if (*text)
+        tell(stt, (struct stt_event){.kind = STT_FINAL, .text = text});
+    if (stt->flush_count > 0 && !stt->is_ended)
+        answer_flush(stt);
+}
+
+static void take_piece(struct wyoming_stt *stt, const char *text)
+{
+    (void)buf_append_str(&stt->partial, text);
+    if (stt->partial.len > 0)
+        tell(stt, (struct stt_event){.kind = STT_PARTIAL, .text = stt->partial.data});
+}
+
+static void on_event(void *arg, const struct wyoming_event *event)
+{
+    struct wyoming_stt *stt = arg;
+    const char *text = js_text_or(js_get(event->data, "text"), "");
+    if (strcmp(event->type, "transcript") == 0)
+        take_transcript(stt, text);
+    else if (strcmp(event->type, "transcript-chunk") == 0)
+        take_piece(stt, text);
+    else if (strcmp(event->type, "error") == 0)
+        fail(stt, ENGINE_TRANSIENT, *text ? text : "it reports an error");
+}
+
+/* Between two utterances it is no failure. */
+static void on_ended(void *arg, enum engine_error error, const char *message)
+{
+    struct wyoming_stt *stt = arg;
+    wyoming_close(TAKE(stt->connection));
+    if (stt->is_speaking || stt->flush_count > 0)
+        fail(stt, error, message);
+}
+
+static void on_timer(void *arg)
+{
+    struct wyoming_stt *stt = arg;
+    if (!stt->is_empty_flush) {
+        fail(stt, ENGINE_TIMEOUT, "it sent no transcript");
+        return;
+    }
+    stt->is_empty_flush = false;
+    answer_flush(stt);
+}
+
+static void connect_stt(struct wyoming_stt *stt)
+{
+    static const struct wyoming_fns fns = {on_event, on_ended};
+    stt->connection = wyoming_open(stt->engine, stt->loop, &fns, stt);
+}
+
+static char *write_request(const struct wyoming_engine *engine, const struct stt_config *config)
+{
+    AUTO(arena) arena = arena_new(0);
+    const char *terms[TERMS_MOST];
+    size_t count = terms_find(config->vocabulary, arena, terms, TERMS_MOST);
+    struct buf data = BUF_INIT(DATA_MAX_BYTES);
+    struct json_out out;
+    out_init(&out, &data);
+    out_object(&out);
+    if (*engine->model) {
+        out_key(&out, "name");
+        out_text(&out, engine->model);
+    }
+    if (config->language && !config->detect_language) {
+        out_key(&out, "language");
+        out_text(&out, config->language);
+    }
+    if (count > 0) {
+        out_key(&out, "transcript_names");
+        out_array(&out);
+        for (size_t i = 0; i < count; i++)
+            out_text(&out, terms[i]);
+        out_array_end(&out);
+    }
+    out_object_end(&out);
+    return buf_take(&data, NULL);
+}
+
+static struct stt *open_stt(const struct engine *engine, struct loop *loop,
+                            const struct stt_config *config, stt_event_fn *on_stt, void *arg)
+{
+    struct wyoming_stt *stt = mem_new(struct wyoming_stt);
+    stt->base.ops = &wyoming_stt_ops;
+    stt->engine = engine->state;
+    stt->loop = loop;
+    stt->on_event = on_stt;
+    stt->arg = arg;
+    stt->request = write_request(stt->engine, config);
+    buf_init(&stt->partial, PARTIAL_MAX_BYTES);
+    timer_init(&stt->timer, loop, on_timer, stt);
+    connect_stt(stt);
+    return &stt->base;
+}
+
+static void begin_utterance(struct wyoming_stt *stt)
+{
+    if (!stt->connection)
+        connect_stt(stt);
+    wyoming_send(stt->connection, "transcribe", stt->request, NULL, 0);
+    wyoming_send(stt->connection, "audio-start", format, NULL, 0);
+    stt->is_speaking = true;
+}
+
+static void push(struct stt *base, const int16_t *samples, size_t count)
+{
+    struct wyoming_stt *stt = (struct wyoming_stt *)base;
+    if (stt->is_ended)
+        return;
+    if (!stt->is_speaking)
+        begin_utterance(stt);
+    wyoming_send(stt->connection, "audio-chunk", format, samples, count * sizeof(*samples));
+}
+
+static void flush(struct stt *base, uint32_t gen)
+{
+    struct wyoming_stt *stt = (struct wyoming_stt *)base;
+    if (stt->is_ended)
+        return;
+    if (stt->flush_count == FLUSHES_MOST) { /* the newest counts */
+        stt->flushes[FLUSHES_MOST - 1] = gen;
+        return;
+    }
+    stt->flushes[stt->flush_count++] = gen;
+    bool is_alone = stt->flush_count == 1;
+    if (stt->is_speaking)
+        wyoming_send(stt->connection, "audio-stop", NULL, NULL, 0);
+    stt->is_empty_flush = is_alone && !stt->is_speaking;
+    stt->is_speaking = false;
+    if (is_alone)
+        timer_set_after(&stt->timer, stt->is_empty_flush ? 0 : TRANSCRIPT_US);
+}
+
+static void free_stt(void *arg)
+{
+    struct wyoming_stt *stt = arg;
+    buf_clear(&stt->partial);
+    mem_free(stt->request);
+    mem_free(stt);
+}
+
+static void close_stt(struct stt *base)
+{
+    struct wyoming_stt *stt = (struct wyoming_stt *)base;
+    stt->is_closed = true;
+    timer_stop(&stt->timer);
+    wyoming_close(TAKE(stt->connection));
+    loop_defer(stt->loop, free_stt, stt);
+}
+
+const struct stt_ops wyoming_stt_ops = {open_stt, push, flush, close_stt};

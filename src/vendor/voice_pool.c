@@ -22,7 +22,7 @@ enum {
     WORKER_NICE = 10, /* media comes first */
     DEATHS_MOST = 3,  /* within DEATHS_US, then */
     DEATHS_US = 10 * 1000 * 1000,
-    REST_US = 5 * 1000 * 1000, /* no worker is started for so long */
+    QUIET_US = 120 * 1000 * 1000, /* so long without a death, pauses are short again */
 };
 
 struct voice_worker {
@@ -34,7 +34,8 @@ struct voice_worker {
     int fd;
     struct buf in, out;
     struct list_node sessions;
-    unsigned session_count;
+    unsigned session_count, owed; /* utterances of all sessions */
+    struct timer overdue;
     bool is_dead;
 };
 
@@ -45,7 +46,7 @@ struct voice_pool {
     struct list_node workers[VOICE_ROLE_COUNT];
     uint32_t last_id;
     unsigned deaths;
-    int64_t first_death_us, rest_until_us;
+    int64_t first_death_us, last_death_us, rest_until_us, rest_us;
 };
 
 static const char *const role_names[VOICE_ROLE_COUNT] = {
@@ -59,6 +60,7 @@ struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned 
     pool->loop = loop;
     pool->path = mem_strdup(path);
     pool->most_workers = MAX(most_workers, 1);
+    pool->rest_us = VOICE_REST_US;
     for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
         list_init(&pool->workers[role]);
     return pool;
@@ -78,6 +80,7 @@ static void stop_worker(struct voice_worker *worker)
     if (worker->is_dead)
         return;
     worker->is_dead = true;
+    timer_stop(&worker->overdue);
     list_remove(&worker->node);
     io_close(worker->io);
     close(worker->fd);
@@ -85,8 +88,22 @@ static void stop_worker(struct voice_worker *worker)
     loop_defer(worker->pool->loop, free_worker, worker);
 }
 
+/* The worker has a deadline while it owes anything. */
+static void owe(struct voice_session *session, unsigned owed)
+{
+    struct voice_worker *worker = session->worker;
+    bool was_free = worker->owed == 0;
+    worker->owed += owed - session->owed;
+    session->owed = owed;
+    if (worker->owed == 0)
+        timer_stop(&worker->overdue);
+    else if (was_free)
+        timer_set_after(&worker->overdue, VOICE_DEADLINE_US);
+}
+
 static void detach(struct voice_session *session)
 {
+    owe(session, 0);
     list_remove(&session->node);
     session->worker->session_count--;
     session->worker = NULL;
@@ -95,12 +112,18 @@ static void detach(struct voice_session *session)
 static void count_death(struct voice_pool *pool)
 {
     int64_t now_us = loop_now_us(pool->loop);
+    if (now_us - pool->last_death_us > QUIET_US)
+        pool->rest_us = VOICE_REST_US;
+    pool->last_death_us = now_us;
     if (pool->deaths == 0 || now_us - pool->first_death_us > DEATHS_US) {
         pool->deaths = 0;
         pool->first_death_us = now_us;
     }
-    if (++pool->deaths >= DEATHS_MOST)
-        pool->rest_until_us = now_us + REST_US;
+    if (++pool->deaths < DEATHS_MOST)
+        return;
+    pool->deaths = 0;
+    pool->rest_until_us = now_us + pool->rest_us;
+    pool->rest_us = MIN(2 * pool->rest_us, (int64_t)VOICE_REST_MOST_US);
 }
 
 static void lose_worker(struct voice_worker *worker, const char *why)
@@ -122,6 +145,13 @@ static void on_exit(void *arg, int exit_code, int signal_number)
 {
     (void)exit_code;
     lose_worker(arg, signal_number ? "the speech process crashed" : "the speech process ended");
+}
+
+static void on_overdue(void *arg)
+{
+    struct voice_worker *worker = arg;
+    child_kill(worker->child, SIGKILL);
+    lose_worker(worker, "the speech process hangs");
 }
 
 /* ---- frames out ---- */
@@ -150,6 +180,10 @@ void voice_session_send(struct voice_session *session, enum voice_kind kind, uin
         return;
     struct voice_frame frame = {kind, session->id, gen, body, MIN(len, VOICE_BODY_MAX_BYTES)};
     bool was_full = worker->out.is_full;
+    if (kind == VOICE_SPEAK || kind == VOICE_FLUSH)
+        owe(session, session->owed + 1);
+    else if (kind == VOICE_CANCEL)
+        owe(session, 0);
     if (voice_frame_write(&frame, &worker->out) == OK)
         write_out(worker);
     else if (!was_full)
@@ -181,6 +215,13 @@ static bool give_out(struct voice_worker *worker)
             break;
         at += used;
         struct voice_session *session = session_of(worker, frame.session);
+        bool is_end = frame.kind == VOICE_DONE || frame.kind == VOICE_FLUSHED;
+        if (session && frame.kind == VOICE_FAILED)
+            owe(session, 0);
+        if (session && is_end && session->owed > 0)
+            owe(session, session->owed - 1);
+        if (worker->owed > 0) /* it lives */
+            timer_set_after(&worker->overdue, VOICE_DEADLINE_US);
         if (session)
             session->on_frame(session->arg, &frame);
     }
@@ -229,6 +270,7 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
     buf_init(&worker->in, IN_MAX_BYTES);
     buf_init(&worker->out, OUT_MAX_BYTES);
     list_init(&worker->sessions);
+    timer_init(&worker->overdue, pool->loop, on_overdue, worker);
     const char *const argv[] = {pool->path, role_names[role], NULL};
     enum err err =
         child_spawn(pool->loop, &(struct child_spec){argv, ends[1], WORKER_NICE, on_exit, worker},
@@ -269,15 +311,32 @@ static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
     return OK;
 }
 
+/* Sessions of a workspace among those of a role. */
+static unsigned held_by(const struct voice_pool *pool, enum voice_role role, const char *workspace)
+{
+    struct voice_worker *worker;
+    struct voice_session *session;
+    unsigned count = 0;
+    LIST_EACH (worker, &pool->workers[role], struct voice_worker, node)
+        LIST_EACH (session, &worker->sessions, struct voice_session, node)
+            count += strcmp(session->workspace, workspace) == 0;
+    return count;
+}
+
 enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
                             struct voice_session *session, struct fault *fault)
 {
     struct voice_worker *worker = NULL;
+    unsigned share = pool->most_workers * SESSIONS_MOST / 2;
+    if (*session->workspace && held_by(pool, role, session->workspace) >= share)
+        return fault_set(fault, ERR_BUSY, "this workspace has %u sessions of embedded speech",
+                         share);
     enum err err = choose_worker(pool, role, &worker, fault);
     if (err != OK)
         return err;
     session->worker = worker;
     session->id = ++pool->last_id;
+    session->owed = 0;
     worker->session_count++;
     list_push_back(&worker->sessions, &session->node);
     return OK;
@@ -289,6 +348,11 @@ void voice_session_close(struct voice_session *session)
         return;
     voice_session_send(session, VOICE_CLOSE, 0, NULL, 0);
     detach(session);
+}
+
+int64_t voice_pool_rest_us(const struct voice_pool *pool)
+{
+    return MAX(pool->rest_until_us - loop_now_us(pool->loop), 0);
 }
 
 unsigned voice_pool_workers(const struct voice_pool *pool, enum voice_role role)

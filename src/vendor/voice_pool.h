@@ -1,6 +1,8 @@
 /* The worker processes of one loop: started when a session first needs one, at most so many of each
  * role, each with many sessions. When one dies its sessions are told, and the next session starts a
- * new one; one that dies again and again is left alone for a while. Thread: its loop. */
+ * new one; one that dies again and again is left alone, each time for longer. One that owes an
+ * answer and sends nothing for VOICE_DEADLINE_US hangs, and is killed. No workspace holds more than
+ * half of the places of a role. Thread: its loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,6 +20,13 @@ struct voice_worker;
 /* Hearing and speaking are apart, so that a long sentence does not keep the recogniser waiting. */
 enum voice_role { VOICE_HEARING, VOICE_SPEAKING, VOICE_ROLE_COUNT };
 
+enum {
+    VOICE_WORKSPACE_SIZE = 40,
+    VOICE_DEADLINE_US = 8 * 1000 * 1000, /* while it speaks, sound comes all the time */
+    VOICE_REST_US = 5 * 1000 * 1000,     /* first pause after deaths, doubled up to */
+    VOICE_REST_MOST_US = 80 * 1000 * 1000,
+};
+
 struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned most_workers);
 void voice_pool_free(struct voice_pool *pool); /* kills the workers; no session is told */
 
@@ -25,13 +34,15 @@ struct voice_session { /* a member of the adapter's session */
     struct list_node node;
     struct voice_worker *worker; /* NULL: not open, or lost */
     uint32_t id;
+    unsigned owed;                        /* utterances without their end */
+    char workspace[VOICE_WORKSPACE_SIZE]; /* whose call it is; "": nobody's */
     void (*on_frame)(void *arg, const struct voice_frame *frame);
     void (*on_lost)(void *arg, const char *why); /* the worker is gone, and so is the session */
     void *arg;
 };
 
-/* The callbacks and arg are set before. ERR_BUSY: all workers are full, or they die at once;
- * ERR_IO: none can be started. */
+/* The callbacks, arg and workspace are set before. ERR_BUSY: all workers are full, the workspace
+ * has its share, or the workers die at once; ERR_IO: none can be started. */
 enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
                             struct voice_session *session, struct fault *fault) MUST_USE;
 /* session and its number are filled in here; to a lost session it is dropped. Never calls back. */
@@ -40,5 +51,6 @@ void voice_session_send(struct voice_session *session, enum voice_kind kind, uin
 void voice_session_close(struct voice_session *session); /* no callback comes any more */
 
 /* For tests and `show`. */
+int64_t voice_pool_rest_us(const struct voice_pool *pool); /* until a worker is started again */
 unsigned voice_pool_workers(const struct voice_pool *pool, enum voice_role role);
 void voice_pool_kill_workers(struct voice_pool *pool);

@@ -1,4 +1,5 @@
 /* PocketSphinx in a worker process: the session here only frames and passes on. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -72,6 +73,8 @@ static struct stt *voice_stt_open(const struct engine *engine, struct loop *loop
     stt->on_event = on_event;
     stt->arg = arg;
     stt->session = (struct voice_session){.on_frame = on_frame, .on_lost = on_lost, .arg = stt};
+    snprintf(stt->session.workspace, sizeof(stt->session.workspace), "%s",
+             config->workspace ? config->workspace : "");
     timer_init(&stt->failure, loop, on_failure, stt);
     enum err err = here && here->voices
                        ? voice_session_open(here->voices, VOICE_HEARING, &stt->session, &stt->fault)

@@ -1,5 +1,6 @@
 /* flite and espeak-ng in a worker process. The worker sends audio little faster than it is played,
  * so that a long sentence is not held here. Both engines are one code with two names. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -74,6 +75,8 @@ static struct tts *voice_tts_open(const struct engine *engine, struct loop *loop
     tts->on_event = on_event;
     tts->arg = arg;
     tts->session = (struct voice_session){.on_frame = on_frame, .on_lost = on_lost, .arg = tts};
+    snprintf(tts->session.workspace, sizeof(tts->session.workspace), "%s",
+             config->workspace ? config->workspace : "");
     timer_init(&tts->failure, loop, on_failure, tts);
     enum err err =
         here && here->voices

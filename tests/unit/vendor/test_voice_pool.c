@@ -86,6 +86,73 @@ TEST(voice_pool_gives_up_a_program_that_hangs)
     peer_close(&peer);
 }
 
+TEST(voice_pool_rests_longer_after_each_row_of_deaths)
+{
+    struct peer peer;
+    peer_open(&peer, "/bin/false");
+    int64_t last_us = 0;
+    for (int row = 0; row < 2; row++) {
+        for (unsigned i = 1; i <= 3; i++) {
+            REQUIRE(session_open(&peer) == OK);
+            loop_run_for(peer.loop, 2000000);
+        }
+        int64_t rest_us = voice_pool_rest_us(peer.pool);
+        CHECK(rest_us > last_us + VOICE_REST_US / 2 && rest_us <= VOICE_REST_US << row);
+        last_us = rest_us;
+        CHECK_INT(session_open(&peer), ERR_BUSY);
+        if (row == 0)
+            loop_run_for(peer.loop, rest_us + 10000);
+    }
+    peer_close(&peer);
+}
+
+TEST(voice_pool_kills_a_program_that_owes_an_answer_for_too_long)
+{
+    struct peer peer;
+    peer_open(&peer, HANG_PROGRAM);
+    REQUIRE(session_open(&peer) == OK);
+    voice_session_send(&peer.session, VOICE_PUSH, 0, "x", 1); /* nothing is owed for that */
+    loop_run_for(peer.loop, 200000);
+    int64_t from_us = loop_now_us(peer.loop);
+    voice_session_send(&peer.session, VOICE_SPEAK, 1, "Hello", 5);
+    loop_run_for(peer.loop, VOICE_DEADLINE_US + 2000000);
+    CHECK_INT(peer.losses, 1);
+    CHECK_TEXT(peer.why, "the speech process hangs");
+    CHECK(loop_now_us(peer.loop) - from_us >= VOICE_DEADLINE_US);
+    CHECK_INT(voice_pool_workers(peer.pool, VOICE_HEARING), 0);
+    REQUIRE(session_open(&peer) == OK); /* in a new one */
+    voice_session_send(&peer.session, VOICE_SPEAK, 1, "Hello", 5);
+    voice_session_send(&peer.session, VOICE_CANCEL, 1, NULL, 0);
+    loop_run_for(peer.loop, VOICE_DEADLINE_US + 500000);
+    CHECK_INT(peer.losses, 1); /* it was told to be silent */
+    peer_close(&peer);
+}
+
+TEST(voice_pool_gives_no_workspace_more_than_half)
+{
+    enum { MOST = 64 };
+    struct voice_session sessions[MOST] = {0};
+    struct fault fault = {0};
+    struct peer peer;
+    unsigned greedy = 0, other = 0;
+    peer_open(&peer, HANG_PROGRAM);
+    for (int i = 0; i < MOST; i++) {
+        sessions[i] = (struct voice_session){
+            .on_frame = on_frame, .on_lost = on_lost, .arg = &peer, .workspace = "usr_greedy"};
+        bool is_open = voice_session_open(peer.pool, VOICE_SPEAKING, &sessions[i], &fault) == OK;
+        greedy += is_open;
+        if (is_open)
+            continue;
+        snprintf(sessions[i].workspace, sizeof(sessions[i].workspace), "usr_other");
+        other += voice_session_open(peer.pool, VOICE_SPEAKING, &sessions[i], &fault) == OK;
+    }
+    CHECK_INT(greedy, MOST / 2);
+    CHECK_INT(other, MOST / 2);
+    for (int i = 0; i < MOST; i++)
+        voice_session_close(&sessions[i]);
+    peer_close(&peer);
+}
+
 TEST(voice_pool_without_a_program_is_an_error)
 {
     struct peer peer;

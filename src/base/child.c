@@ -216,8 +216,3 @@ int child_pipe_wait(pid_t pid)
         continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
-
-void child_pipe_kill(pid_t pid)
-{
-    kill(pid, SIGKILL);
-}

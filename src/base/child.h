@@ -45,4 +45,3 @@ enum err child_pipe(const struct child_pipe_spec *spec, pid_t *out_pid, int *out
                     struct fault *fault) MUST_USE;
 /* Waits for its end: the exit status, or 128 and the signal's number. */
 int child_pipe_wait(pid_t pid);
-void child_pipe_kill(pid_t pid);

@@ -11,6 +11,7 @@
 #include "cli/engine_trial.h"
 #include "cli/programs.h"
 #include "engine/registry.h"
+#include "extract/kind.h"
 #include "net/dial.h"
 #include "net/http_client.h"
 #include "net/resolver.h"
@@ -159,16 +160,28 @@ static void check_sandbox(struct doctor *doctor)
 {
     struct sandbox_state can = sandbox_support();
     if (can.has_paths && can.has_filter)
-        doctor_find(doctor, FINDING_GOOD, "embedded speech is locked in (Landlock, seccomp)");
+        doctor_find(doctor, FINDING_GOOD,
+                    "embedded speech and readers of files are locked in (Landlock, seccomp)");
     else
         doctor_find(
-            doctor, FINDING_WARNING, "embedded speech is not locked in: the kernel has no %s%s%s",
+            doctor, FINDING_WARNING,
+            "embedded speech and readers of files are not locked in: the kernel has no %s%s%s",
             can.has_paths ? "" : "Landlock", can.has_paths || can.has_filter ? "" : " and no ",
             can.has_filter ? "" : "seccomp filter");
 }
 
+static void check_documents(struct doctor *doctor)
+{
+    if (pdf_is_possible())
+        doctor_find(doctor, FINDING_GOOD, "PDF documents can be read (pdftotext)");
+    else
+        doctor_find(doctor, FINDING_WARNING,
+                    "pdftotext is not there: PDF documents fail; install poppler-utils");
+}
+
 void doctor_check_programs(struct doctor *doctor)
 {
+    check_documents(doctor);
     AUTO_MEM char *voice = program_voice(doctor->config);
     if (access(voice, X_OK) != 0) {
         doctor_find(doctor, FINDING_WARNING,

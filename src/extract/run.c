@@ -25,6 +25,7 @@ enum {
 static extract_reader_fn *const readers[EXTRACT_KIND_COUNT] = {
     [EXTRACT_TEXT] = text_file_read,
     [EXTRACT_DOCX] = docx_file_read,
+    [EXTRACT_PDF] = pdf_file_read,
 };
 
 enum extract_outcome extract_outcome_of(enum err err)
@@ -55,7 +56,7 @@ static bool map_input(struct extract_file *out)
     struct stat info;
     if (fstat(STDIN_FILENO, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    out->fd = STDIN_FILENO;
+    *out = (struct extract_file){0};
     out->len = (size_t)info.st_size;
     out->data = "";
     if (out->len == 0)
@@ -89,6 +90,8 @@ int extract_run(const char *kind)
         fprintf(stderr, "earshot extract is started by the service itself, with a file to read.\n");
         return OTHER_KIND_EXIT;
     }
+    if (read_file == pdf_file_read)
+        (void)pdf_file_start(&file); /* without, the reader says so */
     if (!extract_lock_in())
         return 1;
     struct block_writer out;

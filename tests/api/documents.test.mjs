@@ -145,7 +145,7 @@ test('a file of many pieces is kept and given back whole', async () => {
   assert.ok(file.text === bytes.toString());
 });
 
-test('a Word document is read, a hostile one fails with a reason', async () => {
+test('Word and PDF documents are read, a hostile one fails with a reason', async () => {
   const own = await t.newWorkspace();
   const files = new URL('../unit/extract/files/', import.meta.url);
   const upload = async (name) => (await own.api('POST', `/v1/knowledge/documents?name=${name}`,
@@ -161,6 +161,12 @@ test('a Word document is read, a hostile one fails with a reason', async () => {
   const { body: { hits } } = await own.api('POST', '/v1/knowledge/search',
     { query: 'price of the deluxe room', documentIds: [good.id] });
   assert.match(hits[0].text, /Room: Deluxe; Price: 4,500; Beds: 2/);
+  const paper = await ready(await upload('latex.pdf'), own.api);
+  assert.deepEqual([paper.status, paper.kind, paper.error], ['ready', 'pdf', null]);
+  assert.ok(paper.topics.includes('Rooms and prices'), paper.topics);
+  const asked = await own.api('POST', '/v1/knowledge/search', { query: 'how much is the family suite', documentIds: [paper.id] });
+  assert.match(asked.body.hits[0].text, /Room: Family suite; Price: 7,200; Beds: 4/);
+  assert.match((await ready(await upload('scan.pdf'), own.api)).error, /only pictures of pages/);
   const failed = await ready(bomb, own.api);
   assert.deepEqual([failed.status, failed.error, failed.chars],
     ['failed', 'It is larger unpacked than a document may be.', 0]);

@@ -7,7 +7,7 @@
 
 static void try_out(extract_reader_fn *read_file, const uint8_t *data, size_t size)
 {
-    const struct extract_file file = {.data = (const char *)data, .len = size, .fd = -1};
+    const struct extract_file file = {.data = (const char *)data, .len = size};
     struct block_writer writer;
     struct block_reader reader;
     AUTO(arena) arena = arena_new(0);

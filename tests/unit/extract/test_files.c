@@ -39,7 +39,8 @@ static void on_done(void *arg, enum extract_outcome outcome, const struct block_
     loop_stop(result->loop);
 }
 
-static enum extract_outcome read_file(const char *name, struct buf *out_blocks)
+static enum extract_outcome read_within(const char *name, int64_t deadline_us,
+                                        struct buf *out_blocks)
 {
     AUTO_MEM char *path = mem_printf("%s/%s", FILES, name);
     AUTO(arena) arena = arena_new(0);
@@ -51,6 +52,7 @@ static enum extract_outcome read_file(const char *name, struct buf *out_blocks)
     const struct extraction_spec spec = {.program = EXTRACTOR,
                                          .kind = kind,
                                          .fd = fd,
+                                         .deadline_us = deadline_us,
                                          .arena = arena,
                                          .on_done = on_done,
                                          .arg = &result};
@@ -62,9 +64,14 @@ static enum extract_outcome read_file(const char *name, struct buf *out_blocks)
     return result.outcome;
 }
 
-static void read_want(const char *name, struct buf *out)
+static enum extract_outcome read_file(const char *name, struct buf *out_blocks)
 {
-    AUTO_MEM char *path = mem_printf("%s/%.*s.want", FILES, (int)strcspn(name, "."), name);
+    return read_within(name, 0, out_blocks);
+}
+
+static void read_beside(const char *name, const char *ending, struct buf *out)
+{
+    AUTO_MEM char *path = mem_printf("%s/%.*s.%s", FILES, (int)strcspn(name, "."), name, ending);
     FILE *file = fopen(path, "r");
     char piece[4096];
     if (!CHECK(file != NULL))
@@ -96,7 +103,7 @@ TEST(word_files_are_read_as_they_are_meant)
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         AUTO_BUF got = BUF_INIT(0), want = BUF_INIT(FILE_MAX_BYTES);
         CHECK_INT(read_file(names[i], &got), EXTRACT_DONE);
-        read_want(names[i], &want);
+        read_beside(names[i], "want", &want);
         if (got.len && want.len)
             check_same(names[i], got.data, want.data);
     }
@@ -121,4 +128,108 @@ TEST(hostile_word_files_fail_with_their_reason)
             printf("    in %s\n", rows[i].name);
         CHECK_INT(got.len, 0);
     }
+}
+
+/* --- PDF --- */
+
+enum { WORDS_MAX = 2000 };
+
+struct words {
+    const char *at[WORDS_MAX];
+    size_t count;
+};
+
+/* At blanks; of a row's cells, too. */
+static void split(char *text, struct words *out)
+{
+    char *rest = NULL;
+    out->count = 0;
+    for (char *word = strtok_r(text, " \n|", &rest); word && out->count < WORDS_MAX;
+         word = strtok_r(NULL, " \n|", &rest))
+        out->at[out->count++] = word;
+}
+
+/* How many words both have in the same order. */
+static size_t common(const struct words *a, const struct words *b)
+{
+    static size_t above[WORDS_MAX + 1], row[WORDS_MAX + 1];
+    memset(above, 0, sizeof(above));
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t k = 0; k < b->count; k++)
+            row[k + 1] = strcmp(a->at[i], b->at[k]) == 0 ? above[k] + 1 : MAX(above[k + 1], row[k]);
+        memcpy(above, row, sizeof(above));
+    }
+    return above[b->count];
+}
+
+/* Without the kind and the level that each line begins with. */
+static void keep_text(struct buf *blocks)
+{
+    size_t to = 0;
+    for (size_t at = 0; at < blocks->len;) {
+        size_t end = at + strcspn(blocks->data + at, "\n") + 1,
+               skip = strcspn(blocks->data + at, " ");
+        memmove(blocks->data + to, blocks->data + at + skip, end - at - skip);
+        to += end - at - skip;
+        at = end;
+    }
+    blocks->data[blocks->len = to] = '\0';
+}
+
+TEST(pdf_files_are_read_in_order)
+{
+    static const struct {
+        const char *name, *row; /* a row of its table */
+        unsigned permille;
+    } rows[] = {
+        {"latex.pdf", "\nR0 Deluxe room|4,500|2\n", 980},
+        {"groff.pdf", "\nR0 Deluxe room|4,500|2\n", 980},
+        {"office.pdf", "\nR2 Room|Price|Beds\n", 980},
+        {"browser.pdf", "\nR0 Deluxe room|4,500|2\n", 980},
+        {"hindi.pdf", "\nI1 ", 960},
+        {"browser-hindi.pdf", "\nP0 ", 960},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_BUF got = BUF_INIT(0), want = BUF_INIT(FILE_MAX_BYTES);
+        struct words is, should;
+        CHECK_INT(read_file(rows[i].name, &got), EXTRACT_DONE);
+        read_beside(rows[i].name, "words", &want);
+        REQUIRE(got.len && want.len);
+        CHECK(strstr(got.data, rows[i].row) != NULL);
+        keep_text(&got);
+        split(got.data, &is);
+        split(want.data, &should);
+        size_t found = common(&should, &is);
+        printf("    %-18s %4zu of %4zu words in order, %zu more\n", rows[i].name, found,
+               should.count, is.count - found);
+        CHECK(found * 1000 >= should.count * rows[i].permille);
+        CHECK(is.count - found <= should.count / 20 + 8); /* a single page keeps its header */
+    }
+}
+
+TEST(hostile_pdf_files_end_with_their_reason)
+{
+    static const struct {
+        const char *name;
+        enum extract_outcome outcome;
+        const char *blocks;
+    } rows[] = {
+        {"scan.pdf", EXTRACT_SCANNED, NULL},
+        {"blank.pdf", EXTRACT_EMPTY, NULL},
+        {"locked.pdf", EXTRACT_ENCRYPTED, NULL},
+        {"nocopy.pdf", EXTRACT_ENCRYPTED, NULL},
+        {"cut.pdf", EXTRACT_DAMAGED, NULL},
+        {"noise.pdf", EXTRACT_DAMAGED, NULL},
+        {"script.pdf", EXTRACT_DONE, "P0 The garage closes at ten.\n"},
+        {"ring.pdf", EXTRACT_DONE, "P0 Round and round.\n"},
+        {"both.pdf", EXTRACT_DONE, "P0 A PDF in front of an archive.\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_BUF got = BUF_INIT(0);
+        if (!CHECK_INT(read_file(rows[i].name, &got), rows[i].outcome))
+            printf("    in %s\n", rows[i].name);
+        CHECK_TEXT(got.len ? got.data : "", rows[i].blocks ? rows[i].blocks : "");
+    }
+    AUTO_BUF got = BUF_INIT(0);
+    CHECK_INT(read_within("heavy.pdf", 300000, &got), EXTRACT_TOO_SLOW);
 }

@@ -70,6 +70,7 @@ struct task {
     struct block_list blocks;
     int64_t chars;
     struct passages passages;
+    size_t put;          /* of them, in slices */
     const char *failure; /* a sentence for the user, or NULL */
     struct timer tell;
     unsigned done, pages, told;
@@ -172,6 +173,35 @@ static void stored(void *arg, enum err err)
     end_task(task);
 }
 
+static enum err put_slice(struct tx *tx, void *arg)
+{
+    struct task *task = arg;
+    return store_document_put(tx, task->id, task->passages.items, task->passages.count, task->put);
+}
+
+static void was_put(void *arg, enum err err);
+
+/* All but the last slice are put one by one: other writers have their turns between them. */
+static void store_all(struct task *task)
+{
+    bool is_last = task->failure || task->passages.count <= task->put + PASSAGES_SLICE;
+    if (is_last)
+        give_job(task, STORE_WRITE, store_outcome, stored);
+    else
+        give_job(task, STORE_WRITE, put_slice, was_put);
+}
+
+static void was_put(void *arg, enum err err)
+{
+    struct task *task = arg;
+    if (err) {
+        stored(task, err);
+        return;
+    }
+    task->put += PASSAGES_SLICE;
+    store_all(task);
+}
+
 static void fail(struct task *task, const char *sentence)
 {
     task->failure = sentence;
@@ -193,7 +223,7 @@ static void cut(void *arg)
 
 static void was_cut(void *arg)
 {
-    give_job(arg, STORE_WRITE, store_outcome, stored);
+    store_all(arg);
 }
 
 static void start_cutting(struct task *task)

@@ -325,6 +325,7 @@ enum err store_document_take(struct tx *tx, const char *id, struct document *out
          "UPDATE documents SET leased_until_ms = ?, leased_by = ?, pages_done = 0, pages = 0"
          " WHERE id = ?",
          NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(id));
+    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id)); /* of one who died */
     return tx_result(tx);
 }
 
@@ -338,15 +339,28 @@ enum err store_document_progress(struct tx *tx, const char *id, int64_t done, in
     return changed ? OK : tx_missing(tx);
 }
 
-static void insert_passages(struct tx *tx, const char *id, const struct passage *passages, size_t n)
+static void insert_passages(struct tx *tx, const char *id, const struct passage *passages,
+                            size_t from, size_t to)
 {
-    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = from; i < to; i++)
         EXEC(tx,
              "INSERT INTO passages (document_id, position, text, question, language)"
              " VALUES (?, ?, ?, ?, ?)",
              TEXT(id), NUMBER((int64_t)i), TEXT(passages[i].text), TEXT(passages[i].question),
              TEXT(passages[i].language ? passages[i].language : ""));
+}
+
+enum err store_document_put(struct tx *tx, const char *id, const struct passage *passages, size_t n,
+                            size_t first)
+{
+    int64_t changed = EXEC(tx,
+                           "UPDATE documents SET leased_until_ms = ?"
+                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
+                           NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(id), TEXT(node_lease(tx)));
+    if (!changed)
+        return tx_missing(tx);
+    insert_passages(tx, id, passages, first, MIN(n, first + PASSAGES_SLICE));
+    return tx_result(tx);
 }
 
 enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
@@ -365,7 +379,9 @@ enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
              TEXT(topics_text(tx, topics)), NUMBER(tx->now_ms), TEXT(id), TEXT(node_lease(tx)));
     if (!changed)
         return tx_missing(tx);
-    insert_passages(tx, id, passages, n);
+    int64_t put =
+        QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM passages WHERE document_id = ?", TEXT(id));
+    insert_passages(tx, id, passages, (size_t)put, n);
     note_change(tx, id);
     return tx_result(tx);
 }

@@ -78,8 +78,13 @@ enum err store_document_take(struct tx *tx, const char *id, struct document *out
  * meanwhile. */
 enum err store_document_progress(struct tx *tx, const char *id, int64_t done,
                                  int64_t pages) MUST_USE;
-/* Ready: passages replace the old ones, counts follow from them. ERR_NOT_FOUND: removed or taken
- * over meanwhile. */
+/* The passages from `first` on, of n in all, a slice of them: PASSAGES_SLICE at most, so that no
+ * write job takes long. Renews the lease. ERR_NOT_FOUND: as above. */
+enum { PASSAGES_SLICE = 500 };
+enum err store_document_put(struct tx *tx, const char *id, const struct passage *passages, size_t n,
+                            size_t first) MUST_USE;
+/* Ready: with these passages, of which those that were put already stay as they are; counts follow
+ * from them. ERR_NOT_FOUND: removed or taken over meanwhile. */
 enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
                               const struct passage *passages, size_t n,
                               const struct text_list *topics) MUST_USE;

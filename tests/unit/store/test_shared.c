@@ -452,6 +452,30 @@ STORE_TEST(documents_of_one_workspace_keep_nobody_waiting)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+STORE_TEST(many_passages_are_put_in_slices)
+{
+    enum { MANY = 2 * PASSAGES_SLICE + 1 };
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct document document = {.user_id = fix->workspace_id, .name = "Page", .bytes = 5}, taken;
+    struct passage *passages = arena_new_n(fix->arena, struct passage, MANY), *kept;
+    for (size_t i = 0; i < MANY; i++)
+        passages[i] = (struct passage){.text = arena_printf(fix->arena, "Text %zu", i)};
+    CHECK_INT(store_document_insert(tx, &document, &hello, 0), OK);
+    CHECK_INT(store_document_put(tx, document.id, passages, MANY, 0), ERR_NOT_FOUND);
+    REQUIRE(take_first(tx, &taken) == OK);
+    CHECK_INT(store_document_put(tx, taken.id, passages, MANY, 0), OK);
+    CHECK_INT(store_document_put(tx, taken.id, passages, MANY, PASSAGES_SLICE), OK);
+    CHECK_INT(store_document_ready(tx, taken.id, 5, passages, MANY, NULL), OK);
+    size_t n;
+    CHECK_INT(store_document_passages(tx, taken.id, &kept, &n), OK);
+    REQUIRE(n == MANY);
+    CHECK_TEXT(kept[PASSAGES_SLICE].text, passages[PASSAGES_SLICE].text);
+    CHECK_TEXT(kept[MANY - 1].text, passages[MANY - 1].text);
+    CHECK_INT(store_document_put(tx, taken.id, passages, MANY, 0), ERR_NOT_FOUND);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(document_of_a_dead_reader_is_taken_again)
 {
     fix_people(fix);

@@ -59,6 +59,103 @@ TEST(long_paragraph_is_cut_between_sentences)
     }
 }
 
+/* What a card's question and answer are, of all that were found: "question|answer". */
+static void check_card(const struct passages *cut, const char *question, const char *answer)
+{
+    for (size_t i = 0; i < cut->count; i++)
+        if (cut->items[i].question && strcmp(cut->items[i].question, question) == 0) {
+            CHECK_TEXT(cut->items[i].text, answer);
+            return;
+        }
+    CHECK_TEXT("no such card", question);
+}
+
+TEST(questions_are_known_by_labels_of_many_languages)
+{
+    static const struct {
+        const char *text, *question, *answer;
+    } rows[] = {
+        {"प्रश्न: नाश्ता कब मिलता है?\nउत्तर: सात बजे।", "नाश्ता कब मिलता है?", "सात बजे।"},
+        {"Frage: Gibt es Parkplätze?\nAntwort: Ja, hinter dem Haus.", "Gibt es Parkplätze?",
+         "Ja, hinter dem Haus."},
+        {"1. Question: Tell me the price\nAnswer - 12 dollars.", "Tell me the price",
+         "12 dollars."},
+        {"Q1. How late is it open?\nA1. Until ten.", "How late is it open?", "Until ten."},
+        {"Pregunta: ¿Hay piscina?\n\nRespuesta: Sí, en el tejado.", "¿Hay piscina?",
+         "Sí, en el tejado."},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO(arena) arena = arena_new(0);
+        struct passages cut;
+        REQUIRE(passages_cut(rows[i].text, arena, &cut) == OK);
+        if (rows[i].question)
+            check_card(&cut, rows[i].question, rows[i].answer);
+    }
+}
+
+TEST(a_heading_that_asks_is_answered_by_what_stands_below_it)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut(
+                "# Rooms\n\n## How do I cancel?\nCall the office.\n\n- before noon\n- after two\n\n"
+                "## Prices\nThey are on the door.\n",
+                arena, &cut) == OK);
+    check_card(&cut, "How do I cancel?", "Call the office.\nbefore noon\nafter two");
+    REQUIRE(cut.count == 2 && cut.topics.count == 2);
+    CHECK_TEXT(cut.items[1].text, "Prices\nThey are on the door.");
+}
+
+TEST(rows_of_a_table_stand_alone)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut("# Rooms\n\n|Room|Price|\n|---|---|\n|Deluxe|4,500|\n|Standard|2,500|\n\n"
+                         "|Check-in|3 pm|\n|Check-out|11 am|\n\n"
+                         "|Is there a pool?|Yes, on the roof.|\n|Is it heated?|No.|\n",
+                         arena, &cut) == OK);
+    REQUIRE(cut.count == 3);
+    CHECK_TEXT(cut.items[0].text,
+               "Rooms\nRoom: Deluxe; Price: 4,500\nRoom: Standard; Price: 2,500\n"
+               "Check-in: 3 pm\nCheck-out: 11 am");
+    check_card(&cut, "Is there a pool?", "Yes, on the roof.");
+    check_card(&cut, "Is it heated?", "No.");
+}
+
+TEST(lines_of_a_key_and_a_value_are_cards_beside_their_section)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut(
+                "Times\n\nCheck-in: from 3 pm\nCheck-out: until 11 am\nPool – May to September\n\n"
+                "Note: this one stands alone.\n",
+                arena, &cut) == OK);
+    check_card(&cut, "Check-in", "Check-in: from 3 pm");
+    check_card(&cut, "Pool", "Pool – May to September");
+    REQUIRE(cut.count == 4 && !cut.items[0].question);
+    CHECK(strstr(cut.items[0].text, "Check-out: until 11 am") &&
+          strstr(cut.items[0].text, "Note:"));
+}
+
+TEST(no_sentence_is_cut)
+{
+    AUTO(arena) arena = arena_new(0);
+    AUTO_BUF text = BUF_INIT(1 << 20);
+    for (int i = 0; i < 40; i++) {
+        (void)buf_printf(&text, "Sentence %d begins", i);
+        for (int k = 0; k < (i % 7) * 12; k++)
+            (void)buf_append_str(&text, k % 9 ? " word" : "\nword that wraps");
+        (void)buf_append_str(&text, " and ends. ");
+    }
+    struct passages cut;
+    REQUIRE(passages_cut(text.data, arena, &cut) == OK);
+    for (size_t i = 0; i < cut.count; i++) {
+        const char *got = cut.items[i].text;
+        CHECK(strncmp(got, "Sentence ", 9) == 0);
+        CHECK(strcmp(got + strlen(got) - 4, "nds.") == 0);
+    }
+}
+
 TEST(odd_texts_do_no_harm)
 {
     AUTO(arena) arena = arena_new(0);

@@ -121,7 +121,7 @@ void answer_reopened(struct talk *talk, int64_t now_us)
 
 void answer_settle(struct talk *talk, int64_t now_us)
 {
-    switch (reply_settle(&talk->mind.reply, talk->floor == TURN_THINKING, now_us)) {
+    switch (reply_settle(&talk->mind.reply, floor_quiet_us(talk), now_us)) {
     case REPLY_IN_TIME:
         break;
     case REPLY_MODEL_IS_LATE:

@@ -98,6 +98,7 @@ uint32_t endpoint_voice_stopped(struct endpoint *endpoint, int64_t last_voice_us
         return 0;
     endpoint->last_voice_us = last_voice_us;
     endpoint->is_ended = endpoint->ended_us > last_voice_us;
+    endpoint->is_flushed = false; /* a recogniser that was opened meanwhile answers too */
     judge(endpoint);
     return ++endpoint->flush_gen;
 }

@@ -7,6 +7,13 @@ bool floor_move(struct talk *talk, enum turn_event event)
     return turn_move(&talk->floor, event);
 }
 
+int64_t floor_quiet_us(const struct talk *talk)
+{
+    return speech_front(&talk->voice.speech) && speech_is_waiting(&talk->voice.speech)
+               ? INT64_MAX
+               : talk->thinking_us;
+}
+
 /* All lines have ended: more is made, or nothing is left to say. */
 static void fall_silent(struct talk *talk)
 {
@@ -48,6 +55,10 @@ void floor_settle(struct talk *talk, int64_t now_us)
     } else if (!line && !mind_is_replying(&talk->mind) && talk->floor == TURN_THINKING) {
         floor_move(talk, TURN_DONE);
     }
+    if (talk->floor != TURN_THINKING)
+        talk->thinking_us = INT64_MAX;
+    else if (talk->thinking_us == INT64_MAX)
+        talk->thinking_us = now_us;
 }
 
 static const char *state_of(const struct talk *talk)

@@ -49,6 +49,11 @@ bool health_is_closed(const struct health *health, enum talk_engine engine)
     return health->engines[engine].is_closed;
 }
 
+bool health_has_more(const struct health *health, enum talk_engine engine)
+{
+    return health->engines[engine].has_more;
+}
+
 void health_settle(struct health *health, int64_t now_us)
 {
     for (size_t i = 0; i < ARRAY_LEN(health->engines); i++) {

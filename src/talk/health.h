@@ -30,6 +30,7 @@ void health_init(struct health *health, struct actions *actions);
 void health_settle(struct health *health, int64_t now_us);
 int64_t health_deadline_us(const struct health *health);
 bool health_is_closed(const struct health *health, enum talk_engine engine);
+bool health_has_more(const struct health *health, enum talk_engine engine); /* to fall back on */
 
 struct talk_failure {
     enum talk_engine engine;

@@ -91,6 +91,13 @@ static void consider_words(struct talk *talk, int64_t now_us)
     }
 }
 
+/* The recogniser is gone: what it was to say of this turn is not awaited. */
+static void lose_words(struct hear *hear)
+{
+    hear->is_lost = hear->is_lost || hear->endpoint.is_open;
+    endpoint_deaf(&hear->endpoint);
+}
+
 void talk_voice_started(struct talk *talk, int64_t now_us)
 {
     if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER)
@@ -110,7 +117,7 @@ void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us
     talk->hear.is_noise = false;
     uint32_t gen = endpoint_voice_stopped(&talk->hear.endpoint, last_voice_us);
     if (health_is_closed(&talk->health, TALK_STT))
-        endpoint_deaf(&talk->hear.endpoint);
+        lose_words(&talk->hear);
     else if (gen)
         talk_do(talk, (struct talk_action){.what = TALK_DO_FLUSH, .gen = gen});
     talk_settle(talk, now_us);
@@ -156,11 +163,13 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
                       &(struct talk_failure){TALK_STT, TALK_STAGE_STT, event->error, event->message,
                                              event->is_fatal},
                       now_us);
-        if (event->is_fatal)
-            endpoint_deaf(&talk->hear.endpoint);
+        if (health_is_closed(&talk->health, TALK_STT))
+            lose_words(&talk->hear);
         talk_settle(talk, now_us);
         return;
     }
+    if (event->kind == STT_FLUSHED)
+        talk->hear.unanswered = 0;
     if (event->kind == STT_FINAL || event->kind == STT_PARTIAL)
         health_worked(&talk->health, TALK_STT);
     if (talk->floor == TURN_ABSENT)
@@ -197,6 +206,20 @@ static void join_typed(struct talk *talk, int64_t now_us)
     typed_tell(talk);
 }
 
+/* A recogniser answers each flush, be it that there was no word. One that does not is slow once,
+ * and has failed when it is so again. */
+static void mind_unanswered(struct talk *talk, int64_t now_us)
+{
+    struct hear *hear = &talk->hear;
+    bool owes = !hear->endpoint.is_flushed && !hear->endpoint.is_ended;
+    if (!owes || ++hear->unanswered < TALK_UNANSWERED_MOST)
+        return;
+    hear->unanswered = 0;
+    health_failed(&talk->health,
+                  &(struct talk_failure){TALK_STT, TALK_STAGE_STT, ENGINE_TIMEOUT, NULL, true},
+                  now_us);
+}
+
 static void commit(struct talk *talk, int64_t now_us)
 {
     struct endpoint *endpoint = &talk->hear.endpoint;
@@ -217,6 +240,8 @@ static void commit(struct talk *talk, int64_t now_us)
         hear_answer(talk, text, now_us);
     }
     talk->hear.early_count = 0;
+    talk->hear.is_lost = false;
+    mind_unanswered(talk, now_us);
     endpoint_reset(endpoint, true);
 }
 
@@ -234,11 +259,24 @@ void hear_last_words(struct talk *talk)
         typed_tell(talk);
 }
 
-static void void_turn(struct talk *talk)
+/* The caller said something that nobody heard. */
+static bool is_lost(const struct hear *hear)
 {
+    const struct endpoint *endpoint = &hear->endpoint;
+    bool is_long = endpoint->last_voice_us - endpoint->began_us >= TALK_LOST_LEAST_US;
+    return is_long && (hear->is_lost || !endpoint->is_flushed);
+}
+
+static void void_turn(struct talk *talk, int64_t now_us)
+{
+    bool asks_again = talk->floor == TURN_CALLER && is_lost(&talk->hear);
+    mind_unanswered(talk, now_us);
     endpoint_reset(&talk->hear.endpoint, false);
+    talk->hear.is_lost = false;
     floor_resume(talk);
     floor_move(talk, TURN_VOID);
+    if (asks_again)
+        voice_say(&talk->voice, SPEECH_NOTICE, phrase_line(PHRASE_NOT_HEARD, talk->iso), false);
 }
 
 static void make_early(struct talk *talk, int64_t now_us)
@@ -268,8 +306,10 @@ void hear_settle(struct talk *talk, int64_t now_us)
     bool is_deciding = talk->floor == TURN_CALLER || talk->floor == TURN_PAUSED;
     if (!is_deciding && endpoint->is_open && talk->floor != TURN_THINKING) {
         /* Under a voice that cannot be cut: sound without words passes, words wait. */
-        if (endpoint_verdict(endpoint, now_us) == ENDPOINT_VOID)
-            endpoint_reset(endpoint, false);
+        if (endpoint_verdict(endpoint, now_us) != ENDPOINT_VOID)
+            return;
+        endpoint_reset(endpoint, false);
+        talk->hear.is_lost = false;
         return;
     }
     switch (endpoint_verdict(endpoint, now_us)) {
@@ -277,7 +317,7 @@ void hear_settle(struct talk *talk, int64_t now_us)
         commit(talk, now_us);
         return;
     case ENDPOINT_VOID:
-        void_turn(talk);
+        void_turn(talk, now_us);
         return;
     case ENDPOINT_OPEN:
         make_early(talk, now_us);

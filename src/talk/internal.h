@@ -17,10 +17,12 @@
 #include "talk/voice.h"
 
 enum {
-    TALK_NOISE_US = 3000 * 1000,  /* sound without words pauses the agent no longer */
-    TALK_HANG_UP_US = 300 * 1000, /* after the last sample, for the way to the caller's ear */
-    TALK_EARLY_MOST = 3,          /* early replies for one turn */
-    TALK_TYPED_MOST_CHARS = 2000, /* contract, Typed messages */
+    TALK_NOISE_US = 3000 * 1000,     /* sound without words pauses the agent no longer */
+    TALK_HANG_UP_US = 300 * 1000,    /* after the last sample, for the way to the caller's ear */
+    TALK_LOST_LEAST_US = 400 * 1000, /* a shorter sound may have been no word */
+    TALK_UNANSWERED_MOST = 2,        /* flushes in a row: then the recogniser has failed */
+    TALK_EARLY_MOST = 3,             /* early replies for one turn */
+    TALK_TYPED_MOST_CHARS = 2000,    /* contract, Typed messages */
     TALK_TYPED_AT_ONCE = 5,
     TALK_TYPED_EVERY_US = 1000 * 1000,
 };
@@ -40,6 +42,8 @@ struct hear {
     uint32_t segment;     /* the caller's live line; 0: none */
     int early_count;      /* replies made early for this turn */
     bool is_noise;        /* sound without words that the agent speaks over */
+    bool is_lost;         /* words of this turn were not heard: the recogniser has failed */
+    int unanswered;       /* flushes in a row */
     bool was_thinking;    /* PAUSED: the agent had not spoken yet */
     int64_t paused_us;    /* when the caller's voice stopped the agent */
     int64_t voice_end_us; /* of the turn that is being answered; 0: none */
@@ -55,6 +59,7 @@ struct talk {
     const struct talk_config *config;
     char iso[8]; /* what is spoken now */
     enum turn_state floor;
+    int64_t thinking_us; /* since when it is THINKING; INT64_MAX: it is not */
     struct actions actions;
     struct health health;
     struct quality quality;
@@ -78,6 +83,8 @@ bool floor_move(struct talk *talk, enum turn_event event);
 /* The agent goes on where the caller's sound had stopped it. */
 void floor_resume(struct talk *talk);
 void floor_settle(struct talk *talk, int64_t now_us);
+/* Since when the caller waits and nothing is to be heard; INT64_MAX: that is not so. */
+int64_t floor_quiet_us(const struct talk *talk);
 void floor_show(struct talk *talk); /* to the room, and what may be played */
 
 /* ---- hear.c ---- */

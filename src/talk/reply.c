@@ -268,10 +268,11 @@ static void finish(struct reply *reply)
         say(reply, is_greeting, PHRASE_NOT_HEARD);
 }
 
+/* What was said of it so far stands; that it ends there is said as well. */
 static void give_up(struct reply *reply)
 {
     bool is_greeting = reply->is_greeting;
-    bool is_owed = reply->is_committed && !reply->has_text;
+    bool is_owed = reply->is_committed && !(is_greeting && reply->has_text);
     if (reply->is_committed)
         wish(reply, REPLY_WANTS_LINE_END);
     end(reply);
@@ -435,9 +436,18 @@ static void hold(struct reply *reply)
                                               .is_fixed = true});
 }
 
-enum reply_late reply_settle(struct reply *reply, bool is_thinking, int64_t now_us)
+/* When the caller is told that it takes a while: early for a tool, as the contract has it, and
+ * whenever nothing was heard for so long. */
+static int64_t hold_due_us(const struct reply *reply, int64_t quiet_us)
 {
-    if (reply->state == REPLY_TOOLS && now_us >= reply->hold_us && is_thinking)
+    if (!reply->is_committed || reply->state == REPLY_NONE || quiet_us == INT64_MAX)
+        return INT64_MAX;
+    return MIN(reply->hold_us, quiet_us + REPLY_QUIET_US);
+}
+
+enum reply_late reply_settle(struct reply *reply, int64_t quiet_us, int64_t now_us)
+{
+    if (now_us >= hold_due_us(reply, quiet_us))
         hold(reply);
     if (now_us >= reply->again_us)
         ask(reply, now_us);
@@ -456,10 +466,10 @@ enum reply_late reply_settle(struct reply *reply, bool is_thinking, int64_t now_
     return REPLY_IN_TIME;
 }
 
-int64_t reply_deadline_us(const struct reply *reply, bool is_thinking)
+int64_t reply_deadline_us(const struct reply *reply, int64_t quiet_us)
 {
     if (reply->state == REPLY_NONE)
         return INT64_MAX;
-    int64_t hold_us = is_thinking ? reply->hold_us : INT64_MAX;
-    return MIN(MIN(reply->due_us, reply->until_us), MIN(hold_us, reply->again_us));
+    return MIN(MIN(reply->due_us, reply->until_us),
+               MIN(hold_due_us(reply, quiet_us), reply->again_us));
 }

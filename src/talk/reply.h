@@ -30,6 +30,7 @@ enum {
     REPLY_MODEL_US = 8000 * 1000,   /* to its first and between its words */
     REPLY_ANSWER_US = 60000 * 1000, /* for all words of one answer: what was said by then is it */
     REPLY_TOOL_US = 31000 * 1000,   /* a run is cut off at 30 s by itself */
+    REPLY_QUIET_US = 3000 * 1000,   /* then the holding line: never 4 s without a word */
     REPLY_HOLD_US = 400 * 1000,     /* contract, Holding line */
     REPLY_TRIES_MOST = 3,           /* asks of a model for one answer */
     REPLY_PAUSE_MOST_US = 1500 * 1000, /* a model that asks for a longer pause has failed */
@@ -133,9 +134,10 @@ void reply_reopened(struct reply *reply, int64_t now_us); /* the model is: it is
 void reply_go_on(struct reply *reply, int64_t now_us);
 
 enum reply_late { REPLY_IN_TIME, REPLY_MODEL_IS_LATE, REPLY_TOOLS_ARE_LATE };
-/* What is due. is_thinking: the caller waits and nobody speaks. */
-enum reply_late reply_settle(struct reply *reply, bool is_thinking, int64_t now_us);
-int64_t reply_deadline_us(const struct reply *reply, bool is_thinking);
+/* What is due. quiet_us: since when the caller waits and nobody speaks; INT64_MAX: that is not so.
+ */
+enum reply_late reply_settle(struct reply *reply, int64_t quiet_us, int64_t now_us);
+int64_t reply_deadline_us(const struct reply *reply, int64_t quiet_us);
 
 /* ---- tools.c: what the model asked to be run ---- */
 void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us);

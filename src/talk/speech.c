@@ -125,16 +125,32 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last)
     return NULL;
 }
 
-/* A piece that was partly played is spoken on from the next one: half a sentence said twice is
- * worse than its end left out. */
+/* What was heard of a piece stands; its rest is a piece that was not played yet. False: there is no
+ * rest. */
+static bool keep_rest(struct speech_line *line, struct speech_piece *piece)
+{
+    size_t heard = heard_bytes(piece);
+    add_heard(&line->heard, piece->text, heard);
+    size_t rest = heard + strspn(piece->text + heard, " ");
+    if (!piece->text[rest])
+        return false;
+    char *text = mem_strdup(piece->text + rest);
+    mem_free(piece->text);
+    piece->text = text;
+    piece->shown_bytes -= MIN(piece->shown_bytes, rest);
+    piece->shown_at = piece->played = 0;
+    piece->is_fixed = false; /* others do not say the rest alone */
+    return true;
+}
+
+/* A sentence is spoken on from the word that was not heard any more. */
 void speech_unask(struct speech *speech)
 {
     struct speech_line *line;
     LIST_EACH (line, &speech->lines, struct speech_line, node) {
         struct speech_piece *piece;
         LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
-            if (piece->played > 0) {
-                add_heard(&line->heard, piece->text, heard_bytes(piece));
+            if (piece->played > 0 && !keep_rest(line, piece)) {
                 piece_free(piece);
                 continue;
             }

@@ -69,8 +69,8 @@ struct speech_line *speech_front(const struct speech *speech); /* NULL: nothing 
 
 /* The next piece to ask the voice for, given a new generation; NULL: none, or enough is in hand. */
 struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last);
-/* The voice must be asked again for all that was not played (it was cancelled). What was played of
- * a piece stays behind. */
+/* The voice must be asked again for all that was not played (it was cancelled), of a piece that was
+ * begun for its rest. */
 void speech_unask(struct speech *speech);
 /* Samples of a generation: true when they belong to a piece. */
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples);

@@ -43,7 +43,7 @@ struct talk *talk_new(const struct talk_config *config)
     join_parts(talk);
     endpoint_init(&talk->hear.endpoint, config->endpoint_min_us, config->silence_us, talk->iso);
     typed_init(&talk->hear.typed);
-    talk->hang_up_us = INT64_MAX;
+    talk->hang_up_us = talk->thinking_us = INT64_MAX;
     return talk;
 }
 
@@ -144,8 +144,8 @@ int64_t talk_deadline_us(const struct talk *talk)
 {
     if (talk->floor == TURN_OVER)
         return INT64_MAX;
-    bool is_thinking = talk->floor == TURN_THINKING;
-    int64_t due_us = MIN(hear_deadline_us(talk), reply_deadline_us(&talk->mind.reply, is_thinking));
+    int64_t due_us =
+        MIN(hear_deadline_us(talk), reply_deadline_us(&talk->mind.reply, floor_quiet_us(talk)));
     due_us = MIN(due_us, voice_deadline_us(&talk->voice));
     due_us = MIN(due_us, talk->hang_up_us);
     if (talk->hang_up_us == INT64_MAX)
@@ -182,7 +182,7 @@ void talk_left(struct talk *talk, int64_t now_us)
     hear_last_words(talk);
     talk->hear.endpoint.is_voiced = false;
     endpoint_reset(&talk->hear.endpoint, true);
-    talk->hear.is_noise = talk->hear.was_thinking = false;
+    talk->hear.is_noise = talk->hear.was_thinking = talk->hear.is_lost = false;
     floor_move(talk, TURN_LEFT);
     talk_settle(talk, now_us);
 }

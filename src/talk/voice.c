@@ -17,6 +17,12 @@ enum {
     SHOW_EVERY_SAMPLES = 19200, /* and come in bunches of it */
 };
 
+/* Who has another voice does not wait long for this one. */
+static int64_t wait_us(const struct voice *voice)
+{
+    return health_has_more(voice->health, TALK_TTS) ? VOICE_WAIT_LITTLE_US : VOICE_WAIT_US;
+}
+
 void voice_init(struct voice *voice)
 {
     speech_init(&voice->speech);
@@ -225,7 +231,7 @@ static bool take_audio(struct voice *voice, const struct tts_event *event, int64
     if (!voice->has_first_byte)
         quality_add(&voice->quality->first_byte, now_us - voice->asked_us);
     voice->has_first_byte = true;
-    voice->due_us = now_us + VOICE_WAIT_US;
+    voice->due_us = now_us + wait_us(voice);
     voice->tries = 0;
     health_worked(voice->health, TALK_TTS);
     return false;
@@ -241,7 +247,7 @@ bool voice_event(struct voice *voice, const struct tts_event *event, int64_t now
     case TTS_DONE:
         finish_words(voice, event->gen);
         speech_done(&voice->speech, event->gen);
-        voice->due_us = speech_is_waiting(&voice->speech) ? now_us + VOICE_WAIT_US : INT64_MAX;
+        voice->due_us = speech_is_waiting(&voice->speech) ? now_us + wait_us(voice) : INT64_MAX;
         return false;
     case TTS_ERROR:
         if (event->gen && !speech_has(&voice->speech, event->gen) && !event->is_fatal)
@@ -291,7 +297,7 @@ static void ask_voice(struct voice *voice, int64_t now_us)
         if (voice->due_us == INT64_MAX) {
             voice->asked_us = now_us;
             voice->has_first_byte = false;
-            voice->due_us = now_us + VOICE_WAIT_US;
+            voice->due_us = now_us + wait_us(voice);
         }
         actions_add(voice->actions, (struct talk_action){.what = TALK_DO_SPEAK,
                                                          .gen = piece->gen,

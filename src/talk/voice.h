@@ -19,8 +19,9 @@ struct talk_config;
 struct tts_event;
 
 enum {
-    VOICE_WAIT_US = 5000 * 1000, /* to the first and between samples */
-    VOICE_TRIES_MOST = 3,        /* for one line */
+    VOICE_WAIT_US = 5000 * 1000,        /* to the first and between samples */
+    VOICE_WAIT_LITTLE_US = 2500 * 1000, /* the same where there is another to fall back on */
+    VOICE_TRIES_MOST = 3,               /* for one line */
 };
 
 struct voice {

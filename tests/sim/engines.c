@@ -29,7 +29,7 @@ struct sim_stt {
     struct loop *loop;
     stt_event_fn *on_event;
     void *arg;
-    struct timer answer, partial;
+    struct timer answer, partial, broken;
     size_t loud_samples;
     bool has_told_partial;
     uint32_t gen;
@@ -76,12 +76,21 @@ static void stt_guesses(void *arg)
         tell_stt(arg, STT_PARTIAL, utterance());
 }
 
+static void stt_breaks(void *arg)
+{
+    tell_stt(arg, STT_ERROR, NULL);
+}
+
 static void stt_push(struct stt *base, const int16_t *samples, size_t count)
 {
     struct sim_stt *stt = (struct sim_stt *)base;
     sim_engines.stt_samples += count;
     if (signal_rms(samples, count) > SPEECH_RMS)
         stt->loud_samples += count;
+    if (stt->is_first && sim_engines.stt_breaks > 0 && stt->loud_samples >= PARTIAL_SAMPLES) {
+        sim_engines.stt_breaks--;
+        timer_set_after(&stt->broken, 0);
+    }
     if (sim_engines.has_partials && !stt->has_told_partial &&
         stt->loud_samples >= PARTIAL_SAMPLES) {
         stt->has_told_partial = true;
@@ -93,7 +102,7 @@ static void stt_flush(struct stt *base, uint32_t gen)
 {
     struct sim_stt *stt = (struct sim_stt *)base;
     stt->gen = gen;
-    if (!sim_engines.is_stt_mute)
+    if (!stt->is_first || !sim_engines.is_stt_mute)
         timer_set_after(&stt->answer, sim_engines.stt_us);
 }
 
@@ -102,6 +111,7 @@ static void stt_close(struct stt *base)
     struct sim_stt *stt = (struct sim_stt *)base;
     timer_stop(&stt->answer);
     timer_stop(&stt->partial);
+    timer_stop(&stt->broken);
     loop_defer(stt->loop, mem_free, stt);
 }
 
@@ -125,6 +135,7 @@ static struct stt *stt_open(const struct engine *engine, struct loop *loop,
     stt->arg = arg;
     timer_init(&stt->answer, loop, stt_answers, stt);
     timer_init(&stt->partial, loop, stt_guesses, stt);
+    timer_init(&stt->broken, loop, stt_breaks, stt);
     sim_engines.stt_opens++;
     return &stt->stt;
 }
@@ -167,6 +178,13 @@ static void llm_answers(void *arg)
         llm->text[llm->at] = 0;
         tell_llm(llm, (struct llm_event){.kind = LLM_TOOL_CALL, .call = call});
     }
+    if (sim_engines.llm_breaks_at && llm->at >= sim_engines.llm_breaks_at) {
+        tell_llm(llm, (struct llm_event){
+                          .kind = LLM_ERROR, .error = ENGINE_TRANSIENT, .message = "broken"});
+        return;
+    }
+    if (sim_engines.llm_stalls_at && llm->at >= sim_engines.llm_stalls_at)
+        return;
     if (!llm->text[llm->at]) {
         tell_llm(llm, (struct llm_event){.kind = LLM_DONE});
         return;
@@ -239,7 +257,7 @@ static struct llm *llm_open(const struct engine *engine, const struct llm_config
 struct spoken {
     struct list_node node;
     uint32_t gen;
-    size_t samples;
+    size_t samples, made;
 };
 
 struct sim_tts {
@@ -266,8 +284,11 @@ static void tts_answers(void *arg)
     struct sim_tts *tts = arg;
     struct spoken *spoken = LIST_FIRST(&tts->queue, struct spoken, node);
     struct tts_event event = {.kind = TTS_AUDIO, .gen = spoken->gen};
-    if ((tts->is_first && sim_engines.tts_failures > 0) || sweep_fails("tts")) {
+    bool breaks =
+        tts->is_first && sim_engines.tts_breaks_at && spoken->made >= sim_engines.tts_breaks_at;
+    if ((tts->is_first && sim_engines.tts_failures > 0) || breaks || sweep_fails("tts")) {
         sim_engines.tts_failures -= sim_engines.tts_failures > 0;
+        sim_engines.tts_breaks_at = breaks ? 0 : sim_engines.tts_breaks_at;
         event.kind = TTS_ERROR;
         event.error = ENGINE_TRANSIENT;
         event.is_fatal = true;
@@ -280,6 +301,7 @@ static void tts_answers(void *arg)
     event.samples = tone;
     event.count = MIN(spoken->samples, (size_t)CHUNK);
     spoken->samples -= event.count;
+    spoken->made += event.count;
     bool is_done = spoken->samples == 0;
     if (is_done) {
         list_remove(&spoken->node);

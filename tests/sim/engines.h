@@ -22,6 +22,9 @@ struct sim_engines {
     const char *tool_arguments;
     int tool_repeats; /* so many answers after it call it as well; -1: every one */
     int llm_failures, tts_failures, stt_failures; /* of `first` */
+    size_t llm_breaks_at, llm_stalls_at;          /* so many characters into its answer; 0: never */
+    size_t tts_breaks_at;                         /* `first`, samples of a piece; 0: never */
+    int stt_breaks;                               /* of `first`, in the middle of an utterance */
     bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
     int llm_starts, llm_cancels, tts_speaks, stt_opens;
     size_t stt_samples;

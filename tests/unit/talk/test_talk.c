@@ -459,7 +459,7 @@ TEST(a_model_that_never_answers_does_not_hang_the_call)
     rig_speak(&rig, "hello there", 500);
     rig_run(&rig, 20000);
     CHECK_INT(rig_count(&rig, "error llm"), 1);
-    CHECK_INT(rig_count(&rig, "agent turn"), 1); /* it says that it failed */
+    CHECK_INT(rig_count(&rig, "agent turn"), 2); /* it takes a while, and that it failed */
     CHECK(rig_when(&rig, "agent turn") < 14000);
     CHECK(rig_has(&rig, "state listening"));
 }
@@ -524,7 +524,7 @@ TEST(end_call_waits_for_the_last_word)
     CHECK(rig_when(&rig, "hang up") * 1000 <= rig.last_sound_us + 350000);
 }
 
-TEST(slow_tool_is_covered_by_one_holding_line)
+TEST(slow_tool_is_covered_by_holding_lines)
 {
     RIG rig;
     rig_init(&rig);
@@ -545,7 +545,7 @@ TEST(slow_tool_is_covered_by_one_holding_line)
     CHECK(strstr(rig.request, "T:{\"status\":\"shipped\"}") != NULL);
     CHECK_INT(rig_count(&rig, "agent turn"), 1); /* holding line and answer are one turn */
     CHECK(rig_has(&rig, "It is on its way."));
-    CHECK_INT(rig_count(&rig, " speak "), 2);
+    CHECK_INT(rig_count(&rig, " speak "), 3); /* one more after 3 s of silence */
 }
 
 TEST(quick_tool_needs_no_holding_line)

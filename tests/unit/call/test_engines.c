@@ -131,7 +131,7 @@ static enum err choose(struct scene *scene)
 
 static void open_all(struct scene *scene)
 {
-    for (int kind = 0; kind < ENGINE_KIND_COUNT; kind++)
+    for (int kind = 0; kind < ENGINE_CALL_KINDS; kind++)
         engines_open(&scene->engines, (enum engine_kind)kind, false);
 }
 

@@ -130,19 +130,6 @@ static void close_store(struct app *app)
     store_close(app->store);
 }
 
-static enum err open_know(struct app *app, struct fault *fault)
-{
-    AUTO_MEM char *program = program_own();
-    const struct know_config config = {
-        .store = app->store, .loop = app->control, .program = program};
-    return know_open(&config, &app->know, fault);
-}
-
-static void close_know(struct app *app)
-{
-    know_close(app->know);
-}
-
 /* The threads that carry calls. */
 
 static size_t media_loops(const struct app *app)
@@ -272,6 +259,7 @@ static enum err open_engines(struct app *app, struct fault *fault)
     app->vendor = vendor_new(&config);
     for (size_t i = 0; i < app->media_count; i++)
         vendor_add_loop(app->vendor, app->media[i].loop, app->media[i].http, app->media[i].dialer);
+    vendor_add_loop(app->vendor, app->control, app->http_client, NULL); /* writes cards */
     enum err err = registry_new(app->config, vendor_adapters, vendor_adapter_count, app->vendor,
                                 &app->registry, fault);
     if (err) {
@@ -287,6 +275,29 @@ static enum err open_engines(struct app *app, struct fault *fault)
     if (err)
         close_engines(app);
     return err;
+}
+
+/* The model that writes cards: the default one, if it is one that writes. */
+static const struct engine *card_writer(const struct app *app)
+{
+    const struct engine_info *info = registry_default(app->registry, ENGINE_LLM);
+    bool writes = info && info->is_enabled && !info->is_internal && info->model_count;
+    return writes && config_bool(app->config, SET_DOCUMENTS_MODEL_CARDS)
+               ? registry_find(app->registry, ENGINE_LLM, info->id)
+               : NULL;
+}
+
+static enum err open_know(struct app *app, struct fault *fault)
+{
+    AUTO_MEM char *program = program_own();
+    const struct know_config config = {
+        .store = app->store, .loop = app->control, .program = program, .writer = card_writer(app)};
+    return know_open(&config, &app->know, fault);
+}
+
+static void close_know(struct app *app)
+{
+    know_close(app->know);
 }
 
 static enum err open_calls(struct app *app, struct fault *fault)
@@ -467,9 +478,9 @@ static const struct part {
     {app_signals_open, app_signals_close}, /* before any thread is started */
     {open_network, close_network},         /* names, guard, TLS, HTTP: the way out */
     {open_store, close_store},             /* and the key of join tokens */
-    {open_know, close_know},               /* documents */
     {open_media, close_media},             /* loops that carry calls, their ports and rooms */
     {open_engines, close_engines},         /* and the catalog */
+    {open_know, close_know},               /* documents, which a model may write cards for */
     {open_http, close_http},               /* the way in; nothing is read before the loop runs */
     {open_calls, close_calls},             /* knows the public URL */
     {open_delivery, close_delivery},       /* webhooks */

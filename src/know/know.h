@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "model/document.h"
 
+struct engine;
 struct know;
 struct loop;
 struct store;
@@ -25,6 +26,8 @@ struct know_config {
     struct loop *loop;   /* runs its timers (the control loop); nothing slow happens there */
     const char *program; /* earshot itself, which reads files (extract/process.h); NULL: none can be
                             read, only what is added as text */
+    const struct engine *writer; /* a language model, which makes cards beside those of the rules
+                                    (know/cards.h); NULL: none */
 };
 
 /* Opens this node's index and begins to read what waits, now and whenever a document is added.

@@ -17,7 +17,9 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "extract/process.h"
+#include "know/cards.h"
 #include "know/passages.h"
+#include "model/document.h"
 #include "store/document.h"
 #include "store/store.h"
 #include "text/words.h"
@@ -40,7 +42,8 @@ _Static_assert((int)EXTRACT_CHARS_MAX == (int)DOCUMENT_EXTRACTED_MAX, "one contr
 struct reading {
     struct store *store;
     struct loop *loop;
-    char *program; /* NULL: files cannot be read */
+    char *program;               /* NULL: files cannot be read */
+    const struct engine *engine; /* that writes cards; NULL: none */
     struct pool *pool;
     struct fair *fair;
     struct map *tasks; /* by id: those that wait or are read */
@@ -67,13 +70,14 @@ struct task {
         bool has_all;
     } place, place_after; /* of the job under way, which may run twice */
     struct extraction *extraction;
+    struct card_writer *writer;
     struct block_list blocks;
     int64_t chars;
     struct passages passages;
     size_t put;          /* of them, in slices */
     const char *failure; /* a sentence for the user, or NULL */
     struct timer tell;
-    unsigned done, pages, told;
+    struct document_progress progress, told;
     int64_t told_us;
     bool is_telling, is_over;
     bool is_settled; /* nothing is left to be done for it */
@@ -112,6 +116,7 @@ static void free_task(struct task *task)
 {
     struct reading *reading = task->reading;
     extraction_close(task->extraction);
+    card_writer_close(task->writer);
     timer_stop(&task->tell);
     list_remove(&task->node);
     if (task->fd >= 0)
@@ -221,9 +226,39 @@ static void cut(void *arg)
         task->failure = extract_sentence(err == ERR_LIMIT ? EXTRACT_TOO_LONG : EXTRACT_EMPTY);
 }
 
+static void was_written(void *arg)
+{
+    struct task *task = arg;
+    card_writer_close(TAKE(task->writer));
+    store_all(task);
+}
+
+static void on_written(void *arg, size_t done, size_t sections)
+{
+    struct task *task = arg;
+    task->progress.sections_done = (int64_t)done;
+    task->progress.sections = (int64_t)sections;
+}
+
 static void was_cut(void *arg)
 {
-    store_all(arg);
+    struct task *task = arg;
+    struct reading *reading = task->reading;
+    if (task->failure || !reading->engine || reading->is_closing) {
+        store_all(task);
+        return;
+    }
+    const struct card_writer_spec spec = {.engine = reading->engine,
+                                          .loop = reading->loop,
+                                          .workspace_id = task->workspace_id,
+                                          .arena = task->arena,
+                                          .passages = &task->passages,
+                                          .on_progress = on_written,
+                                          .on_done = was_written,
+                                          .arg = task};
+    task->writer = card_writer_open(&spec);
+    if (!task->is_telling)
+        timer_set_after(&task->tell, TELL_US / 10);
 }
 
 static void start_cutting(struct task *task)
@@ -236,12 +271,18 @@ static void start_cutting(struct task *task)
 
 /* --- progress --- */
 
+/* Is there something that takes long, and can be left? */
+static bool is_under_way(const struct task *task)
+{
+    return task->extraction || task->writer;
+}
+
 static void tell(void *arg);
 
 static enum err store_progress(struct tx *tx, void *arg)
 {
     struct task *task = arg;
-    return store_document_progress(tx, task->id, task->told, task->pages);
+    return store_document_progress(tx, task->id, &task->told);
 }
 
 static void progress_stored(void *arg, enum err err)
@@ -252,7 +293,7 @@ static void progress_stored(void *arg, enum err err)
         end_task(task);
         return;
     }
-    if (err == ERR_NOT_FOUND && task->extraction) { /* removed: nobody waits for it */
+    if (err == ERR_NOT_FOUND && is_under_way(task)) { /* removed: nobody waits for it */
         task->is_settled = true;
         end_task(task);
         return;
@@ -265,10 +306,11 @@ static void tell(void *arg)
     struct task *task = arg;
     int64_t now_us = loop_now_us(task->reading->loop);
     timer_set_after(&task->tell, TELL_US);
-    if (!task->extraction || task->reading->is_closing ||
-        (task->done == task->told && now_us < task->told_us + RENEW_US))
+    bool is_same = memcmp(&task->progress, &task->told, sizeof(task->told)) == 0;
+    if (!is_under_way(task) || task->reading->is_closing ||
+        (is_same && now_us < task->told_us + RENEW_US))
         return;
-    task->told = task->done;
+    task->told = task->progress;
     task->told_us = now_us;
     struct store_line line = {.key = task->workspace_id, .mode = STORE_WRITE};
     task->is_telling = store_job_for(task->reading->store, line, store_progress, task,
@@ -280,8 +322,8 @@ static void tell(void *arg)
 static void on_progress(void *arg, unsigned done, unsigned pages)
 {
     struct task *task = arg;
-    task->done = done;
-    task->pages = pages;
+    task->progress.pages_done = done;
+    task->progress.pages = pages;
 }
 
 /* --- extracting --- */
@@ -490,6 +532,7 @@ struct reading *reading_open(const struct know_config *config)
     reading->store = config->store;
     reading->loop = config->loop;
     reading->program = mem_strdup(config->program);
+    reading->engine = config->writer;
     reading->pool = pool_new("documents", CUTTERS, CUTTER_NICE);
     reading->fair = fair_new(&limits);
     reading->tasks = map_new();
@@ -525,7 +568,7 @@ void reading_close(struct reading *reading)
     reading->users -= dropped;
     struct task *task;
     LIST_EACH (task, &reading->under_way, struct task, node)
-        if (task->extraction)
+        if (is_under_way(task))
             end_task(task); /* its lease runs out, and it is read again */
     pool_free(reading->pool);
     release(reading);

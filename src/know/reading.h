@@ -2,7 +2,8 @@
  *
  *   waiting rows --listed--> line of its workspace (base/fair) --turn--> taken (write job)
  *     text: pieces (read job) ------------------------------------.
- *     file: pieces to a file --> extractor (extract/process.h) ---+--> passages (pool) --> stored
+ *     file: pieces to a file --> extractor (extract/process.h) ---+--> passages (pool)
+ *     --> cards by the model, where there is one (know/cards.h) --> stored
  *
  * A workspace holds no more than two of three readers, and who had least of their time goes next.
  * What was under way when the process ended is read again (store_document_waiting()).

@@ -9,6 +9,9 @@ static const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
 static const struct field progress_rows[] = {
     ROW_INT(struct document_progress, pages_done, "pagesDone"),
     ROW_INT(struct document_progress, pages, "pages", .about = "0: not known yet."),
+    ROW_INT(struct document_progress, sections_done, "sectionsDone",
+            .about = "For which a language model has written cards."),
+    ROW_INT(struct document_progress, sections, "sections", .about = "0: none writes any."),
 };
 FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress", progress_rows);
 

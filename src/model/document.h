@@ -22,7 +22,8 @@ enum document_status {
 
 /* How far reading is. */
 struct document_progress {
-    int64_t pages_done, pages; /* pages 0: not known */
+    int64_t pages_done, pages;       /* pages 0: not known */
+    int64_t sections_done, sections; /* for which a model has written cards; 0: none writes */
 };
 extern const struct field_table document_progress_table;
 

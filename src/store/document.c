@@ -25,7 +25,8 @@ enum {
 
 static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    return tx_query(tx, columns_select(tx, &document_table, "pages_done, pages", rest), values);
+    static const char progress[] = "pages_done, pages, sections_done, sections";
+    return tx_query(tx, columns_select(tx, &document_table, progress, rest), values);
 }
 
 static const char *topics_text(struct tx *tx, const struct text_list *topics)
@@ -41,10 +42,11 @@ static enum err read_row(struct tx *tx, struct cursor *row, struct document *out
 {
     unsigned also = columns_count(&document_table);
     *out = (struct document){0};
-    const struct document_progress progress = {cursor_number(row, also),
-                                               cursor_number(row, also + 1)};
+    const struct document_progress progress = {
+        cursor_number(row, also), cursor_number(row, also + 1), cursor_number(row, also + 2),
+        cursor_number(row, also + 3)};
     enum err err = columns_read(tx, row, &document_table, out);
-    if (!err && out->status == DOCUMENT_PROCESSING && (progress.pages_done || progress.pages)) {
+    if (!err && out->status == DOCUMENT_PROCESSING && (progress.pages || progress.sections)) {
         struct document_progress *shown = arena_new_of(tx->arena, struct document_progress);
         *shown = progress;
         out->progress = shown;
@@ -278,7 +280,8 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
     int64_t changed = EXEC(tx,
                            "UPDATE documents SET status = 'processing', error = '', chars = 0,"
                            " card_count = 0, section_count = 0, topics = '[]', leased_until_ms = 0,"
-                           " leased_by = '', pages_done = 0, pages = 0, updated_ms = ?"
+                           " leased_by = '', pages_done = 0, pages = 0, sections_done = 0,"
+                           " sections = 0, updated_ms = ?"
                            " WHERE id = ? AND workspace_id = ? AND status <> 'processing'",
                            NUMBER(tx->now_ms), TEXT(id), TEXT(workspace_id));
     enum err err = store_document_get(tx, workspace_id, id, out);
@@ -322,20 +325,24 @@ enum err store_document_take(struct tx *tx, const char *id, struct document *out
     if (err)
         return err;
     EXEC(tx,
-         "UPDATE documents SET leased_until_ms = ?, leased_by = ?, pages_done = 0, pages = 0"
+         "UPDATE documents SET leased_until_ms = ?, leased_by = ?, pages_done = 0, pages = 0,"
+         " sections_done = 0, sections = 0"
          " WHERE id = ?",
          NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(id));
     EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id)); /* of one who died */
     return tx_result(tx);
 }
 
-enum err store_document_progress(struct tx *tx, const char *id, int64_t done, int64_t pages)
+enum err store_document_progress(struct tx *tx, const char *id,
+                                 const struct document_progress *progress)
 {
     int64_t changed = EXEC(tx,
-                           "UPDATE documents SET leased_until_ms = ?, pages_done = ?, pages = ?"
+                           "UPDATE documents SET leased_until_ms = ?, pages_done = ?, pages = ?,"
+                           " sections_done = ?, sections = ?"
                            " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-                           NUMBER(tx->now_ms + READING_LEASE_MS), NUMBER(done), NUMBER(pages),
-                           TEXT(id), TEXT(node_lease(tx)));
+                           NUMBER(tx->now_ms + READING_LEASE_MS), NUMBER(progress->pages_done),
+                           NUMBER(progress->pages), NUMBER(progress->sections_done),
+                           NUMBER(progress->sections), TEXT(id), TEXT(node_lease(tx)));
     return changed ? OK : tx_missing(tx);
 }
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 struct document;
+struct document_progress;
 struct document_list;
 struct text_list;
 struct tx;
@@ -74,10 +75,9 @@ enum err store_document_waiting(struct tx *tx, struct document_list *out) MUST_U
  * one dies; what a former process of this node had taken is free. ERR_NOT_FOUND: it waits no more.
  */
 enum err store_document_take(struct tx *tx, const char *id, struct document *out) MUST_USE;
-/* How far reading is; renews the lease. pages 0: not known. ERR_NOT_FOUND: removed or taken over
- * meanwhile. */
-enum err store_document_progress(struct tx *tx, const char *id, int64_t done,
-                                 int64_t pages) MUST_USE;
+/* How far reading is; renews the lease. ERR_NOT_FOUND: removed or taken over meanwhile. */
+enum err store_document_progress(struct tx *tx, const char *id,
+                                 const struct document_progress *progress) MUST_USE;
 /* The passages from `first` on, of n in all, a slice of them: PASSAGES_SLICE at most, so that no
  * write job takes long. Renews the lease. ERR_NOT_FOUND: as above. */
 enum { PASSAGES_SLICE = 500 };

@@ -222,8 +222,14 @@ static const char *const version_7[] = {
     NULL,
 };
 
+static const char *const version_8[] = {
+    "ALTER TABLE documents ADD COLUMN sections_done BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE documents ADD COLUMN sections BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
-                                              version_5, version_6, version_7};
+                                              version_5, version_6, version_7, version_8};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

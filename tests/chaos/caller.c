@@ -8,7 +8,7 @@
 #include "base/js.h"
 #include "base/mem.h"
 #include "net/http_client.h"
-#include "room/participant.h"
+#include "room/participant_internal.h"
 
 enum {
     SPOKEN_BYTES = 8,  /* a shorter packet is comfort noise */
@@ -31,7 +31,14 @@ static const struct manner manners[] = {
      .barge_percent = 40,
      .chat_percent = 20,
      .mute_percent = 20,
+     .offer_percent = 30,
+     .rejoin_percent = 15,
      .is_v0 = true},
+    {.name = "restless",
+     .turns_least = 2,
+     .turns_most = 4,
+     .offer_percent = 50,
+     .rejoin_percent = 30},
     {.name = "barger", .turns_least = 4, .turns_most = 9, .barge_percent = 100},
     {.name = "hasty", .turns_least = 0, .turns_most = 0},
     {.name = "typist",
@@ -97,10 +104,11 @@ static void write_over(const struct caller *caller)
 {
     const struct caller_ear *ear = &caller->ear;
     printf("{\"what\":\"over\",\"caller\":%u,\"call\":\"%s\",\"isJoined\":%s,\"isEnded\":%s,"
+           "\"isCut\":%s,"
            "\"seconds\":%.3f,\"turns\":%u,\"received\":%llu,\"expected\":%llu,\"worstMs\":%.1f,"
            "\"gaps\":%u}\n",
            caller->number, caller->call, caller->has_joined ? "true" : "false",
-           caller->is_ended ? "true" : "false",
+           caller->is_ended ? "true" : "false", caller->is_cut ? "true" : "false",
            caller->has_joined ? ms(caller->left_us - caller->joined_us) / 1000 : 0, caller->turns,
            (unsigned long long)ear->received, (unsigned long long)ear->expected, ms(ear->worst_us),
            ear->gaps);
@@ -127,13 +135,24 @@ void caller_leave(struct caller *caller)
         timer_stop(&caller->next);
         return;
     }
-    if (!caller->link || caller->state == CALLER_LEAVING)
+    bool has_link = caller->sessions[0].link || caller->sessions[1].link;
+    if (!has_link || caller->state == CALLER_LEAVING)
         return; /* starting: the answer finds the crowd over */
+    if (caller->state == CALLER_REJOINING && !caller->is_ended) {
+        caller->leaves_later =
+            true; /* who goes while one session takes over is missed, not seen off */
+        return;
+    }
     if (!caller->left_us)
         caller->left_us = clock_now_us();
+    caller->is_cut = caller->state == CALLER_REJOINING;
     enter(caller, CALLER_LEAVING);
-    caller->link->ops->close(caller->link, ROOM_CLOSE_ENDED);
+    for (size_t i = 0; i < ARRAY_LEN(caller->sessions); i++)
+        if (caller->sessions[i].link)
+            caller->sessions[i].link->ops->close(caller->sessions[i].link, ROOM_CLOSE_ENDED);
 }
+
+static bool open_session(struct caller *caller);
 
 /* ---- talking ---- */
 
@@ -145,17 +164,36 @@ static void ask(struct caller *caller)
     }
     caller->turns--;
     if (dice(caller, 100) < caller->manner->chat_percent &&
-        !room_participant_chat(caller->link, "And when do you close?"))
+        !room_participant_chat(caller->session->link, "And when do you close?"))
         enter(caller, CALLER_WAITING);
     else
         enter(caller, CALLER_SPEAKING);
 }
 
+/* The same token again, while the first session is up: the new one takes over. */
+static void rejoin(struct caller *caller)
+{
+    caller->session = &caller->sessions[caller->session == &caller->sessions[0]];
+    write_ms(caller, "rejoins", 0);
+    enter(caller, CALLER_REJOINING);
+    if (!open_session(caller)) {
+        caller->is_ended = true;
+        caller_leave(caller);
+    }
+}
+
 static void pause_before(struct caller *caller)
 {
+    struct room_link *link = caller->session->link;
+    if (dice(caller, 100) < caller->manner->rejoin_percent) {
+        rejoin(caller);
+        return;
+    }
+    if (dice(caller, 100) < caller->manner->offer_percent)
+        participant_offer(CONTAINER_OF(link, struct participant, link));
     if (dice(caller, 100) < caller->manner->mute_percent) {
-        room_participant_mute(caller->link, true);
-        room_participant_mute(caller->link, false);
+        room_participant_mute(caller->session->link, true);
+        room_participant_mute(caller->session->link, false);
     }
     enter(caller, CALLER_PAUSING);
 }
@@ -165,8 +203,10 @@ static void send_frame(struct caller *caller)
     bool is_speaking = caller->state == CALLER_SPEAKING;
     const struct utterance *from = is_speaking ? &caller->crowd->question : &caller->crowd->silence;
     size_t at = caller->frame++ % from->count;
-    caller->link->ops->send_opus(caller->link, from->packets[at].data, from->packets[at].len,
-                                 caller->timestamp, is_speaking && at == 0);
+    struct room_link *link = caller->session->link;
+    if (link) /* it may be gone while the session before is still closing */
+        link->ops->send_opus(link, from->packets[at].data, from->packets[at].len, caller->timestamp,
+                             is_speaking && at == 0);
     caller->timestamp += AUDIO_OUT_SAMPLES;
 }
 
@@ -186,6 +226,13 @@ static void on_frame(void *arg, int64_t due_us)
     case CALLER_PAUSING:
         if (since_us > PAUSE_US)
             ask(caller);
+        break;
+    case CALLER_REJOINING:
+        if (since_us > NO_REPLY_US) {
+            write_ms(caller, "unanswered", since_us);
+            caller->is_ended = true;
+            caller_leave(caller);
+        }
         break;
     case CALLER_SPEAKING:
         if (caller->frame == caller->crowd->question.count)
@@ -216,14 +263,30 @@ static void type(struct caller *caller)
     AUTO_MEM char *text = mem_new_n(char, manner->typed_chars + 1);
     memset(text, manner->typed_char, manner->typed_chars);
     for (unsigned i = 0; i < manner->typed; i++)
-        if (room_participant_chat(caller->link, text))
+        if (room_participant_chat(caller->session->link, text))
             return;
+}
+
+/* The session before has been told to leave by the service; it is let go. */
+static void take_over(struct caller *caller)
+{
+    struct session *before = &caller->sessions[caller->session == &caller->sessions[0]];
+    write_ms(caller, "rejoined", clock_now_us() - caller->state_us);
+    caller->ear.is_other_stream = true;
+    enter(caller, CALLER_GREETED);
+    if (before->link)
+        before->link->ops->close(before->link, ROOM_CLOSE_ENDED);
+    if (caller->leaves_later)
+        caller_leave(caller);
 }
 
 static void on_joined(void *arg, const char *identity, const char *name)
 {
-    struct caller *caller = arg;
+    struct session *session = arg;
+    struct caller *caller = session->caller;
     (void)identity, (void)name;
+    if (session == caller->session && caller->state == CALLER_REJOINING)
+        take_over(caller);
     if (caller->state != CALLER_JOINING)
         return;
     caller->has_joined = true;
@@ -240,11 +303,13 @@ static void listen(struct caller_ear *ear, uint16_t sequence, uint32_t timestamp
 {
     uint16_t step = (uint16_t)(sequence - ear->last_sequence);
     ear->received++;
-    if (!ear->has_heard)
-        ear->expected = 1;
+    bool is_first = !ear->has_heard || ear->is_other_stream;
+    ear->is_other_stream = false;
+    if (is_first)
+        ear->expected++;
     else if (step < 0x8000)
         ear->expected += step;
-    if (ear->has_heard && step == 1 && timestamp - ear->last_timestamp == AUDIO_OUT_SAMPLES) {
+    if (!is_first && step == 1 && timestamp - ear->last_timestamp == AUDIO_OUT_SAMPLES) {
         int64_t late_us = now_us - ear->last_us - FRAME_US;
         ear->worst_us = MAX(ear->worst_us, late_us);
         ear->gaps += late_us > GAP_US;
@@ -256,8 +321,11 @@ static void listen(struct caller_ear *ear, uint16_t sequence, uint32_t timestamp
 static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequence,
                     uint32_t timestamp, int64_t now_us)
 {
-    struct caller *caller = arg;
+    struct session *session = arg;
+    struct caller *caller = session->caller;
     (void)payload;
+    if (session != caller->session)
+        return;
     listen(&caller->ear, sequence, timestamp, now_us);
     caller->ear.last_us = len < SPOKEN_BYTES ? caller->ear.last_us : now_us;
     caller->ear.has_heard = true;
@@ -271,10 +339,12 @@ static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequ
 
 static void on_left(void *arg, const char *identity, enum room_left how, int64_t last_packet_us)
 {
+    struct session *session = arg;
     (void)identity, (void)how, (void)last_packet_us;
-    struct caller *caller = arg;
-    caller->is_ended = true;
-    caller_leave(caller);
+    if (session != session->caller->session)
+        return;
+    session->caller->is_ended = true;
+    caller_leave(session->caller);
 }
 
 static void on_muted(void *arg, bool is_muted)
@@ -289,18 +359,26 @@ static void on_chat(void *arg, const char *text)
 
 static void on_ended(void *arg, enum err err, const char *reason)
 {
-    struct caller *caller = arg;
+    struct session *session = arg;
+    struct caller *caller = session->caller;
     (void)err, (void)reason;
+    if (session != caller->session)
+        return;
     caller->is_ended = true;
     if (!caller->left_us)
         caller->left_us = clock_now_us();
+    if (caller->state == CALLER_REJOINING)
+        caller_leave(caller);
 }
 
 static void on_closed(void *arg)
 {
-    struct caller *caller = arg;
+    struct session *session = arg;
+    struct caller *caller = session->caller;
+    session->link = NULL;
+    if (caller->sessions[0].link || caller->sessions[1].link)
+        return;
     pacer_leave(&caller->seat);
-    caller->link = NULL;
     if (!caller->left_us)
         caller->left_us = clock_now_us();
     write_over(caller);
@@ -317,7 +395,7 @@ static void on_agent_state(void *arg, const char *state)
     (void)arg, (void)state;
 }
 
-static bool join(struct caller *caller, const struct js *started)
+static bool open_session(struct caller *caller)
 {
     static const struct room_participant_events events = {
         .room = {on_joined, on_left, on_opus, on_muted, on_chat, on_closed},
@@ -326,20 +404,30 @@ static bool join(struct caller *caller, const struct js *started)
         .on_ended = on_ended,
     };
     struct room_participant_config config = {
-        .url = js_text(js_get(started, "livekitUrl")),
-        .token = js_text(js_get(started, "token")),
+        .url = caller->url,
+        .token = caller->token,
         .is_single_pc = !caller->manner->is_v0,
         .events = &events,
-        .arg = caller,
+        .arg = caller->session,
     };
+    struct fault fault;
+    return !room_participant_open(caller->crowd->parts.rooms, &config, &caller->session->link,
+                                  &fault);
+}
+
+static bool join(struct caller *caller, const struct js *started)
+{
+    const char *url = js_text(js_get(started, "livekitUrl"));
+    const char *token = js_text(js_get(started, "token"));
     const char *id = js_text(js_get(started, "callId"));
-    if (!config.url || !config.token || !id)
+    if (!url || !token || !id)
         return false;
+    snprintf(caller->url, sizeof(caller->url), "%s", url);
+    snprintf(caller->token, sizeof(caller->token), "%s", token);
     snprintf(caller->call, sizeof(caller->call), "%s", id);
     write_ms(caller, "started", clock_now_us() - caller->posted_us);
     enter(caller, CALLER_JOINING);
-    struct fault fault;
-    return !room_participant_open(caller->crowd->parts.rooms, &config, &caller->link, &fault);
+    return open_session(caller);
 }
 
 /* ---- the API ---- */
@@ -370,6 +458,7 @@ static void call_again(void *arg)
     caller->call[0] = 0;
     caller->ear = (struct caller_ear){0};
     caller->has_joined = caller->is_ended = false;
+    caller->is_cut = caller->leaves_later = false;
     caller->joined_us = caller->left_us = 0;
     caller->turns =
         manner->turns_least + dice(caller, manner->turns_most - manner->turns_least + 1);
@@ -398,6 +487,8 @@ struct caller *caller_new(struct crowd *crowd, unsigned number, const struct man
     caller->crowd = crowd;
     caller->number = number;
     caller->manner = manner;
+    caller->sessions[0].caller = caller->sessions[1].caller = caller;
+    caller->session = &caller->sessions[0];
     caller->random = seed ^ ((uint64_t)number * 0x9e3779b97f4a7c15u);
     snprintf(caller->key, sizeof(caller->key), "%s", key);
     snprintf(caller->agent, sizeof(caller->agent), "%s", agent);

@@ -4,6 +4,7 @@
  *     IDLE --> STARTING --201--> JOINING --media up--> GREETED --quiet--> PAUSING --> SPEAKING
  *       ^          |                |                                       ^             |
  *       |       refused           ended                                  HEARING <--- WAITING
+ *       |                       PAUSING --> REJOINING --media up--> GREETED
  *       '---------- LEAVING <-------'---- no turn is left, or the call was ended ---------'
  *
  * What it writes is a JSON object a line on stdout, for tests/chaos/callers.mjs. Thread: its loop.
@@ -28,6 +29,8 @@ struct manner {
     unsigned barge_percent;           /* of the replies are talked into */
     unsigned chat_percent;            /* of the questions are typed */
     unsigned mute_percent;            /* of the pauses are muted */
+    unsigned offer_percent;           /* of the pauses bring a new offer, as of a changed track */
+    unsigned rejoin_percent;          /* of the pauses bring a second session, which takes over */
     unsigned typed;                   /* texts, at once after the join */
     unsigned typed_chars;
     char typed_char;
@@ -40,6 +43,7 @@ enum caller_state {
     CALLER_JOINING,
     CALLER_GREETED,
     CALLER_PAUSING,
+    CALLER_REJOINING,
     CALLER_SPEAKING,
     CALLER_WAITING,
     CALLER_HEARING,
@@ -61,12 +65,19 @@ struct crowd {
 /* How the agent's packets came. */
 struct caller_ear {
     bool has_heard;
-    uint16_t first_sequence, last_sequence;
+    bool is_other_stream; /* the next packet begins one: another session */
+    uint16_t last_sequence;
     uint32_t last_timestamp;
     int64_t last_us;
     uint64_t received, expected;
     int64_t worst_us; /* later than its 20 ms after the packet before it */
     unsigned gaps;    /* so late that it is heard */
+};
+
+/* One session in the room; while one takes over from another there are two. */
+struct session {
+    struct caller *caller;
+    struct room_link *link; /* NULL: none */
 };
 
 struct caller {
@@ -78,11 +89,14 @@ struct caller {
     struct timer next;
     enum caller_state state;
     int64_t state_us, barge_us;
-    struct room_link *link;
+    struct session sessions[2], *session; /* the one in use */
+    char url[300], token[1200];           /* to join by, again too */
     struct pacer_seat seat;
     struct caller_ear ear;
     char call[ID_SIZE];
     bool has_joined, is_ended;
+    bool is_cut;       /* it went while a session took over, which the service may miss */
+    bool leaves_later; /* once the session that takes over is up */
     int64_t posted_us, joined_us, left_us;
     unsigned turns;
     size_t frame;

@@ -1,4 +1,4 @@
-/* A data directory on a small disk of its own, where the system lets us make one, so that it can be filled. */
+/* A directory on a small disk of its own, where the system lets us make one, so that it can be filled. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,11 @@ import { join } from 'node:path';
 
 const SIZE_MB = 400;
 
-export function dataDirectory() {
-  const path = mkdtempSync(join(tmpdir(), 'earshot-chaos-'));
+/* owner: the user that it belongs to; ours unless it is said. */
+export function smallDisk(name, owner) {
+  const path = mkdtempSync(join(tmpdir(), `earshot-chaos-${name}-`));
   const isMounted = attempt('mount', '-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=700`, 'earshot-chaos', path);
+  if (owner) attempt('chown', owner, path);
   const ballast = join(path, 'ballast');
   return {
     path,

@@ -62,6 +62,17 @@ export const faults = [
     },
   },
   {
+    name: "the database's disk is full",
+    on: ['postgresql'],
+    needs: ({ postgresDisk }) => postgresDisk?.isMounted,
+    async inject({ postgresDisk, service }, random) {
+      postgresDisk.fill();
+      await sleep(random.between(2000, 5000));
+      postgresDisk.free();
+      await service.postgres.revive(); // a server that cannot write its log ends itself
+    },
+  },
+  {
     name: 'the database is gone',
     on: ['postgresql'],
     async inject({ service }, random) {

@@ -75,7 +75,7 @@ export const invariants = [
       return calls
         .filter((call) => {
           const seen = tenant.calls.get(call.id);
-          return seen?.isOver && call.durationSeconds > seen.seconds + 1 + MEASURE_SLACK_S;
+          return seen?.isOver && !seen.isCut && call.durationSeconds > seen.seconds + 1 + MEASURE_SLACK_S;
         })
         .map(
           (call) =>

@@ -13,10 +13,11 @@ import { modelNames, startModel, startNames, startReceiver, startTools } from '.
 import { randomFrom } from './random.mjs';
 import { Tenant } from './tenant.mjs';
 import { udpPorts } from './proc.mjs';
-import { dataDirectory } from './disk.mjs';
+import { smallDisk } from './disk.mjs';
 
 const LINE = 'Hello there, could you please tell me when you are open?';
 const HOSTILE_NICE = 15;
+const MANNERS = ['polite', 'restless', 'lively', 'polite'];
 const CALLERS = join(root, 'build/tests/chaos/chaos_callers');
 
 async function freePort() {
@@ -78,11 +79,13 @@ export async function openStage(options) {
   stage.tools = await startTools();
   stage.receiver = await startReceiver((number, delivery) => stage.tenants[Number(number)]?.take(delivery));
   const port = await freePort();
-  stage.disk = dataDirectory();
+  stage.disk = smallDisk('data');
+  stage.postgresDisk = options.side.database === 'postgresql' ? smallDisk('postgres', 'postgres') : null;
   stage.service = await startService({
     binary: join(root, options.side.build, 'earshot'),
     data: stage.disk.path,
     database: options.side.database,
+    postgresDir: stage.postgresDisk?.path,
     env: settings(stage, port),
   });
   for (let n = 0; n < options.side.tenants; n++)
@@ -107,7 +110,8 @@ async function close(stage) {
   stage.callers.child.kill('SIGKILL');
   stage.enemies.child.kill('SIGKILL');
   await stage.service.close();
-  for (const part of [stage.names, stage.model, stage.tools, stage.receiver, stage.clock, stage.disk]) part.close();
+  for (const part of [stage.names, stage.model, stage.tools, stage.receiver, stage.clock, stage.disk, stage.postgresDisk])
+    part?.close();
 }
 
 /* Callers of the well-behaved tenants; what they write is kept with the tenant's calls and measured. */
@@ -124,13 +128,19 @@ function startCallers(stage, { side, seed, measure, isExcused, report }) {
   for (let n = 0; n < side.callers; n++) {
     const tenant = stage.tenants[n % stage.tenants.length];
     owners.push(tenant.number);
-    child.stdin.write(`call ${tenant.workspace.key} ${tenant.agent.id} ${n % 3 === 2 ? 'lively' : 'polite'}\n`);
+    child.stdin.write(`call ${tenant.workspace.key} ${tenant.agent.id} ${MANNERS[n % MANNERS.length]}\n`);
   }
-  const hush = () =>
-    new Promise((over) => {
-      child.once('exit', over);
-      child.stdin.end('hush\n');
-    });
+  let isHushed = false;
+  const ended = new Promise((over) => child.once('exit', (code, signal) => over({ code, signal })));
+  ended.then(({ code, signal }) => {
+    if (!isHushed || code !== 0) report('the test itself goes through', `the callers ended: ${code ?? signal}`);
+  });
+  const hush = () => {
+    isHushed = true;
+    child.stdin.on('error', () => {}); // it has ended already, and that was told
+    child.stdin.end('hush\n');
+    return ended;
+  };
   return { child, hush };
 }
 
@@ -142,6 +152,8 @@ function take(tenant, told, { measure, isExcused, report }) {
   if (call) call.isExcused = isExcused(call.since);
   if (told.what === 'started' && !isFault) measure.add('start ms', told.ms);
   if (told.what === 'reply' && !isFault) measure.add('reply ms', told.ms);
+  if (told.what === 'rejoined') tenant.rejoins = (tenant.rejoins ?? 0) + 1;
+  if (told.what === 'rejoined' && !isFault) measure.add('rejoin ms', told.ms);
   if (told.what === 'unanswered' && !call.isExcused)
     report('questions are answered', `tenant ${tenant.number}: no reply within ${told.ms} ms in call ${told.call}`);
   if (told.what === 'refused' && !isFault && told.code === 'DISPATCH_FAILED')
@@ -154,6 +166,7 @@ function take(tenant, told, { measure, isExcused, report }) {
   }
   if (told.what !== 'over') return;
   Object.assign(call, told, { isOver: true });
+  call.isExcused ||= told.isCut; // nobody says goodbye for a session that was not up: the call waits for its return
   if (call.isExcused || !told.isJoined) return;
   measure.add('audio worst ms', told.worstMs);
   if (told.isEnded)

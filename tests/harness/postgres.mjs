@@ -27,9 +27,10 @@ function asServerUser(argv) {
   return userInfo().uid === 0 ? ['runuser', '-u', 'postgres', '--', ...argv] : argv;
 }
 
-export async function startPostgres() {
+/* given: an empty directory of user postgres (as root) to hold it, which stays. */
+export async function startPostgres(given) {
   const bin = binaries();
-  const dir = mkdtempSync(join(tmpdir(), 'earshot-pg-'));
+  const dir = given ?? mkdtempSync(join(tmpdir(), 'earshot-pg-'));
   if (userInfo().uid === 0) {
     const id = (flag) => Number(execFileSync('id', [flag, 'postgres']).toString());
     chownSync(dir, id('-u'), id('-g'));
@@ -42,7 +43,10 @@ export async function startPostgres() {
   server.start = () => launch(server, bin, data);
   server.stop = async () => {
     await halt(server, 'SIGINT');
-    rmSync(dir, { recursive: true, force: true });
+    if (!given) rmSync(dir, { recursive: true, force: true });
+  };
+  server.revive = async () => {
+    if (server.child.exitCode !== null) await server.start();
   };
   server.halt = (signal) => halt(server, signal);
   server.freeze = (isFrozen) => freeze(server, isFrozen);
@@ -52,7 +56,8 @@ export async function startPostgres() {
 
 async function launch(server, bin, data) {
   const [command, ...args] = asServerUser([join(bin, 'postgres'), '-D', data, '-k', server.dir, '-p', String(server.port),
-    '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB']);
+    '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB',
+    '-c', 'min_wal_size=32MB', '-c', 'max_wal_size=96MB']);
   let log = '';
   server.child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   adopt(server.child);

@@ -25,11 +25,12 @@ export async function until(condition, { timeoutMs = 90000, what = 'condition' }
   }
 }
 
-/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one), database ('sqlite' | 'postgresql' | a URL). */
+/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one), database ('sqlite' | 'postgresql' | a URL),
+ * postgresDir (where to make that one's cluster). */
 export async function startService(options = {}) {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const database = options.database ?? process.env.TEST_DATABASE ?? 'sqlite';
-  const postgres = database === 'postgresql' ? await startPostgres() : null;
+  const postgres = database === 'postgresql' ? await startPostgres(options.postgresDir) : null;
   const databaseUrl = postgres?.url ?? (database.includes('://') ? database : '');
   const env = {
     ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_RTC_PORT: '0', EARSHOT_RTC_PRIORITY: 'false', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',

@@ -357,6 +357,7 @@ void calls_create(struct request *request)
     const char **urls = arena_new_n(arena, const char *, start->webhooks.count);
     for (size_t i = 0; i < start->webhooks.count; i++)
         urls[i] = start->webhooks.items[i].url;
+    bool is_test = request->who.principal.kind == KEY_SESSION;
     if (urls_are_allowed(request, urls, start->webhooks.count))
-        (void)call_start_insert(request, state, CALL_SOURCE_API);
+        (void)call_start_insert(request, state, is_test ? CALL_SOURCE_STUDIO : CALL_SOURCE_API);
 }

@@ -311,6 +311,8 @@ void sign_in(struct request *request)
         by_link(request, body.link);
     } else if (vouched) {
         by_proxy(request, vouched, body.workspace_id);
+    } else if (*body.email == '\0') {
+        request_error(request, API_UNAUTHORIZED); /* nobody vouches: a page that asks is no try */
     } else {
         attempt->email = lower(request->arena, body.email);
         attempt->bucket = arena_printf(request->arena, "m:%s", attempt->email);

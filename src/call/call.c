@@ -485,7 +485,8 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                                       .call_id = call->id,
                                       .agent_id = take_plan->row->agent_id,
                                       .workspace_id = take_plan->row->user_id,
-                                      .list = &take_plan->agent->tools};
+                                      .list = &take_plan->agent->tools,
+                                      .is_test = take_plan->row->source == CALL_SOURCE_STUDIO};
     list_init(&call->tools.runs);
     struct setup_config setup = {
         .loop = loop,

@@ -32,6 +32,7 @@ void call_tools_run(struct call_tools *tools, const struct tool *tool, const str
         .workspace_id = tools->workspace_id,
         .variables = tools->variables,
         .variable_count = tools->variable_count,
+        .is_test = tools->is_test,
     };
     struct run *run = mem_new(struct run);
     run->id = id;

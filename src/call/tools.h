@@ -20,6 +20,7 @@ struct call_tools {
     const struct tool_list *list;            /* the agent's */
     const struct tool_name_value *variables; /* of the call */
     size_t variable_count;
+    bool is_test; /* a call of the studio: requests say so */
 
     struct list_node runs; /* under way */
 };

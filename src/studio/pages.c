@@ -21,9 +21,13 @@ static const struct {
 static const struct {
     const char *path, *file;
 } aliases[] = {
-    {"/", "index.html"},          {"/try", "try.html"},
-    {"/docs", "docs.html"},       {"/docs/button", "button.html"},
-    {"/favicon.ico", "icon.svg"}, {"/embed/livekit-client.js", "livekit-client.js"},
+    {"/", "index.html"},
+    {"/try", "try.html"},
+    {"/docs", "docs.html"},
+    {"/docs/button", "button.html"},
+    {"/studio", "app.html"},
+    {"/favicon.ico", "icon.svg"},
+    {"/embed/livekit-client.js", "livekit-client.js"},
 };
 
 /* What a page may do. The pages that call connect anywhere, since a room can be on another host. */
@@ -32,7 +36,7 @@ static const struct {
 static const char any_policy[] = OWN_FILES NO_MORE "connect-src 'self'; frame-ancestors 'none'";
 static const char call_policy[] =
     OWN_FILES NO_MORE "connect-src *; media-src 'self' blob: mediastream:; frame-ancestors 'self'";
-static const char *const calling_pages[] = {"try.html", "button.html"};
+static const char *const calling_pages[] = {"try.html", "button.html", "app.html"};
 
 static const char *policy_of(const struct page *page)
 {
@@ -44,8 +48,16 @@ static const char *policy_of(const struct page *page)
 
 enum { FILE_NAME_MAX = 100 };
 
+/* The studio finds its own way among its paths, of which none has an ending. */
+static bool is_studio_path(const char *path)
+{
+    return strncmp(path, "/studio/", 8) == 0 && !strchr(path, '.');
+}
+
 static bool file_of(const char *path, char out[FILE_NAME_MAX])
 {
+    if (is_studio_path(path))
+        path = "/studio";
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (strcmp(path, aliases[i].path) == 0)
             return snprintf(out, FILE_NAME_MAX, "%s", aliases[i].file) > 0;

@@ -1,6 +1,6 @@
 /* The service's own pages: `/` says that it is up, `/try` lets a person talk with an agent, `/docs`
- * shows the API, `/embed/` is the call button of others' pages. They are part of the binary.
- * Thread: control loop. */
+ * shows the API, `/studio` is where members work, `/embed/` is the call button of others' pages.
+ * They are part of the binary. Thread: control loop. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,0 +1,73 @@
+/* The API by the session's cookie. A refusal is an ApiError: its code, and the faults by field. */
+import { signal } from './lib.js';
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body?.error ?? `status ${status}`);
+    this.status = status;
+    this.code = body?.code ?? (status ? 'INTERNAL_ERROR' : 'OFFLINE');
+    this.faults = Object.fromEntries((body?.details ?? []).map(({ field, message }) => [field, message]));
+  }
+}
+
+/* undefined: not known yet; null: signed out; else { member, workspace }. */
+export const session = signal(undefined);
+export const isOffline = signal(false);
+
+const RETRY_MS = [500, 1500, 4000];
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function send(method, path, body, headers) {
+  const isRaw = body instanceof Blob;
+  const type = body === undefined ? {} : { 'Content-Type': isRaw ? 'application/octet-stream' : 'application/json' };
+  return fetch(path, { method, headers: { 'X-Earshot-Studio': '1', ...type, ...headers }, body: body === undefined || isRaw ? body : JSON.stringify(body) });
+}
+
+/* A dropped connection is tried again: reading at will, writing under one Idempotency-Key, so that nothing is done twice. */
+async function sendSurely(method, path, body) {
+  const headers = method === 'POST' && !(body instanceof Blob) ? { 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : {};
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const response = await send(method, path, body, headers);
+      isOffline.value = false;
+      return response;
+    } catch {
+      isOffline.value = true;
+      if (attempt === RETRY_MS.length || method === 'PATCH') throw new ApiError(0, null);
+      await pause(RETRY_MS[attempt]);
+    }
+  }
+}
+
+export async function api(method, path, body) {
+  const response = await sendSurely(method, path, body);
+  const answer = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  if (response.status === 401 && path !== '/v1/session') session.value = null;
+  throw new ApiError(response.status, answer);
+}
+
+export const get = (path) => api('GET', path);
+
+/* A file of the service, saved by the browser. */
+export async function download(path, name) {
+  const response = await sendSurely('GET', path);
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => null));
+  const url = URL.createObjectURL(await response.blob());
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+export async function loadSession() {
+  try {
+    const { account, workspaces } = await get('/v1/me');
+    session.value = account ? { member: account, workspace: workspaces[0] } : null;
+  } catch (error) {
+    if (error.status) session.value = null;
+    else throw error;
+  }
+}
+
+const RANK = { viewer: 0, editor: 1, owner: 2 };
+/* May this member do what that role may? */
+export const may = (role) => RANK[session.value?.member.role ?? 'viewer'] >= RANK[role];

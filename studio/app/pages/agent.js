@@ -1,0 +1,104 @@
+/* One agent: everything of it to edit, and a test call beside. What is typed survives a reload; a fault of the API stands at its
+ * field; who saves after somebody else is told and chooses. */
+import { html, useEffect, useMemo, useState } from '../lib.js';
+import { api, get, may } from '../api.js';
+import { count, duration, keep, money, t } from '../text.js';
+import { go, guardLeaving } from '../router.js';
+import { Badge, Button, Dialog, Head, Loaded, Problem, sure, toast, useLoad, useWork } from '../ui.js';
+import { SECTIONS } from './agent-sections.js';
+import { Talk } from './talk.js';
+
+const EDITED = ['name', 'systemInstruction', 'greetingMode', 'greetingText', 'greetingInstruction', 'voice', 'llm', 'stt', 'variables', 'toolIds', 'documentIds', 'systemTools', 'embed', 'webhookUrl'];
+
+const draftName = (id) => `earshot.draft.${id}`;
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const changes = (agent, draft) => Object.fromEntries(EDITED.filter((name) => !same(agent[name], draft[name])).map((name) => [name, draft[name]]));
+
+function readDraft(id) {
+  try { return JSON.parse(localStorage.getItem(draftName(id))); } catch { return null; }
+}
+function dropDraft(id) {
+  try { localStorage.removeItem(draftName(id)); } catch { /* it never was there */ }
+}
+
+/* set(['voice', 'speed'], 1.2): a copy with that one changed. */
+function changed(object, [name, ...rest], value) {
+  return { ...object, [name]: rest.length ? changed(object[name] ?? {}, rest, value) : value };
+}
+
+async function load(id) {
+  const [{ agent }, { catalog }, { voices }, { tools }, { documents }] = await Promise.all([
+    get(`/v1/agents/${id}`), get('/v1/catalog'), get('/v1/voices?limit=100'), get('/v1/tools'), get('/v1/knowledge/documents')]);
+  return { agent, catalog, voices, documents, tools: tools.filter((tool) => !tool.agentId || tool.agentId === id) };
+}
+
+const hasFault = (faults, fields) => Object.keys(faults).some((path) => fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)));
+
+/* Somebody else has saved meanwhile: theirs or mine. */
+function Conflict({ mine, onTheirs, onMine, onClose }) {
+  return html`<${Dialog} title=${t('conflict.title')} onClose=${onClose}><p>${t('conflict.text')}</p><br /><p>${t('conflict.yours')} ${mine.map((name) => t(`agent.${name}`)).join(', ')}</p>
+    <div class="actions"><${Button} onClick=${onTheirs}>${t('conflict.theirs')}<//><${Button} kind="primary" onClick=${onMine}>${t('conflict.mine')}<//></div><//>`;
+}
+
+function Editor({ data, reload }) {
+  const { id } = data.agent;
+  const [agent, setAgent] = useState(data.agent);
+  const kept = useMemo(() => readDraft(id), []);
+  const [draft, setDraft] = useState(() => ({ ...data.agent, ...kept?.changes }));
+  const [wasKept, setWasKept] = useState(kept !== null && !same({ ...data.agent, ...kept.changes }, data.agent));
+  const [tab, setTab] = useState('behaviour');
+  const [theirs, setTheirs] = useState(null);
+  const mine = changes(agent, draft);
+  const isDirty = Object.keys(mine).length > 0;
+  const mayEdit = may('editor');
+
+  useEffect(() => {
+    if (isDirty) keep(draftName(id), JSON.stringify({ changes: mine, updatedAt: kept?.updatedAt ?? agent.updatedAt }));
+    else dropDraft(id);
+    guardLeaving(isDirty ? () => confirm(t('agent.leave')) : null);
+  }, [draft, agent]);
+  useEffect(() => () => guardLeaving(null), []);
+
+  const [save, saving, error] = useWork(async (isForced = false) => {
+    const { agent: now } = await get(`/v1/agents/${id}`);
+    const seen = wasKept && kept ? kept.updatedAt : agent.updatedAt;
+    if (!isForced && now.updatedAt !== seen) return setTheirs(now);
+    const { agent: saved } = await api('PATCH', `/v1/agents/${id}`, mine);
+    setAgent(saved);
+    setDraft(saved);
+    setWasKept(false);
+    setTheirs(null);
+    toast(t('saved'));
+    return saved;
+  });
+  const [remove, removing, removeError] = useWork(async () => {
+    if (!await sure(t('agent.remove'), t('agent.removeText', agent.name), t('remove'))) return;
+    await api('DELETE', `/v1/agents/${id}`);
+    dropDraft(id);
+    guardLeaving(null);
+    go('/studio/agents');
+  });
+  const faults = error?.faults ?? {};
+  const set = (path, value) => setDraft((old) => changed(old, path, value));
+  const shown = SECTIONS.find((one) => one.name === tab) ?? SECTIONS[0];
+  const discard = () => { setDraft(agent); setWasKept(false); };
+  const takeTheirs = () => { setAgent(theirs); setDraft(theirs); setTheirs(null); setWasKept(false); };
+  return html`<${Head} title=${agent.name} lead=${t('agent.lead', money(agent.costPerMinute), count(agent.stats.totalCalls), duration(agent.stats.totalSeconds))}>
+      ${isDirty && html`<${Badge} kind="warn">${t('agent.unsaved')}<//>`}${mayEdit && html`<${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>
+    ${wasKept && html`<div class="notice" role="status"><p>${t('agent.kept')}</p><${Button} kind="slim" onClick=${discard}>${t('agent.discard')}<//></div>`}
+    ${(removeError || (error && !Object.keys(faults).length)) && html`<${Problem} error=${removeError ?? error} />`}
+    <div class="editor"><form noValidate onSubmit=${(event) => { event.preventDefault(); if (!saving) save(); }}>
+      <nav class="tabs" aria-label=${t('agent.sections')}>${SECTIONS.map(({ name, fields }) => html`<a key=${name} href="#${name}" aria-current=${tab === name ? 'true' : undefined} class=${hasFault(faults, fields) ? 'has-fault' : ''}
+        onClick=${(event) => { event.preventDefault(); setTab(name); }}>${t(`agent.tab.${name}`)}${hasFault(faults, fields) && html`<span class="visually-hidden"> ${t('agent.hasFault')}</span>`}</a>`)}</nav>
+      <section class="card" aria-label=${t(`agent.tab.${shown.name}`)}><fieldset disabled=${!mayEdit}><legend class="visually-hidden">${t(`agent.tab.${shown.name}`)}</legend>
+        <${shown.page} key=${shown.name} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} setAgent=${(next) => { setAgent(next); setDraft((old) => ({ ...old, publicKey: next.publicKey, apiKey: next.apiKey })); }} /></fieldset></section>
+      ${mayEdit ? html`<div class="saver"><p role="status">${Object.keys(faults).length ? t('agent.faults', Object.keys(faults).length) : isDirty ? t('agent.unsavedText') : t('agent.allSaved')}</p>
+        <${Button} onClick=${discard} busy=${!isDirty}>${t('agent.discard')}<//><${Button} kind="primary" type="submit" busy=${saving || !isDirty}>${saving ? t('working') : t('save')}<//></div>` : html`<p class="soft">${t('agent.viewOnly')}</p>`}
+    </form><aside>${mayEdit && html`<${Talk} agent=${agent} isDirty=${isDirty} save=${save} />`}</aside></div>
+    ${theirs && html`<${Conflict} mine=${Object.keys(mine)} onTheirs=${takeTheirs} onMine=${() => save(true)} onClose=${() => setTheirs(null)} />`}`;
+}
+
+export function Agent({ id }) {
+  const loaded = useLoad(() => load(id), id);
+  return html`<${Loaded} load=${loaded}>${(data) => html`<${Editor} key=${id} data=${data} reload=${loaded.reload} />`}<//>`;
+}

@@ -1,0 +1,69 @@
+/* One call: what was said and when, how quick the agent was, what it cost, who was told. A running one can be watched, spoken into
+ * and ended. */
+import { html, useEffect, useState } from '../lib.js';
+import { api, get, may } from '../api.js';
+import { count, duration, money, ms, t, time, word } from '../text.js';
+import { Button, Card, Head, Loaded, Problem, Text, sure, toast, useLoad, useWork } from '../ui.js';
+import { CallState } from './calls.js';
+
+const LIVE_EVERY_MS = 1000;
+
+function Pairs({ rows }) {
+  return html`<dl class="pairs">${rows.filter(([, value]) => value !== undefined).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd class="number">${value}</dd>`)}</dl>`;
+}
+
+function Transcript({ call }) {
+  const begin = new Date(call.userJoinedAt ?? call.createdAt);
+  if (!call.transcript.length) return html`<p class="soft">${t(call.status === 'ended' ? 'call.silent' : 'call.nothingYet')}</p>`;
+  return html`<div role="log" aria-label=${t('call.transcript')}><ol class="bubbles">${call.transcript.map((turn, i) => html`<li key=${i} class=${turn.role}><time datetime=${turn.at}>${t(`who.${turn.role}`)} · ${duration(Math.max(0, (new Date(turn.at) - begin) / 1000))}</time>${turn.text}</li>`)}</ol></div>`;
+}
+
+function Running({ call, reload }) {
+  const [text, setText] = useState('');
+  const [say, saying, sayError] = useWork(async () => { await api('POST', `/v1/calls/${call.id}/say`, { text }); setText(''); toast(t('call.said')); });
+  const [end, ending, endError] = useWork(async () => {
+    if (!await sure(t('call.end'), t('call.endText'), t('call.end'))) return;
+    await api('POST', `/v1/calls/${call.id}/end`);
+    reload();
+  });
+  return html`<${Card} title=${t('call.now')}>${(sayError || endError) && html`<${Problem} error=${sayError ?? endError} />`}
+    <form noValidate onSubmit=${(event) => { event.preventDefault(); if (!saying) say(); }}><${Text} label=${t('call.say')} hint=${t('call.sayHint')} value=${text} onInput=${setText} maxlength="2000" required />
+    <div class="actions"><${Button} kind="primary" type="submit" busy=${saying || call.status !== 'active'}>${t('call.speak')}<//><${Button} kind="danger" busy=${ending} onClick=${end}>${t('call.end')}<//></div></form><//>`;
+}
+
+/* The means of what passes between the caller's last word and the first of the reply, one below the other. */
+function Quality({ quality }) {
+  if (!quality) return html`<p class="soft">${t('quality.none')}</p>`;
+  const parts = [['quality.endpointing', quality.endpointingMs], ['quality.llm', quality.llmFirstTokenMs], ['quality.tts', quality.ttsFirstByteMs]];
+  const total = Math.max(1, parts.reduce((sum, [, n]) => sum + (n ?? 0), 0));
+  let from = 0;
+  const bars = parts.map(([name, n]) => { const bar = { name, n, x: from }; from += ((n ?? 0) * 100) / total; return bar; });
+  return html`<ul class="bars">${bars.map(({ name, n, x }) => html`<li key=${name}><span>${t(name)}</span><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect x=${x} width=${((n ?? 0) * 100) / total} height="8" /></svg><span class="number right">${ms(n)}</span></li>`)}</ul><br />
+    <${Pairs} rows=${[[t('quality.reply'), `${ms(quality.voiceToVoiceMs.p50)} · p95 ${ms(quality.voiceToVoiceMs.p95)}`], [t('quality.turns'), count(quality.turns)], [t('quality.interruptions'), `${count(quality.interruptions)} (${t('quality.false', count(quality.falseInterruptions))})`],
+      [t('quality.lost'), quality.packetsLost === null ? '–' : count(quality.packetsLost)], [t('quality.jitter'), ms(quality.jitterMs)], [t('quality.mos'), quality.mos === null ? '–' : quality.mos.toFixed(2)]]} />
+    ${quality.slowestTurns.length > 0 && html`<br /><h3>${t('quality.slowest')}</h3><ul class="list">${quality.slowestTurns.map((turn) => html`<li key=${turn.at}><span>${time(turn.at, { timeStyle: 'medium' })}</span><span class="number">${ms(turn.voiceToVoiceMs)}</span></li>`)}</ul>`}`;
+}
+
+function Detail({ call, reload }) {
+  const isRunning = call.status !== 'ended';
+  const { variables = {}, ...metadata } = call.metadata;
+  return html`<${Head} title=${t('call.title', time(call.createdAt))} lead=${call.metadata.agentName}><${CallState} call=${call} /><//>
+    <div class="editor"><div class="stack"><${Card} title=${t('call.transcript')}><${Transcript} call=${call} /><//>${isRunning && may('editor') && html`<${Running} call=${call} reload=${reload} />`}
+      <${Card} title=${t('call.events')}>${call.webhooks.length ? html`<ul class="list">${call.webhooks.map((one, i) => html`<li key=${i}><span>${one.url}<br /><span class="soft small">${one.events.join(', ')}</span></span><span class="soft number">${t('call.delivered', count(one.delivered), count(one.failed))}</span></li>`)}</ul>` : html`<p class="soft">${t('call.noWebhooks')} <a href="/studio/webhooks">${t('nav.webhooks')}</a></p>`}<//></div>
+    <aside><${Card} title=${t('call.facts')}><${Pairs} rows=${[[t('calls.agent'), html`<a href="/studio/agents/${call.metadata.agentId}">${call.metadata.agentName}</a>`], [t('calls.caller'), call.participantIdentity], [t('call.source'), word('source', call.source)], [t('call.language'), call.metadata.language],
+        [t('call.joined'), time(call.userJoinedAt, { timeStyle: 'medium' })], [t('call.ended'), time(call.endedAt, { timeStyle: 'medium' })], [t('calls.duration'), duration(call.durationSeconds)], [t('calls.cost'), `${money(call.callCost, 4)} (${t('perMinute', money(call.costPerMinute))})`], ['ID', html`<code>${call.id}</code>`]]} /><//>
+      <${Card} title=${t('quality.title')}><${Quality} quality=${call.quality} /><//>
+      ${Object.keys(variables).length > 0 && html`<${Card} title=${t('agent.variables')}><${Pairs} rows=${Object.entries(variables)} /><//>`}
+      <${Card} title=${t('call.metadata')}><pre tabindex="0">${JSON.stringify(metadata, null, 2)}</pre><//></aside></div>`;
+}
+
+export function Call({ id }) {
+  const loaded = useLoad(async () => (await get(`/v1/calls/${encodeURIComponent(id)}`)).call, id);
+  const isRunning = loaded.data && loaded.data.status !== 'ended';
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(loaded.reload, LIVE_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isRunning, loaded.reload]);
+  return html`<${Loaded} load=${loaded}>${(call) => html`<${Detail} call=${call} reload=${loaded.reload} />`}<//>`;
+}

@@ -1,0 +1,49 @@
+/* The calls, newest first: filters, pages, live ones marked and kept fresh. */
+import { html, useEffect, useState } from '../lib.js';
+import { get } from '../api.js';
+import { count, duration, money, ms, t, time, word } from '../text.js';
+import { Badge, Button, Empty, Head, Loaded, Select, Table, useLoad } from '../ui.js';
+
+const EVERY_MS = 5000;
+const PAGE = 50;
+
+export function CallState({ call }) {
+  if (call.status === 'active') return html`<${Badge} kind="good" live>${t('callStatus.active')}<//>`;
+  if (call.status === 'created') return html`<${Badge} kind="info" live>${t('callStatus.created')}<//>`;
+  const isBad = ['socket-lost', 'agent-shutdown', 'dispatch-failed'].includes(call.endReason);
+  return html`<${Badge} kind=${isBad ? 'bad' : call.endReason === 'no-user' ? 'warn' : ''}>${word('reason', call.endReason)}<//>`;
+}
+
+export function CallRows({ calls, label }) {
+  return html`<${Table} label=${label} head=${[t('calls.when'), t('calls.agent'), t('calls.caller'), t('state'), { name: t('calls.duration'), kind: 'right' }, { name: t('calls.reply'), kind: 'right' }, { name: t('calls.cost'), kind: 'right' }]}>
+    ${calls.map((call) => html`<tr key=${call.id}><td class="name"><a href="/studio/calls/${call.id}">${time(call.createdAt)}</a></td><td>${call.metadata.agentName ?? call.metadata.agentId}</td><td class="break">${call.participantIdentity} <span class="soft small">${word('source', call.source)}</span></td>
+      <td><${CallState} call=${call} /></td><td class="right number">${duration(call.durationSeconds)}</td><td class="right number">${ms(call.quality?.voiceToVoiceMs?.p50)}</td><td class="right number">${money(call.callCost, 4)}</td></tr>`)}<//>`;
+}
+
+export function Calls() {
+  const [agentId, setAgentId] = useState('');
+  const [status, setStatus] = useState('');
+  const [older, setOlder] = useState({ calls: [], next: undefined, busy: false });
+  const query = (before) => `/v1/calls?${new URLSearchParams({ limit: PAGE, ...(agentId ? { agentId } : {}), ...(status ? { status } : {}), ...(before ? { before } : {}) })}`;
+  const key = `${agentId} ${status}`;
+  const agents = useLoad(() => get('/v1/agents'));
+  const loaded = useLoad(() => get(query()), key);
+  useEffect(() => { setOlder({ calls: [], next: undefined, busy: false }); }, [key]);
+  useEffect(() => { const timer = setInterval(() => { if (!document.hidden) loaded.reload(); }, EVERY_MS); return () => clearInterval(timer); }, [loaded.reload]);
+  const more = async (next) => {
+    setOlder({ ...older, busy: true });
+    const page = await get(query(next)).catch(() => null);
+    setOlder(page ? { calls: [...older.calls, ...page.calls], next: page.nextCursor, busy: false } : { ...older, busy: false });
+  };
+  return html`<${Head} title=${t('nav.calls')} lead=${t('calls.lead')} />
+    <div class="filters"><${Select} label=${t('calls.agent')} value=${agentId} onInput=${setAgentId} options=${[['', t('allAgents')], ...(agents.data?.agents ?? []).map((agent) => [agent.id, agent.name])]} />
+      <${Select} label=${t('state')} value=${status} onInput=${setStatus} options=${[['', t('anyState')], ...['created', 'active', 'ended'].map((one) => [one, t(`callStatus.${one}`)])]} /></div>
+    <${Loaded} load=${loaded}>${(page) => {
+      const first = new Set(page.calls.map((call) => call.id));
+      const calls = [...page.calls, ...older.calls.filter((call) => !first.has(call.id))];
+      const next = older.next === undefined ? page.nextCursor : older.next;
+      if (!calls.length) return agentId || status ? html`<${Empty} icon="calls" title=${t('calls.noneFit')} text=${t('calls.noneFitText')}><${Button} onClick=${() => { setAgentId(''); setStatus(''); }}>${t('calls.showAll')}<//><//>`
+        : html`<${Empty} icon="calls" title=${t('calls.empty')} text=${t('calls.emptyText')}><a class="button primary" href="/studio/agents">${t('calls.toAgents')}</a><//>`;
+      return html`<${CallRows} calls=${calls} label=${t('nav.calls')} /><div class="more"><span class="soft" role="status">${t('shown', count(calls.length), count(page.total))}</span>${next && html`<${Button} busy=${older.busy} onClick=${() => more(next)}>${t('more')}<//>`}</div>`;
+    }}<//>`;
+}

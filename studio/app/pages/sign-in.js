@@ -1,0 +1,30 @@
+/* Signing in: by the link in the address (once), or by e-mail and password; behind a proxy that signs people in, by itself. */
+import { html, useEffect, useState } from '../lib.js';
+import { api, session } from '../api.js';
+import { t } from '../text.js';
+import { Button, Text, explain, useWork } from '../ui.js';
+
+function takeLink() {
+  const link = new URLSearchParams(location.hash.slice(1)).get('link');
+  if (link) history.replaceState(null, '', location.pathname); // it is good once, and stays in no history
+  return link;
+}
+
+export function SignIn() {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [isUsed, setUsed] = useState(false);
+  const [enter, busy, error] = useWork(async (body) => { session.value = await api('POST', '/v1/session', body); });
+  useEffect(() => {
+    document.title = `${t('signIn')} – Earshot`;
+    const link = takeLink();
+    if (link) enter({ link }).then(() => setUsed(true));
+    else api('POST', '/v1/session', {}).then((who) => { session.value = who; }, () => {}); // a proxy may vouch
+  }, []);
+  const submit = (event) => { event.preventDefault(); setUsed(false); if (!busy) enter({ email, password }); };
+  return html`<main class="sign" id="main"><section class="card" aria-labelledby="sign-title"><p class="brand"><img src="/studio/icon.svg" alt="" width="28" height="28" />Earshot</p><h1 id="sign-title">${t('signIn')}</h1><br />
+    ${error && html`<div class="notice bad" role="alert"><p>${error.code === 'UNAUTHORIZED' ? t(isUsed ? 'signIn.badLink' : 'signIn.wrong') : explain(error)}</p></div>`}
+    <form onSubmit=${submit}><${Text} label=${t('email')} value=${email} onInput=${setEmail} type="email" autocomplete="username" required />
+      <${Text} label=${t('password')} value=${password} onInput=${setPassword} type="password" autocomplete="current-password" required />
+      <${Button} kind="primary" type="submit" busy=${busy}>${busy ? t('working') : t('signIn')}<//></form><br /><p class="soft small">${t('signIn.help')}</p></section></main>`;
+}

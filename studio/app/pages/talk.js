@@ -1,0 +1,82 @@
+/* The test call beside the editor: the saved agent, the person's own microphone. */
+import { html, useEffect, useRef, useState } from '../lib.js';
+import { api } from '../api.js';
+import { duration, t } from '../text.js';
+import { TestRoom } from '../room.js';
+import { Waterfall } from '../waterfall.js';
+import { Button, Card, explain } from '../ui.js';
+
+const IDLE = { state: 'idle', captions: [], turns: [], level: 0, callId: null };
+const MICROPHONE_FAULTS = ['NotAllowedError', 'NotFoundError', 'NotReadableError'];
+
+function reasonOf(error) {
+  if (MICROPHONE_FAULTS.includes(error.name)) return t(`talk.${error.name}`);
+  return error.code ? explain(error) : t('talk.connect');
+}
+
+function useTalk(agentId) {
+  const [now, setNow] = useState(IDLE);
+  const [phase, setPhase] = useState('idle'); // idle, starting, calling, ended
+  const [fault, setFault] = useState(null);
+  const room = useRef(null);
+  const end = async () => { await room.current?.leave(); };
+  useEffect(() => {
+    const onLeave = () => room.current?.leave();
+    addEventListener('pagehide', onLeave);
+    return () => { removeEventListener('pagehide', onLeave); onLeave(); };
+  }, []);
+  const tell = (change) => {
+    if (change.ended) setPhase('ended');
+    setNow((old) => ({ ...old, ...change }));
+  };
+  const start = async () => {
+    setPhase('starting');
+    setFault(null);
+    setNow(IDLE);
+    let microphone;
+    try {
+      if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
+      const livekit = (await import('../../livekit-client.js')).default;
+      microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
+      const call = await api('POST', '/v1/calls', { agentId });
+      setNow((old) => ({ ...old, callId: call.callId }));
+      room.current = new TestRoom(tell);
+      await room.current.join(call, microphone, livekit);
+      setPhase('calling');
+    } catch (error) {
+      microphone?.stop();
+      await room.current?.leave();
+      setPhase('idle');
+      setFault(reasonOf(error));
+    }
+  };
+  return { now, phase, fault, start, end, mute: () => room.current.mute() };
+}
+
+function Captions({ captions }) {
+  const box = useRef();
+  useEffect(() => { box.current.scrollTop = box.current.scrollHeight; }, [captions]);
+  return html`<div class="captions" ref=${box} tabindex="0" role="log" aria-label=${t('talk.captions')}><ol class="bubbles">${captions.map((one) => html`<li key=${one.id} class="${one.role} ${one.isInterim ? 'is-interim' : ''}"><span class="visually-hidden">${t(`who.${one.role}`)}: </span>${one.text}</li>`)}</ol></div>`;
+}
+
+function Clock() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => { const began = Date.now(); const timer = setInterval(() => setSeconds((Date.now() - began) / 1000), 500); return () => clearInterval(timer); }, []);
+  return html`<time class="number soft">${duration(seconds)}</time>`;
+}
+
+export function Talk({ agent, isDirty, save }) {
+  const { now, phase, fault, start, end, mute } = useTalk(agent.id);
+  const [isMuted, setMuted] = useState(false);
+  const isCalling = phase === 'calling';
+  const begin = async () => { if (isDirty && !(await save())) return; setMuted(false); start(); };
+  return html`<${Card} title=${t('talk.title')} aside=${isCalling && html`<${Clock} />`} class="card talk">
+    <div class="state"><span class="dot" data-state=${isCalling ? now.state : 'idle'} aria-hidden="true"><i></i></span><p role="status">${phase === 'idle' ? t('talk.idle') : phase === 'starting' ? t('talk.starting') : phase === 'ended' ? t('talk.ended') : t(`state.${now.state}`)}</p></div>
+    ${fault && html`<div class="notice bad" role="alert"><p>${fault}</p></div>`}
+    ${isCalling && html`<meter min="0" max="1" value=${now.level} aria-label=${t('talk.level')}></meter>`}
+    ${now.captions.length > 0 && html`<${Captions} captions=${now.captions} />`}
+    ${now.turns.length > 0 && html`<${Waterfall} turns=${now.turns} />`}<br />
+    <div class="actions">${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
+      : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>`}
+      ${phase === 'ended' && now.callId && html`<a class="button" href="/studio/calls/${now.callId}">${t('talk.details')}</a>`}</div><//>`;
+}

@@ -1,0 +1,47 @@
+/* One subscription: where, what, a test, and the log of what was delivered. */
+import { html, useState } from '../lib.js';
+import { api, get, may } from '../api.js';
+import { count, ms, t, time } from '../text.js';
+import { go } from '../router.js';
+import { Badge, Button, Card, Check, Head, Loaded, Problem, Secret, Table, Text, sure, toast, useLoad, useWork } from '../ui.js';
+import { EventChoice } from './webhooks.js';
+
+const KINDS = { delivered: 'good', failed: 'warn', dropped: 'bad', waiting: 'info' };
+
+function Deliveries({ id }) {
+  const loaded = useLoad(() => get(`/v1/webhooks/${id}/deliveries`), id);
+  const [resend, busy, error] = useWork(async (one) => { await api('POST', `/v1/webhooks/${id}/deliveries/${one.id}/resend`); toast(t('webhook.resent')); loaded.reload(); });
+  return html`<header class="head"><div><h2>${t('webhook.log')}</h2></div><${Button} kind="slim" onClick=${loaded.reload}>${t('refresh')}<//></header>${error && html`<${Problem} error=${error} />`}<${Loaded} load=${loaded}>${({ deliveries }) => (deliveries.length ? html`<${Table} label=${t('webhook.log')} head=${[t('calls.when'), t('webhook.event'), t('state'), { name: t('webhook.attempts'), kind: 'right' }, { name: t('webhook.latency'), kind: 'right' }, { name: '', kind: 'right' }]}>
+    ${deliveries.map((one) => html`<tr key=${one.id}><td>${time(one.createdAt)}</td><td>${one.type}${one.callId && html` <a class="small" href="/studio/calls/${one.callId}">${t('webhook.call')}</a>`}</td><td><${Badge} kind=${KINDS[one.state]}>${t(`delivery.${one.state}`)}${one.status ? ` ${one.status}` : ''}<//>${one.error && html`<p class="small soft">${one.error}</p>`}</td><td class="right number">${count(one.attempts)}</td><td class="right number">${ms(one.latencyMs)}</td>
+      <td><div class="actions">${may('editor') && one.state !== 'waiting' && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => resend(one)}>${t('webhook.resend')}<//>`}</div></td></tr>`)}<//>` : html`<p class="soft">${t('webhook.noDeliveries')}</p>`)}<//>`;
+}
+
+function Form({ webhook: saved, types }) {
+  const [webhook, setWebhook] = useState(saved);
+  const [secret, setSecret] = useState(null);
+  const set = (name, value) => setWebhook({ ...webhook, [name]: value });
+  const [save, busy, error] = useWork(async (more = {}) => {
+    const { webhook: stored } = await api('PATCH', `/v1/webhooks/${saved.id}`, { url: webhook.url, events: webhook.events, enabled: webhook.enabled, ...more });
+    setWebhook(stored);
+    setSecret(more.rotateSecret ? stored.secret : null);
+    toast(t('saved'));
+  });
+  const [test, testing, testError] = useWork(async () => { const answer = await api('POST', `/v1/webhooks/${saved.id}/test`); setTested(answer); });
+  const [tested, setTested] = useState(null);
+  const [remove, removing] = useWork(async () => {
+    if (!await sure(t('webhook.remove'), t('webhook.removeText', saved.url), t('remove'))) return;
+    await api('DELETE', `/v1/webhooks/${saved.id}`);
+    go('/studio/webhooks');
+  });
+  const faults = { ...(error?.faults ?? {}), ...(error?.code === 'URL_NOT_ALLOWED' ? { url: t('error.URL_NOT_ALLOWED') } : {}) };
+  const mayEdit = may('editor');
+  return html`<${Head} title=${t('webhook.title')} lead=${saved.url}>${mayEdit && html`<${Button} busy=${testing} onClick=${test}>${t('webhook.test')}<//><${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>${(testError || (error && !Object.keys(faults).length)) && html`<${Problem} error=${testError ?? error} />`}
+    <div aria-live="polite">${tested && html`<div class="notice ${tested.ok ? '' : 'bad'}"><p>${tested.ok ? t('webhook.testOk', tested.status) : t('webhook.testFailed', tested.error ?? tested.status)}</p></div>`}${secret && html`<div class="notice"><div><p>${t('webhook.secretOnce')}</p><br /><${Secret} value=${secret} label=${t('webhook.secret')} /></div></div>`}</div>
+    <form noValidate onSubmit=${(event) => { event.preventDefault(); if (!busy) save(); }}><${Card}><fieldset disabled=${!mayEdit}><${Text} label=${t('webhook.url')} type="url" value=${webhook.url} onInput=${(v) => set('url', v)} fault=${faults.url} required /><${EventChoice} types=${types} events=${webhook.events} onInput=${(v) => set('events', v)} fault=${faults.events} />
+      <${Check} label=${t('webhook.enabled')} checked=${webhook.enabled} onInput=${(v) => set('enabled', v)} /></fieldset>${mayEdit && html`<div class="actions"><${Button} kind="primary" type="submit" busy=${busy}>${t('save')}<//><${Button} busy=${busy} onClick=${() => save({ rotateSecret: true })}>${t('webhook.rotate')}<//></div>`}<//></form><br /><${Deliveries} id=${saved.id} />`;
+}
+
+export function Webhook({ id }) {
+  const loaded = useLoad(async () => ({ ...await get(`/v1/webhooks/${encodeURIComponent(id)}`), types: (await get('/v1/webhooks/events')).events }), id);
+  return html`<${Loaded} load=${loaded}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
+}

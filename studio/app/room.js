@@ -1,0 +1,113 @@
+/* A test call's room: joins with livekit-client (loaded at the first call) and tells the page what it hears. */
+
+const AGENT_STATES = ['initializing', 'idle', 'listening', 'thinking', 'speaking'];
+const TURNS_KEPT = 100;
+
+/* The turns of the agent: { at, thinkMs (from the caller's words, or from when it began to think, until it spoke), speakMs }. Times
+ * in milliseconds of the call. */
+export class TurnClock {
+  turns = [];
+  #state = 'idle';
+  #since = 0;
+  #waiting = null;
+
+  /* The caller's words were recognised. */
+  heard(now) { if (this.#state !== 'speaking') this.#waiting ??= now; }
+
+  move(state, now) {
+    if (state === this.#state) return;
+    const last = this.turns.at(-1);
+    if (this.#state === 'speaking' && last) this.turns = [...this.turns.slice(0, -1), { ...last, speakMs: now - this.#since }];
+    if (state === 'thinking') this.#waiting ??= now;
+    if (state === 'speaking') {
+      this.turns = [...this.turns.slice(1 - TURNS_KEPT), { at: now, thinkMs: this.#waiting === null ? 0 : now - this.#waiting, speakMs: 0 }];
+      this.#waiting = null;
+    }
+    this.#state = state;
+    this.#since = now;
+  }
+}
+
+export class TestRoom {
+  #room = null;
+  #tell;
+  #clock = new TurnClock();
+  #began = 0;
+  #audio = [];
+  #meter = null;
+
+  /* tell({ state, captions, turns, level, ended }) with what has changed. */
+  constructor(tell) { this.#tell = tell; }
+
+  async join({ livekitUrl, token }, microphone, livekit) {
+    const room = new livekit.Room();
+    this.#room = room;
+    this.#began = performance.now();
+    const captions = new Map();
+    room.registerTextStreamHandler('lk.transcription', (reader, who) => this.#caption(captions, reader, who.identity === room.localParticipant.identity));
+    room.on(livekit.RoomEvent.TrackSubscribed, (track) => { if (track.kind === 'audio') this.#audio.push(document.body.appendChild(track.attach())); });
+    for (const event of ['ParticipantConnected', 'ParticipantAttributesChanged', 'Reconnected']) room.on(livekit.RoomEvent[event], () => this.#look());
+    room.on(livekit.RoomEvent.Reconnecting, () => this.#tell({ state: 'lost' }));
+    room.on(livekit.RoomEvent.Disconnected, () => { if (this.#room === room) this.leave(); });
+    await room.connect(livekitUrl, token);
+    await room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone });
+    await room.startAudio();
+    this.#measure(microphone.mediaStreamTrack);
+    this.#look();
+  }
+
+  #look() {
+    const agent = this.#room && [...this.#room.remoteParticipants.values()].find((one) => one.isAgent);
+    const state = agent?.attributes['lk.agent.state'] ?? 'initializing';
+    this.#clock.move(state, performance.now() - this.#began);
+    this.#tell({ state: AGENT_STATES.includes(state) ? state : 'idle', turns: this.#clock.turns });
+  }
+
+  /* The agent's grow by deltas in one stream; the caller's come as whole versions under one segment id. */
+  async #caption(captions, reader, isUser) {
+    const attributes = reader.info.attributes ?? {};
+    const id = attributes['lk.segment_id'] ?? reader.info.id;
+    let said = '';
+    const put = (isInterim) => {
+      if (said.trim()) captions.set(id, { id, role: isUser ? 'user' : 'assistant', text: said, isInterim });
+      else captions.delete(id);
+      this.#tell({ captions: [...captions.values()] });
+    };
+    try {
+      for await (const part of reader) { said = isUser ? part : said + part; put(true); }
+    } catch { /* the call ended within the sentence: what came stays */ }
+    const isInterim = isUser && attributes['lk.transcription_final'] !== 'true';
+    if (isUser && !isInterim) this.#clock.heard(performance.now() - this.#began);
+    put(isInterim);
+  }
+
+  #measure(track) {
+    const context = new AudioContext();
+    const analyser = new AnalyserNode(context, { fftSize: 512 });
+    context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    const samples = new Float32Array(analyser.fftSize);
+    const timer = setInterval(() => {
+      analyser.getFloatTimeDomainData(samples);
+      const power = samples.reduce((sum, x) => sum + x * x, 0) / samples.length;
+      this.#tell({ level: Math.max(0, Math.min(1, (10 * Math.log10(power + 1e-10) + 60) / 50)) });
+    }, 100);
+    this.#meter = () => { clearInterval(timer); context.close(); };
+  }
+
+  async mute() {
+    const me = this.#room?.localParticipant;
+    await me?.setMicrophoneEnabled(!me.isMicrophoneEnabled);
+    return me ? !me.isMicrophoneEnabled : false;
+  }
+
+  async leave() {
+    const room = this.#room;
+    this.#room = null;
+    this.#meter?.();
+    this.#meter = null;
+    this.#audio.splice(0).forEach((element) => element.remove());
+    room?.localParticipant.trackPublications.forEach((publication) => publication.track?.stop());
+    await room?.disconnect();
+    if (room) this.#tell({ ended: true });
+  }
+}

@@ -1,0 +1,43 @@
+/* Where the person is: paths under /studio. Leaving a page that holds unsaved changes is asked about first. */
+import { signal } from './lib.js';
+
+export const path = signal(location.pathname);
+let guard = null;
+
+/* fn() answers false to stay; null: nothing is unsaved. */
+export function guardLeaving(fn) { guard = fn; }
+
+export function go(to, { replace = false } = {}) {
+  const isSamePage = to.split('#')[0] === path.value;
+  if (!isSamePage && guard && !guard()) return false;
+  if (!isSamePage) guard = null;
+  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  path.value = location.pathname;
+  if (!isSamePage) { scrollTo(0, 0); document.querySelector('#main')?.focus({ preventScroll: true }); }
+  return true;
+}
+
+addEventListener('popstate', () => {
+  if (guard && location.pathname !== path.value && !guard()) return history.pushState(null, '', path.value);
+  guard = location.pathname === path.value ? guard : null;
+  path.value = location.pathname;
+});
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[href^="/studio"]');
+  if (!link || link.target || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  go(link.getAttribute('href'));
+});
+
+/* '/studio/agents/{id}' against the path: the ids, or null. */
+export function match(pattern) {
+  const names = pattern.split('/'), parts = path.value.replace(/\/$/, '').split('/');
+  if (names.length !== parts.length) return null;
+  const params = {};
+  for (let i = 0; i < names.length; i++) {
+    if (names[i].startsWith('{')) params[names[i].slice(1, -1)] = decodeURIComponent(parts[i]);
+    else if (names[i] !== parts[i]) return null;
+  }
+  return params;
+}

@@ -1,0 +1,49 @@
+/* Every text by its name, in the language that the person has chosen: a translation is a file of texts/. */
+import { signal } from './lib.js';
+import en from './texts/en.js';
+import hi from './texts/hi.js';
+
+export const LANGUAGES = { en: ['English', en], hi: ['हिन्दी', hi] };
+
+function stored(name) {
+  try { return localStorage.getItem(name); } catch { return null; }
+}
+
+export function keep(name, value) {
+  try { localStorage.setItem(name, value); } catch { /* private window: for this visit only */ }
+}
+
+export const language = signal(LANGUAGES[stored('earshot.language')] ? stored('earshot.language') : navigator.language.startsWith('hi') ? 'hi' : 'en');
+
+export function setLanguage(id) {
+  language.value = id;
+  keep('earshot.language', id);
+}
+
+export const theme = signal(stored('earshot.theme') ?? 'system');
+
+export function setTheme(name) {
+  theme.value = name;
+  keep('earshot.theme', name);
+}
+
+/* t('calls.count', 3): {0} is the first value. */
+export function t(name, ...values) {
+  const text = LANGUAGES[language.value][1][name] ?? en[name] ?? name;
+  return text.replace(/\{(\d)\}/g, (_, n) => String(values[n]));
+}
+
+/* The words of the API (end reasons, states, roles) as people say them. */
+export const word = (kind, value) => (value ? (en[`${kind}.${value}`] ? t(`${kind}.${value}`) : value) : '–');
+
+export const time = (iso, options = { dateStyle: 'medium', timeStyle: 'short' }) => (iso ? new Intl.DateTimeFormat(language.value, options).format(new Date(iso)) : '–');
+export const money = (usd, digits = 2) => new Intl.NumberFormat(language.value, { style: 'currency', currency: 'USD', minimumFractionDigits: digits, maximumFractionDigits: digits }).format(usd ?? 0);
+export const count = (n) => new Intl.NumberFormat(language.value).format(n ?? 0);
+export const ms = (n) => (n === null || n === undefined ? '–' : `${count(Math.round(n))} ms`);
+export function duration(seconds) {
+  const s = Math.round(seconds ?? 0);
+  return s < 3600 ? `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}` : `${Math.floor(s / 3600)}:${String(Math.floor(s / 60) % 60).padStart(2, '0')}:${String(s % 60).padStart(2, '0')}`;
+}
+export function size(bytes) {
+  return bytes < 1024 ? `${bytes} B` : bytes < 1048576 ? `${(bytes / 1024).toFixed(0)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
+}

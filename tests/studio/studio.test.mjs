@@ -1,0 +1,277 @@
+/* The studio as a person uses it, in a real browser: from the printed link through an agent, a document, a tool, a test call, a
+ * webhook and a key; two people at one agent; names that would be markup; every page in both themes and both languages.
+ * SCREENSHOTS names a directory for pictures of every page. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { openBrowser, speechFile } from '../harness/browser.mjs';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const NASTY = '<img src=x onerror="globalThis.hacked=1">"\'&{{x}}';
+let service, workspace, browser, page, receiver, receiverUrl;
+const received = [];
+
+before(async () => {
+  service = await startService();
+  workspace = await makeWorkspace(service, { calls: 5, name: NASTY });
+  receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part) => { body += part; });
+    request.on('end', () => { received.push({ path: request.url, headers: request.headers, body }); response.end('{"state":"on its way"}'); });
+  });
+  await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
+  receiverUrl = `http://127.0.0.1:${receiver.address().port}`;
+  browser = await openBrowser({ microphone: speechFile('What are your opening hours?', { before: 7, after: 20 }) });
+  page = await newPage();
+});
+
+after(async () => {
+  await browser?.close();
+  receiver?.close();
+  await service?.close();
+});
+
+async function newPage() {
+  const made = await browser.newPage();
+  made.errors = [];
+  made.on('pageerror', (error) => made.errors.push(String(error)));
+  made.on('console', (message) => { if (/Content Security Policy/.test(message.text())) made.errors.push(message.text()); });
+  made.on('request', (request) => { if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url())) made.errors.push(`asked ${request.url()}`); });
+  made.setDefaultTimeout(15000);
+  await made.setViewportSize({ width: 1280, height: 860 });
+  return made;
+}
+
+const button = (name, where = page) => where.getByRole('button', { name, exact: true });
+const link = async (...args) => (await service.cli('studio', 'link', '--workspace', workspace.workspaceId, '--json', ...args)).link;
+const at = (path, where = page) => where.goto(`${service.url}${path}`);
+const said = (text, where = page) => where.locator('.toast', { hasText: text }).first().waitFor();
+
+async function faults(name) {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return violations.map((v) => `${name} ${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`);
+}
+
+test('the printed link signs in once; a used one says so', { timeout: 60000 }, async () => {
+  const one = await link('--email', 'ann@example.com');
+  await at(`/studio#link=${one}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '', 'the link is not kept in the address');
+  assert.equal(await page.evaluate(() => document.cookie), '', 'no script reads the session');
+  assert.match(await page.textContent('.steps'), /Make an agent/);
+  await browser.clearCookies();
+  await at('/docs');
+  await at(`/studio#link=${one}`);
+  assert.match(await page.getByRole('alert').textContent(), /used already/);
+  await at('/docs');
+  await at(`/studio#link=${await link('--email', 'ann@example.com')}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+test('an agent is made from a template, edited, and its faults stand at their fields', { timeout: 60000 }, async () => {
+  await at('/studio/agents');
+  await button('New agent').first().click();
+  await page.getByRole('button', { name: /^Front desk/ }).click();
+  await page.getByLabel('Name').fill(NASTY);
+  await button('Create').click();
+  await page.getByRole('heading', { level: 1, name: NASTY }).waitFor();
+  await page.getByLabel('Name').fill('Reception');
+  await page.getByRole('link', { name: 'Voice', exact: true }).click();
+  await page.getByLabel('Speed').fill('9');
+  await page.getByLabel('Speed').press('Enter');
+  await button('Save').click();
+  await page.locator('.fault').waitFor();
+  assert.equal(await page.getByLabel('Speed').getAttribute('aria-invalid'), 'true');
+  assert.match(await page.locator('.tabs .has-fault').textContent(), /Voice/);
+  await page.getByLabel('Speed').fill('1.1');
+  await page.reload();
+  await page.getByText('Your changes from before are still here').waitFor();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Reception');
+  await button('Save').click();
+  await said('Saved.');
+  const { agents } = (await workspace.api('GET', '/v1/agents')).body;
+  assert.deepEqual([agents[0].name, agents[0].voice.speed], ['Reception', 1.1]);
+});
+
+test('two people edit one agent: the second is told, and nothing is lost', { timeout: 60000 }, async () => {
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  await at(`/studio/agents/${agent.id}`);
+  await page.getByLabel('What it says first').fill('Hello from Ann.');
+  await new Promise((done) => setTimeout(done, 5)); // times of the API have milliseconds
+  await workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'Renamed by Bo' });
+  await button('Save').click();
+  const told = page.getByRole('dialog');
+  await told.waitFor();
+  assert.match(await told.textContent(), /Somebody else has saved.*What it says first/s);
+  assert.deepEqual(await faults('conflict'), []);
+  await button('Save mine over it').click();
+  await said('Saved.');
+  const { agent: now } = (await workspace.api('GET', `/v1/agents/${agent.id}`)).body;
+  assert.deepEqual([now.name, now.greetingText], ['Renamed by Bo', 'Hello from Ann.']);
+});
+
+test('a document is dropped in, found by a question, and given to the agent', { timeout: 60000 }, async () => {
+  await at('/studio/knowledge');
+  await page.locator('input[type=file]').setInputFiles({ name: 'hours.txt', mimeType: 'text/plain', buffer: Buffer.from('We are open from nine in the morning to five in the evening on every day but Sunday. Our opening hours on holidays are the same.') });
+  await page.getByRole('row', { name: /hours\.txt/ }).getByText('Ready').waitFor({ timeout: 20000 });
+  await page.getByLabel('A question of a caller').fill('When are you open?');
+  await page.locator('form', { has: page.getByLabel('A question of a caller') }).getByRole('button', { name: 'Search' }).click();
+  await page.getByText(/nine in the morning/).waitFor();
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  await at(`/studio/agents/${agent.id}`);
+  await page.getByRole('link', { name: 'Documents', exact: true }).click();
+  await page.getByLabel('hours.txt').check();
+  await button('Save').click();
+  await said('Saved.');
+});
+
+test('a tool is made, tested, and completed by its name in the instructions', { timeout: 60000 }, async () => {
+  await at('/studio/tools');
+  await page.getByRole('link', { name: 'New tool' }).first().click();
+  await page.getByLabel('Name').fill('Order status');
+  await page.getByLabel('Description').fill(NASTY);
+  await page.getByLabel('Address').fill('http://10.1.2.3/x');
+  await button('Create').click();
+  assert.match(await page.locator('.fault').textContent(), /not a public/);
+  await page.getByLabel('Address').fill(`${receiverUrl}/orders`);
+  await button('Create').click();
+  await page.getByRole('heading', { level: 1, name: 'order_status' }).waitFor();
+  await button('Run').click();
+  await page.getByText('on its way').waitFor();
+  assert.equal(received.at(-1).headers['x-service-test-call'], 'true');
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  await at(`/studio/agents/${agent.id}`);
+  const area = page.getByLabel('Instructions');
+  await area.press('Control+End');
+  await area.pressSequentially(' Use @ord');
+  await page.getByRole('option', { name: 'order_status' }).waitFor();
+  await area.press('Enter');
+  assert.match(await area.inputValue(), /Use @order_status $/);
+  await button('Save').click();
+  await said('Saved.');
+});
+
+test('a webhook is made and its secret shown once; a test call answers from the document and is told to it', { timeout: 90000 }, async () => {
+  await at('/studio/webhooks');
+  await button('New subscription').first().click();
+  await page.getByRole('textbox', { name: 'Address' }).fill(`${receiverUrl}/hook`);
+  await button('Create').click();
+  await page.getByText('It is shown this once').waitFor();
+  assert.match(await page.locator('.secret code').textContent(), /^whsec_/);
+  await page.getByRole('link', { name: 'Done' }).click();
+  await button('Send a test').click();
+  await page.getByText('The test was answered with 200.').waitFor();
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  await at(`/studio/agents/${agent.id}`);
+  await button('Start a test call').click();
+  await page.locator('.bubbles .assistant', { hasText: 'Hello from Ann' }).waitFor({ timeout: 20000 });
+  await page.locator('.bubbles .user:not(.is-interim)', { hasText: /open/i }).waitFor({ timeout: 30000 });
+  await page.locator('.bubbles .assistant', { hasText: /nine|holidays/i }).waitFor({ timeout: 30000 });
+  assert.ok(await page.locator('.fall li').count() >= 1, 'turns are shown');
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, 'test-call.png') });
+  assert.deepEqual(await faults('test call'), []);
+  await button('Hang up').click();
+  await page.getByRole('link', { name: 'Details of the call' }).click();
+  await page.locator('.bubbles .user', { hasText: /open/i }).waitFor();
+  await until(() => received.some((one) => one.path === '/hook' && one.headers['x-service-event'] === 'call.ended'), { what: 'the webhook of the end' });
+  const { calls: [call] } = (await workspace.api('GET', '/v1/calls')).body;
+  assert.equal(call.source, 'studio');
+});
+
+test('a key is made, shown once, used from outside, and revoked', { timeout: 60000 }, async () => {
+  await at('/studio/keys');
+  await button('New key').first().click();
+  await page.getByLabel('Name').fill(NASTY);
+  await button('Create').click();
+  const key = (await page.locator('.secret code').textContent()).trim();
+  assert.equal((await client(service, key)('GET', '/v1/me')).status, 200);
+  await button('Done').click();
+  await button(`Revoke ${NASTY}`).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await said('Revoked.');
+  await until(async () => (await client(service, key)('GET', '/v1/me')).status === 401, { what: 'the end of the key' });
+});
+
+test('an owner invites a viewer, who sees and cannot change; a password takes the place of links', { timeout: 60000 }, async () => {
+  await at('/studio/members');
+  await button('Invite').click();
+  await page.getByLabel('Name').fill('Vic');
+  await page.getByLabel('E-mail').fill('vic@example.com');
+  await page.getByLabel('Role').selectOption('viewer');
+  await button('Make a link').click();
+  const invited = (await page.locator('.secret code').textContent()).trim();
+  await browser.clearCookies();
+  await page.goto('about:blank');
+  await page.goto(invited);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
+  await at('/studio/keys');
+  await page.getByText('There is nothing here').waitFor();
+  await at('/studio/agents');
+  await page.getByRole('heading', { name: 'Agents' }).waitFor();
+  await page.getByRole('table').waitFor();
+  assert.equal(await button('New agent').count(), 0);
+  await page.getByRole('table').getByRole('link').first().click();
+  await page.getByText('Your role looks at agents').waitFor();
+  assert.equal(await page.getByLabel('Name').isDisabled(), true);
+  await at('/studio/settings');
+  await page.getByLabel('New password').fill('correct horse battery');
+  await button('Save').click();
+  await said('The password is set.');
+  await button('Sign out').click();
+  await page.getByLabel('E-mail').fill('VIC@example.com');
+  await page.getByLabel('Password').fill('wrong horse battery');
+  await button('Sign in').click();
+  await page.getByText('do not fit').waitFor();
+  await page.getByLabel('Password').fill('correct horse battery');
+  await button('Sign in').click();
+  await page.getByRole('heading').first().waitFor();
+  await button('Sign out').waitFor();
+  await browser.clearCookies();
+  await page.goto('about:blank');
+  await at(`/studio#link=${await link('--email', 'ann@example.com')}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+test('a dropped connection loses nothing that was typed, and is said', { timeout: 60000 }, async () => {
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  await at(`/studio/agents/${agent.id}`);
+  await page.getByLabel('What it says first').fill('Typed while away');
+  await browser.setOffline(true);
+  await button('Save').click();
+  await page.getByText('The connection to the service is lost').waitFor();
+  assert.equal(await page.getByLabel('What it says first').inputValue(), 'Typed while away');
+  await browser.setOffline(false);
+  await until(async () => { if (await button('Save').getAttribute('aria-disabled') === null) await button('Save').click(); return (await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.greetingText === 'Typed while away'; }, { what: 'the save' });
+});
+
+test('axe finds nothing on any page, in either theme, in either language; none is wider than a phone', { timeout: 120000 }, async () => {
+  const get = async (path) => (await workspace.api('GET', path)).body;
+  const [agent, call, document, tool, webhook] = await Promise.all([get('/v1/agents').then((b) => b.agents[0]), get('/v1/calls').then((b) => b.calls[0]), get('/v1/knowledge/documents').then((b) => b.documents[0]),
+    get('/v1/tools').then((b) => b.tools[0]), get('/v1/webhooks').then((b) => b.webhooks[0])]);
+  const paths = { overview: '', agents: '/agents', agent: `/agents/${agent.id}`, calls: '/calls', call: `/calls/${call.id}`, knowledge: '/knowledge', document: `/knowledge/${document.id}`, tools: '/tools', tool: `/tools/${tool.id}`, 'new-tool': '/tools/new',
+    voices: '/voices', webhooks: '/webhooks', webhook: `/webhooks/${webhook.id}`, keys: '/keys', members: '/members', settings: '/settings' };
+  for (const [name, path] of Object.entries(paths)) {
+    for (const [theme, language] of [['light', 'en'], ['dark', 'hi']]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.evaluate((id) => localStorage.setItem('earshot.language', id), process.env.SCREENSHOTS ? 'en' : language);
+      await at(`/studio${path}`);
+      await page.locator('.head').first().waitFor();
+      await page.waitForLoadState('networkidle');
+      assert.deepEqual(await faults(`${name} ${theme}`), []);
+      if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-${theme}.png`) });
+    }
+    await page.setViewportSize({ width: 320, height: 700 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > 320
+      && [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 321 && !e.closest('.table')).map((e) => e.outerHTML.slice(0, 200)));
+    assert.deepEqual(wide, false, `${name} is wider than a phone`);
+    await page.setViewportSize({ width: 1280, height: 860 });
+  }
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
+  assert.deepEqual(page.errors, []);
+});

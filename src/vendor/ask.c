@@ -81,7 +81,8 @@ static int64_t asked_pause_us(const struct http_fetch_result *result)
     return MAX((at_wall_ms - clock_wall_ms()) * 1000, 0);
 }
 
-int64_t ask_retry_us(enum engine_error error, const struct http_fetch_result *result)
+/* What the headers say of another try; retry-after in seconds or as a date of HTTP. */
+static int64_t retry_us_of(enum engine_error error, const struct http_fetch_result *result)
 {
     const char *advice = header(result, "x-should-retry");
     bool is_passing = error == ENGINE_TRANSIENT || error == ENGINE_TIMEOUT ||
@@ -156,7 +157,7 @@ static void on_done(void *arg, const struct http_fetch_result *result)
     if (result->status >= 300)
         answer.error =
             vendor_error(result->status, answer.body, answer.body_len, message, sizeof(message));
-    answer.retry_us = ask_retry_us(answer.error, result);
+    answer.retry_us = retry_us_of(answer.error, result);
     tell(ask, &answer, result->status >= 300 ? message : result->fault.text);
 }
 

@@ -20,7 +20,6 @@
 struct account;
 struct http_client;
 struct http_fetch;
-struct http_fetch_result;
 struct http_header;
 
 enum { ASK_MESSAGE_SIZE = 512, ASK_HEADERS_MOST = 6 };
@@ -80,5 +79,3 @@ bool ask_is_under_way(const struct ask *ask);
 enum engine_error ask_error_of_fault(enum err err);
 /* Copies a vendor's sentence as valid UTF-8, its secrets masked. */
 void ask_clean(const struct account *account, const char *text, char out[ASK_MESSAGE_SIZE]);
-/* What the headers say of another try; retry-after in seconds or as a date of HTTP. */
-int64_t ask_retry_us(enum engine_error error, const struct http_fetch_result *result);

@@ -1,0 +1,75 @@
+/* Whole calls over network engines: a caller's question through a recogniser, a model and a voice that speak their vendors' wires, and back to
+   the caller's ear. Each stack is heard, answered and spoken; a model that is down is replaced without losing the call. */
+import { test, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { settingsOf, startVendors } from '../fake/vendors/server.mjs';
+import { speechFile } from '../harness/browser.mjs';
+import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
+
+const STACKS = [['soniox', 'openai', 'cartesia'], ['deepgram', 'anthropic', 'elevenlabs'], ['deepgram-flux', 'openai', 'openai-tts'], ['openai-stt', 'anthropic', 'cartesia']];
+
+const WIRE = { soniox: '/transcribe-websocket', deepgram: '/v1/listen', 'deepgram-flux': '/v2/listen', 'openai-stt': '/audio/transcriptions',
+  openai: '/chat/completions', anthropic: '/v1/messages', cartesia: '/tts/websocket', elevenlabs: '/multi-stream-input', 'openai-tts': '/audio/speech' };
+
+let vendors;
+before(async () => { vendors = await startVendors(); });
+after(() => vendors.close());
+
+/* Settings that switch these engines on, in the environment. */
+function settings(engines, faults = {}) {
+  const env = {};
+  for (const engine of engines)
+    for (const [name, value] of Object.entries({ ...settingsOf(vendors, engine, faults[engine] ?? 'ok'), default: 'true' }))
+      env[`EARSHOT_ENGINE_${engine.toUpperCase().replaceAll('-', '_')}_${name.toUpperCase()}`] = value;
+  return env;
+}
+
+/* What a caller who asks one question is told. */
+async function call(service) {
+  const { key, api } = await makeWorkspace(service);
+  const made = await api('POST', '/v1/agents', { name: 'Desk', instructions: 'You answer for Salon Lumiere.', greeting: { mode: 'none' } });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  const reply = join(service.data, 'reply.wav'), question = speechFile('What are your opening hours?', { before: 0.5, after: 0.5 });
+  const { stdout } = await new Promise((resolve) => execFile(binary, ['call', '--agent', made.body.agent.id, '--in', question, '--out', reply, '--url', service.url,
+    '--key', key, '--json'], { env: service.env, maxBuffer: 1 << 24 }, (error, out, stderr) => resolve({ stdout: out, stderr })));
+  const events = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  const ended = await until(async () => (await api('GET', '/v1/calls?limit=1')).body.calls.find((one) => one.status === 'ended'), { what: 'the end of the call' });
+  return { events, ended, sound: readFileSync(reply) };
+}
+
+const said = (events, type) => events.filter((event) => event.type === type).map((event) => event.text).join(' ');
+
+for (const stack of STACKS) {
+  test(`${stack.join(', ')} carry a call`, async () => {
+    const service = await startService({ env: settings(stack) }), from = vendors.seen.length;
+    try {
+      const { events, sound } = await call(service);
+      assert.match(said(events, 'you'), /What are your opening hours\?/);
+      assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
+      assert.ok(sound.length > 100000, `${sound.length} bytes were heard`);
+      for (const engine of stack) assert.ok(vendors.seen.slice(from).some((one) => one.path.endsWith(WIRE[engine])), `${engine} was not asked`);
+      assert.ok(!service.output.includes('call.error'), service.output);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+test('a model that is down is replaced within the call, and the key is in no log', async () => {
+  const env = settings(['soniox', 'openai', 'anthropic', 'cartesia'], { openai: 'refused' });
+  delete env.EARSHOT_ENGINE_ANTHROPIC_DEFAULT;
+  env.EARSHOT_ENGINE_OPENAI_KEY = 'sk-very-secret-key-0123456789';
+  const service = await startService({ env });
+  try {
+    const { events } = await call(service);
+    assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
+    assert.match(service.output, /call\.error.*stage=(llm|greeting)/);
+    assert.doesNotMatch(service.output, /very-secret/);
+    assert.doesNotMatch(JSON.stringify(events), /very-secret|Incorrect/);
+  } finally {
+    await service.close();
+  }
+});

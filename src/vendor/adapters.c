@@ -35,6 +35,7 @@ static const char *const cartesia_models[] = {"sonic-latest"};
 static const char *const elevenlabs_models[] = {"eleven_flash_v2_5"};
 static const char *const openai_models[] = {"gpt-4.1-mini"};
 static const char *const anthropic_models[] = {"claude-haiku-4-5"};
+static const char *const openai_live_models[] = {"gpt-live-transcribe"};
 static const char *const openai_stt_models[] = {"gpt-transcribe"};
 static const char *const openai_tts_models[] = {"gpt-4o-mini-tts"};
 static const char *const embed_models[] = {"text-embedding-3-small"};
@@ -88,6 +89,9 @@ const struct engine_adapter vendor_adapters[] = {
     {.info = {STT("deepgram-flux", "Deepgram Flux"), .languages = "en es fr de hi ru pt ja it nl",
               MODELS(flux_models)},
      LISTEN(flux_configure)},
+    {.info = {STT("openai-live", "OpenAI realtime transcription"), .languages = "*",
+              MODELS(openai_live_models)},
+     LISTEN(openai_live_configure)},
     {.info = {STT("openai-stt", "OpenAI-compatible transcription"), .languages = "*",
               MODELS(openai_stt_models)},
      .ops.stt = &openai_stt_ops,

@@ -42,8 +42,9 @@ extern const struct llm_ops chat_ops, extractive_ops, standin_llm_ops;
 typedef bool configure_fn(void *env, const struct config *config, const struct engine_info *info,
                           void **out_state);
 configure_fn anthropic_configure, cartesia_configure, deepgram_configure, elevenlabs_configure,
-    flux_configure, openai_configure, openai_embed_configure, openai_stt_configure,
-    openai_tts_configure, soniox_configure, standin_configure, voice_configure;
+    flux_configure, openai_configure, openai_embed_configure, openai_live_configure,
+    openai_stt_configure, openai_tts_configure, soniox_configure, standin_configure,
+    voice_configure;
 void openai_embed_unconfigure(void *state);
 void openai_stt_unconfigure(void *state);
 void openai_tts_unconfigure(void *state);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "audio/resample.h"
 #include "base/arena.h"
 #include "base/config.h"
 #include "base/js.h"
@@ -205,6 +206,7 @@ static void free_listen(void *arg)
     mem_free(listen->language);
     arena_free(listen->arena);
     buf_clear(&listen->said);
+    resampler_free(listen->resampler);
     mem_free(listen);
 }
 

@@ -19,6 +19,7 @@
 #include "vendor/socket.h"
 
 struct js;
+struct resampler;
 struct listen;
 
 struct listen_dialect {
@@ -71,7 +72,7 @@ struct listen {
     struct buf said;     /* final pieces that wait for more of them (dialect's business) */
     uint32_t flushes[8]; /* generations without an answer, oldest first */
     size_t flush_count;
-    size_t carried; /* dialect's own: samples not sent yet, messages to pass over */
+    struct resampler *resampler; /* NULL: the dialect takes the sound as it is */
     struct timer overdue;
     bool is_closed, is_ended;
 };

@@ -17,6 +17,7 @@
 enum {
     OPEN_MS = 5000,                      /* a caller is waiting */
     PING_MS = 5000,                      /* a vendor that is silent for twice as long is gone */
+    KEPT_TEXT_MOST = 1024 * 1024,        /* as much, in base64 and at a higher rate */
     KEPT_AUDIO_MOST = 320 * 1024,        /* ten seconds at 16 kHz */
     MESSAGE_MAX_BYTES = 4 * 1024 * 1024, /* a second of base64 at 48 kHz has 128 kB */
     UNSENT_MOST = 1024 * 1024,
@@ -44,9 +45,9 @@ struct vendor_socket {
     int64_t quiet_us, sent_us;
     const struct socket_code *codes;
     struct ws *ws;
-    struct list_node kept; /* messages before it is open */
-    size_t kept_audio;
-    struct timer timer; /* quiet times; before the connection: a refusal */
+    struct list_node kept;        /* messages before it is open */
+    size_t kept_audio, kept_text; /* bytes */
+    struct timer timer;           /* quiet times; before the connection: a refusal */
     const char *refusal;
     enum engine_error refusal_error;
     bool is_open, is_starting, is_ended, is_closed;
@@ -127,6 +128,13 @@ static void send_now(struct vendor_socket *socket, bool is_text, const char *dat
     }
 }
 
+static void refuse(struct vendor_socket *socket, enum engine_error error, const char *why)
+{
+    socket->refusal_error = error;
+    socket->refusal = why;
+    timer_set_after(&socket->timer, 0);
+}
+
 static void drop_oldest_audio(struct vendor_socket *socket)
 {
     struct kept *kept;
@@ -147,9 +155,11 @@ static void keep(struct vendor_socket *socket, bool is_text, const char *data, s
     kept->len = len;
     memcpy(kept->data, data, len);
     list_push_back(&socket->kept, &kept->node);
-    socket->kept_audio += is_text ? 0 : len;
+    *(is_text ? &socket->kept_text : &socket->kept_audio) += len;
     while (socket->kept_audio > KEPT_AUDIO_MOST)
         drop_oldest_audio(socket);
+    if (socket->kept_text > KEPT_TEXT_MOST)
+        refuse(socket, ENGINE_TIMEOUT, "the connection takes too long to open");
 }
 
 static void send_or_keep(struct vendor_socket *socket, bool is_text, const char *data, size_t len)
@@ -185,7 +195,7 @@ static void drop_kept(struct vendor_socket *socket)
         list_remove(&kept->node);
         mem_free(kept);
     }
-    socket->kept_audio = 0;
+    socket->kept_audio = socket->kept_text = 0;
 }
 
 static void send_kept(struct vendor_socket *socket)
@@ -236,13 +246,6 @@ static void on_ws_message(void *arg, bool is_text, const uint8_t *data, size_t l
 {
     struct vendor_socket *socket = arg;
     socket->fns->on_message(socket->arg, is_text, (const char *)data, len);
-}
-
-static void refuse(struct vendor_socket *socket, enum engine_error error, const char *why)
-{
-    socket->refusal_error = error;
-    socket->refusal = why;
-    timer_set_after(&socket->timer, 0);
 }
 
 /* There is room in the lane. */

@@ -48,7 +48,8 @@ struct vendor_socket *vendor_socket_open(const struct account *account, struct l
                                          const struct socket_plan *plan,
                                          const struct socket_fns *fns, void *arg);
 /* What is sent before it is open is kept, in order; of audio the oldest is dropped when too much
- * waits, of text nothing. Too much unsent on an open socket ends it (ENGINE_TIMEOUT). */
+ * waits. Too much text that waits, or too much unsent on an open socket, ends it (ENGINE_TIMEOUT).
+ */
 void vendor_socket_text(struct vendor_socket *socket, const char *text);
 void vendor_socket_audio(struct vendor_socket *socket, const void *data, size_t len);
 bool vendor_socket_is_open(const struct vendor_socket *socket);

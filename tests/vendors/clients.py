@@ -56,6 +56,25 @@ def openai_transcription():
     assert answer.text == HEARD
 
 
+def openai_realtime():
+    import base64
+    from openai import OpenAI
+    client = OpenAI(api_key=KEY, base_url=f"http://{base}/openai/v1", websocket_base_url=f"ws://{base}/openai/v1")
+    session = {"type": "transcription", "audio": {"input": {"format": {"type": "audio/pcm", "rate": 24000}, "transcription": {"model": "gpt-live-transcribe"},
+                                                           "turn_detection": None}}}
+    with client.realtime.connect(extra_query={"intent": "transcription"}) as connection:
+        connection.session.update(session=session)
+        connection.input_audio_buffer.append(audio=base64.b64encode(tone(rate=24000)).decode())
+        connection.input_audio_buffer.commit()
+        text = ""
+        for event in connection:
+            assert event.type != "error", event
+            text += event.delta if event.type.endswith("input_audio_transcription.delta") else ""
+            if event.type.endswith("input_audio_transcription.completed"):
+                assert event.transcript == text == HEARD, event
+                break
+
+
 def openai_embeddings():
     answer = openai_client().embeddings.create(model="m", input=["one", "three"])
     by_index = sorted(answer.data, key=lambda item: item.index)
@@ -152,7 +171,7 @@ def elevenlabs_speech():
     assert len(sound) > 24000, len(sound)
 
 
-EXCHANGES = [openai_chat, openai_tools, openai_speech, openai_transcription, openai_embeddings, anthropic_messages, deepgram_listen, deepgram_flux,
+EXCHANGES = [openai_chat, openai_tools, openai_speech, openai_transcription, openai_realtime, openai_embeddings, anthropic_messages, deepgram_listen, deepgram_flux,
              soniox_transcribe, cartesia_speech, elevenlabs_speech]
 if __name__ == "__main__":
     {one.__name__: one for one in EXCHANGES}[exchange]()

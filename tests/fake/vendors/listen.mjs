@@ -1,5 +1,5 @@
 /* Stand-ins of the recognising sockets: Deepgram's listen v1 and Flux, and Soniox. They hear HEARD in any voice, word by word. */
-import { HEARD, isLoud, sleep } from './sound.mjs';
+import { HEARD, isLoud } from './sound.mjs';
 
 const words = HEARD.split(' ');
 const LISTEN = ['model', 'language', 'encoding', 'sample_rate', 'channels', 'interim_results', 'endpointing', 'no_delay', 'punctuate', 'numerals', 'keyterm',
@@ -132,4 +132,49 @@ export const soniox = {
     },
   },
 };
-export { sleep };
+
+/* ---- OpenAI's realtime transcription ---- */
+
+export const openaiSockets = {
+  '/v1/realtime': (peer, { url, fault }) => {
+    let session = null, heard = false, bytes = 0, told = 0, count = 0, item = 0;
+    const send = (type, rest) => peer.send({ type, event_id: `event_${++count}`, ...rest });
+    const fail = (code, message) => send('error', { error: { type: 'invalid_request_error', code, message, param: null } });
+    const name = () => ({ item_id: `item_${item}`, content_index: 0 });
+    const update = (wish) => {
+      const input = wish?.audio?.input;
+      if (wish?.type !== 'transcription' || !input?.transcription?.model) return fail('invalid_value', 'session is invalid');
+      if (input.format?.type !== 'audio/pcm' || input.format.rate !== 24000) return fail('invalid_value', 'only 24 kHz');
+      if (input.transcription.languages?.length === 0) return fail('invalid_value', 'languages is empty');
+      session = wish;
+      return send('session.updated', { session });
+    };
+    const append = (audio) => {
+      const samples = Buffer.from(audio, 'base64');
+      bytes += samples.length;
+      heard ||= isLoud(samples);
+      if (fault === 'cut' && ++told > 15) peer.destroy();
+    };
+    const commit = () => {
+      if (bytes < 4800) return fail('input_audio_buffer_commit_empty', 'buffer too small');
+      item++;
+      send('input_audio_buffer.committed', { item_id: `item_${item}`, previous_item_id: null });
+      const text = heard ? HEARD : '';
+      for (const delta of text.split(/(?<= )/).filter(Boolean)) send('conversation.item.input_audio_transcription.delta', { ...name(), delta });
+      const done = { ...name(), transcript: text, usage: { type: 'duration', seconds: bytes / 48000 } };
+      send('conversation.item.input_audio_transcription.completed', done);
+      if (fault === 'twice') send('conversation.item.input_audio_transcription.completed', done);
+      heard = false;
+      bytes = 0;
+      return undefined;
+    };
+    if (url.searchParams.get('intent') !== 'transcription') return fail('invalid_value', 'intent=transcription is served here');
+    send('session.created', { session: { type: 'transcription', object: 'realtime.transcription_session', id: 'sess_1' } });
+    return each(peer, () => peer.close(1003), (order) => {
+      if (order.type === 'session.update') return update(order.session);
+      if (!session) return fail('invalid_value', 'session.update comes first');
+      if (order.type === 'input_audio_buffer.append') return append(order.audio);
+      return order.type === 'input_audio_buffer.commit' ? commit() : fail('invalid_value', `unknown ${order.type}`);
+    });
+  },
+};

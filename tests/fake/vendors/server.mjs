@@ -2,13 +2,13 @@
    startVendors() gives the base URLs; run as a program (`make stand-ins`) it prints settings that switch every engine on. */
 import { createServer } from 'node:http';
 import { anthropic, openai } from './chat.mjs';
-import { deepgram, soniox } from './listen.mjs';
+import { deepgram, openaiSockets, soniox } from './listen.mjs';
 import { readForm, speechRoutes } from './speech.mjs';
 import { cartesia, elevenlabs } from './utter.mjs';
 import { refuse, WebSocketPeer } from './ws.mjs';
 import { sleep } from './sound.mjs';
 
-const vendors = { anthropic, cartesia, deepgram, elevenlabs, openai: { ...openai, routes: { ...openai.routes, ...speechRoutes } }, soniox };
+const vendors = { anthropic, cartesia, deepgram, elevenlabs, openai: { ...openai, routes: { ...openai.routes, ...speechRoutes }, sockets: openaiSockets }, soniox };
 
 /* What each fault does before the wire is spoken; those that are not here (cut, stall, twice, late) are the wire's own. */
 export const FAULTS = {
@@ -98,7 +98,7 @@ export async function startVendors(port = 0) {
 
 /* Which vendor's wire each engine speaks, and the path of its base URL. */
 export const ENGINES = {
-  soniox: ['soniox', ''], deepgram: ['deepgram', ''], 'deepgram-flux': ['deepgram', ''], 'openai-stt': ['openai', '/v1'],
+  soniox: ['soniox', ''], deepgram: ['deepgram', ''], 'deepgram-flux': ['deepgram', ''], 'openai-live': ['openai', '/v1'], 'openai-stt': ['openai', '/v1'],
   cartesia: ['cartesia', ''], elevenlabs: ['elevenlabs', ''], 'openai-tts': ['openai', '/v1'],
   openai: ['openai', '/v1'], 'openai-embeddings': ['openai', '/v1'], anthropic: ['anthropic', '/v1'],
 };

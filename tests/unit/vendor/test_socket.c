@@ -155,6 +155,19 @@ TEST(socket_drops_the_oldest_sound_when_too_much_waits_and_no_text)
     rig_close(rig);
 }
 
+TEST(socket_that_takes_too_long_to_open_keeps_no_text_without_end)
+{
+    static char text[64 * 1024];
+    struct net_rig *rig = rig_open();
+    memset(text, 'x', sizeof(text) - 1);
+    socket_server_behave(rig->server, 0, 3000000);
+    connect_socket(rig, NULL);
+    for (int i = 0; i < 40; i++)
+        vendor_socket_text(rig->socket, text);
+    await(rig, "the engine did not answer in time (the connection takes too long to open);", NULL);
+    rig_close(rig);
+}
+
 TEST(socket_says_something_in_quiet_times)
 {
     struct net_rig *rig = rig_open();

@@ -1,0 +1,123 @@
+/* Files on their way to passages: read by a process of their own, several at once, by turns of
+ * their workspaces. */
+#include "unit/store/fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "know/know.h"
+#include "store/document.h"
+#include "store/internal.h"
+
+struct room {
+    struct fix *fix;
+    struct loop *loop;
+    struct know *know;
+};
+
+static const char *add_file(struct fix *fix, const char *bytes, size_t len)
+{
+    struct tx *tx = fix_write(fix);
+    const struct document_source source = {.data = bytes, .len = len};
+    struct document document = {
+        .user_id = fix->workspace_id, .name = "File", .kind = DOCUMENT_TXT, .is_stored = true};
+    CHECK_INT(store_document_insert(tx, &document, &source, 0), OK);
+    CHECK_INT(fix_commit(tx), OK);
+    return arena_strdup(fix->arena, document.id);
+}
+
+static void room_open(struct room *room, struct fix *fix)
+{
+    struct fault fault = {0};
+    room->fix = fix;
+    room->loop = loop_new("know");
+    const struct know_config config = {
+        .store = fix->store, .loop = room->loop, .program = EXTRACTOR};
+    CHECK_INT(know_open(&config, &room->know, &fault), OK);
+    CHECK_INT(loop_start(room->loop), OK);
+}
+
+static void room_close(struct room *room)
+{
+    loop_join(room->loop);
+    know_close(room->know);
+    store_close(room->fix->store);
+    loop_free(room->loop);
+    room->fix->store = NULL;
+}
+
+static struct document look_at(struct fix *fix, const char *workspace_id, const char *id)
+{
+    struct tx *tx = fix_read(fix);
+    struct document document = {0};
+    CHECK_INT(store_document_get(tx, workspace_id, id, &document), OK);
+    document.error = arena_strdup(fix->arena, document.error);
+    fix_rollback(tx);
+    return document;
+}
+
+static struct document await_read(struct fix *fix, const char *workspace_id, const char *id)
+{
+    struct document document = look_at(fix, workspace_id, id);
+    for (int i = 0; i < 1500 && document.status == DOCUMENT_PROCESSING; i++) {
+        usleep(10000);
+        document = look_at(fix, workspace_id, id);
+    }
+    return document;
+}
+
+STORE_TEST(a_file_is_read_by_a_process_of_its_own)
+{
+    static const char utf16[] = "\xFF\xFEO\0p\0e\0n\0 \0a\0t\0 \0n\0i\0n\0e\0.\0";
+    struct room room;
+    fix_people(fix);
+    const char *good = add_file(fix, utf16, sizeof(utf16) - 1), *bad = add_file(fix, "a\1b\0c", 5);
+    const char *broken = add_file(fix, "#!crash", 7);
+    room_open(&room, fix);
+    struct document document = await_read(fix, fix->workspace_id, good);
+    CHECK_INT(document.status, DOCUMENT_READY);
+    CHECK_INT(document.chars, 13);
+    document = await_read(fix, fix->workspace_id, bad);
+    CHECK_INT(document.status, DOCUMENT_FAILED);
+    CHECK(strstr(document.error, "no text in any encoding") != NULL);
+    document = await_read(fix, fix->workspace_id, broken);
+    CHECK_INT(document.status, DOCUMENT_FAILED);
+    CHECK(strstr(document.error, "broke off") != NULL);
+    room_close(&room);
+}
+
+static size_t waiting(struct fix *fix)
+{
+    struct tx *tx = fix_read(fix);
+    struct document_list list;
+    CHECK_INT(store_document_waiting(tx, &list), OK);
+    size_t count = list.count;
+    fix_rollback(tx);
+    return count;
+}
+
+/* A workspace's files hang in all the readers that it may have: another one's is read all the same,
+ * and the end waits for none. */
+TEST(files_of_one_workspace_keep_nobody_waiting)
+{
+    enum { FILES_OF_FLOOD = 6, READERS_OF_ONE = 2 };
+    struct fix fix = {0};
+    struct room room;
+    fix_begin(&fix, false);
+    fix_people(&fix);
+    for (int i = 0; i < FILES_OF_FLOOD; i++)
+        (void)add_file(&fix, "#!hang", 6);
+    room_open(&room, &fix);
+    for (int i = 0; i < 1000 && waiting(&fix) > FILES_OF_FLOOD - READERS_OF_ONE; i++)
+        usleep(10000);
+    struct tx *tx = fix_write(&fix);
+    fix_people_in(&fix, tx);
+    CHECK_INT(fix_commit(tx), OK);
+    const char *other = add_file(&fix, "Open at nine.", 13);
+    CHECK_INT(await_read(&fix, fix.workspace_id, other).status, DOCUMENT_READY);
+    CHECK_INT(waiting(&fix), FILES_OF_FLOOD - READERS_OF_ONE);
+    room_close(&room);
+    fix_end(&fix);
+}

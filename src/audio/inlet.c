@@ -94,13 +94,6 @@ bool inlet_output(struct inlet *inlet, int64_t now_us, struct audio_frame *out)
     return true;
 }
 
-int64_t inlet_deadline_us(const struct inlet *inlet)
-{
-    if (inlet->end - inlet->start >= AUDIO_IN_SAMPLES)
-        return 0;
-    return jitter_deadline_us(&inlet->jitter);
-}
-
 void inlet_stats(const struct inlet *inlet, struct jitter_stats *out)
 {
     *out = inlet->jitter.stats;

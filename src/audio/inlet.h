@@ -22,7 +22,6 @@ DEFINE_AUTO(inlet)
  * one caller would keep decoder and recogniser busy for many. */
 void inlet_input(struct inlet *inlet, const uint8_t *payload, size_t len, uint16_t sequence,
                  uint32_t timestamp, int64_t now_us);
-/* Call until false: after each input, and at the deadline (a tick each 20 ms does). */
+/* Call until false: after each input, and each 20 ms. */
 bool inlet_output(struct inlet *inlet, int64_t now_us, struct audio_frame *out);
-int64_t inlet_deadline_us(const struct inlet *inlet);
 void inlet_stats(const struct inlet *inlet, struct jitter_stats *out);

@@ -1,7 +1,7 @@
 /* Puts a caller's packets in order and decides what is lost. Sans-I/O, fixed memory, no codec.
  *
  * Nobody listens in real time here: what is heard goes to recognition. So a packet that comes in
- * order leaves at once, with no delay at all; only a gap makes the ones behind it wait, for a time
+ * order leaves at once, with no delay at all; only a gap makes those after it wait, for a time
  * that adapts to the jitter seen (20-120 ms). When nothing has come for longer than that, silence
  * is told frame by frame, so that the end of speech is noticed while packets are away, muted or
  * not sent (DTX). Packets that come after such silence are still taken, if in order.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-    JITTER_SLOTS = 16,              /* packets that wait behind a gap */
+    JITTER_SLOTS = 16,              /* packets that wait for a gap to be filled */
     JITTER_PAYLOAD_MAX_BYTES = 512, /* a 60 ms frame at 64 kbit/s fits; longer ones are refused */
     JITTER_WAIT_LEAST_US = 20000,
     JITTER_WAIT_MOST_US = 120000,

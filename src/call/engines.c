@@ -22,7 +22,7 @@ static const char *heard_as(const char *iso)
     return iso;
 }
 
-/* The language listened for first; those before it stay, behind it. */
+/* The language listened for first; those before it stay, after it. */
 static void hear_first(struct engines *engines, const char *iso)
 {
     size_t at = 0;

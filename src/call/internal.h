@@ -1,11 +1,11 @@
-/* What the files of call/ share; nobody else includes it. A live call and the loop it lives on.
- * call.c holds the life of a call, converse.c carries out what its conversation decides, calls.c
- * and loop.c are the directory on the control loop and on each media loop. */
+/* A live call, which call.c, converse.c and what they call share; nobody outside call/ includes it.
+ * call.c holds its life, converse.c carries out what its conversation decides. */
 #pragma once
 
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "call/call_loop.h"
 #include "call/calls.h"
 #include "call/engines.h"
 #include "call/journal.h"
@@ -24,29 +24,6 @@
 #include "talk/talk.h"
 
 struct map;
-
-/* One media loop, with the calls on it. Thread: that loop. */
-struct call_loop {
-    struct calls *calls;
-    const struct calls_config *config;
-    struct calls_media media;
-    struct pacer *pacer;
-    struct map *by_id; /* id -> struct live_call */
-    struct list_node all;
-    size_t count;
-    struct money money;
-    struct journal_total journals;
-    bool has_given_up; /* the service ends and the database is away: no journal is written */
-    struct line_cache *lines;
-
-    /* How full it is; `load` only where config->machine is set. load_take() any thread. */
-    struct load load;
-    struct timer look;
-    int64_t looked_us, looked_cpu_us;
-    enum codec_profile best, first; /* of the settings; of a call that begins now */
-    bool has_left_place;            /* among the threads that wait for a core (base/place.h) */
-    unsigned lowered;               /* calls below the best, as the metric was told */
-};
 
 struct live_call {
     struct list_node node;
@@ -104,17 +81,3 @@ void calls_is_up(struct calls *calls, const char *call_id, enum err err, const c
 void calls_is_ended(struct calls *calls, const char *call_id); /* stored */
 void calls_is_gone(struct calls *calls, const char *call_id);
 void calls_funds_moved(struct calls *calls, const char *workspace_id);
-
-/* ---- loop.c ---- */
-struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *config,
-                                const struct calls_media *media);
-/* Thread: the loop's. */
-void call_loop_start(struct call_loop *home); /* looks how full it is, from now on */
-void call_loop_free(struct call_loop *home);
-/* Is there a place for one call more? Takes it. any */
-bool call_loop_take(struct call_loop *home);
-int call_loop_room(const struct call_loop *home);     /* calls that it would take now; any */
-bool call_loop_is_full(const struct call_loop *home); /* any */
-/* No journal is written any more; calls whose end waits go. */
-void call_loop_give_up(struct call_loop *home);
-struct live_call *call_loop_find(const struct call_loop *home, const char *call_id);

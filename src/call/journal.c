@@ -156,7 +156,7 @@ static enum err write_first(struct tx *tx, void *arg)
 }
 
 /* The first record in a savepoint of its own. One that has failed often, while the database took
- * other records, is skipped; an end never is, but is then written bare. */
+ * other records, is skipped; an end never is, but then only its row is written. */
 static enum err write_alone(struct tx *tx, struct journal *journal)
 {
     struct journal_record *record = FIRST(&journal->writing);

@@ -15,7 +15,7 @@ struct encoded_line {
     struct list_node node; /* in the cache */
     unsigned refs;
     char *key, *owner;
-    struct buf packets; /* one behind the other, each with its length in two bytes before it */
+    struct buf packets; /* one after the other, each with its length in two bytes before it */
     uint32_t *starts;   /* of the packets */
     size_t frames, room;
     bool is_spoilt;

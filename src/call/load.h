@@ -1,6 +1,6 @@
 /* How full a media loop is: what it can still take, and how the agent's voice is to be encoded so
- * that all calls are on time. Decides only; call/loop.c looks several times a second and carries
- * out.
+ * that all calls are on time. Decides only; call/call_loop.c looks several times a second and
+ * carries out.
  *
  * What a call costs is fixed (packets, decoding, conversation) plus what encoding costs while its
  * agent speaks, half of the time. The fixed part is learned from the CPU that the loop has had.

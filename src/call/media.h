@@ -31,7 +31,7 @@ enum {
      * off before this. (Discontinuous transmission stops after quiet packets; a mute is signalled.)
      */
     MEDIA_STALL_US = 1200 * 1000,
-    MEDIA_TAIL_FRAMES = 3, /* of silence behind speech, so that the far side conceals nothing */
+    MEDIA_TAIL_FRAMES = 3, /* of silence after speech, so that the far side conceals nothing */
 };
 
 struct media {

@@ -1,6 +1,6 @@
 /* Calls whose process has died are ended here: of this node's earlier starts, and of other nodes
  * that share the database. In batches, so that neither the start nor anybody's writes wait long;
- * one that fails is tried alone, and in the end ended by its bare row.
+ * one that fails is tried alone, and if that goes on failing, only its row is marked as ended.
  *
  *   the node has started --> batch, batch, ... --> on_first (or after 3 s: the rest in the
  *                                                  background)

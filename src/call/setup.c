@@ -292,7 +292,6 @@ enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *ou
     if (err)
         return err;
     *out = (struct talk_config){
-        .language = plan->language,
         .iso = iso,
         .system = setup->system.data ? setup->system.data : "",
         .has_end_call = plan->agent->system_tools.end_call,

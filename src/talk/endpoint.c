@@ -108,7 +108,7 @@ const char *endpoint_text(const struct endpoint *endpoint)
     return endpoint->text.data ? endpoint->text.data : "";
 }
 
-/* A piece of text behind what is there, one space between unless it brings its own. */
+/* A piece of text after what is there, one space between unless it brings its own. */
 static void add_piece(struct buf *buf, const char *piece, size_t most_chars)
 {
     while (*piece == ' ')

@@ -21,7 +21,7 @@ struct history {
 void history_init(struct history *history);
 void history_clear(struct history *history);
 void history_add(struct history *history, enum llm_role role, const char *text);
-/* The model's calls of one answer, each with its result behind it. */
+/* The model's calls of one answer, each followed by its result. */
 void history_add_calls(struct history *history, const struct llm_tool_call *calls,
                        const char *const *results, size_t count);
 /* The messages in order, borrowed texts; room for them is in `out` from *count on. */

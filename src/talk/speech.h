@@ -58,8 +58,8 @@ struct speech {
 void speech_init(struct speech *speech);
 void speech_clear(struct speech *speech);
 
-/* At the end of the queue, or (is_urgent) behind the lines of its kind at the front; what was asked
- * for the ones behind must then be asked again (speech_unask). */
+/* At the end of the queue, or (is_urgent) after the lines of its kind at the front; what was asked
+ * for those after it must then be asked again (speech_unask). */
 struct speech_line *speech_open(struct speech *speech, enum speech_kind kind, bool is_interruptible,
                                 bool is_urgent);
 void speech_add(struct speech_line *line, const char *text, bool is_fixed);

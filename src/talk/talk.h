@@ -6,9 +6,9 @@
  *     caller's voice, words --> endpoint --> turn --> reply (look-up, model, tools)
  *     frames played <------- speech queue <-- sentences <--'
  *
- * Who has the floor is turn.h, when the caller has finished endpoint.h, what the model reads
- * prompt.h, what is said and was heard speech.h. Rules: architecture, The conversation; reference,
- * Turn-taking. Thread: its owner's. */
+ * What is said and was heard is voice.h and speech.h, who has the floor turn.h, when the caller has
+ * finished endpoint.h, what is answered reply.h and mind.h, what the model reads prompt.h.
+ * Thread: its owner's. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,9 +44,8 @@ enum { TALK_SAY_MAX_WAITING = 16 }; /* lines of Speak into a call that may wait 
 
 /* Frozen for the call; all texts are borrowed until talk_free(). */
 struct talk_config {
-    const char *language; /* id of the catalog, such as hinglish */
-    const char *iso;      /* its ISO code */
-    const char *system;   /* the whole system instruction (prompt.h writes it) */
+    const char *iso;    /* its ISO code */
+    const char *system; /* the whole system instruction (prompt.h writes it) */
     enum talk_greeting greeting;
     const char *greeting_text;        /* static: variables filled */
     const char *greeting_instruction; /* generate: variables filled */

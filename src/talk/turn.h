@@ -34,7 +34,7 @@ enum turn_event {
     TURN_COMMIT,  /* the caller has finished a turn that wants a reply */
     TURN_VOID,    /* the caller's sound was nothing */
     TURN_SPEAK,   /* something to say is ready to be heard */
-    TURN_INSIST,  /* ... and may be said whoever speaks (say) */
+    TURN_INSIST,  /* ... and is heard even while the caller speaks (a line of Speak into a call) */
     TURN_WAIT,    /* all is said so far, more is being made */
     TURN_DONE,    /* all is said */
     TURN_RESUME,  /* a false alarm while the agent was speaking */

@@ -152,7 +152,7 @@ void voice_end(struct voice *voice)
 
 /* ---- live words ---- */
 
-/* Where a word ends at or behind a place in the text. */
+/* Where a word ends at or after a place in the text. */
 static size_t word_end(const char *text, size_t at)
 {
     return at + strcspn(text + at, " ");

@@ -96,7 +96,6 @@ TEST(inlet_keeps_time_while_nothing_is_sent)
         drain(line, now_us);
     CHECK_INT(line->counts[AUDIO_HEARD], 1);
     CHECK_INT(line->counts[AUDIO_SILENCE], 49);
-    CHECK_INT(inlet_deadline_us(line->inlet), 1020000);
     line_clear(line);
 }
 

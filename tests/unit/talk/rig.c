@@ -299,7 +299,6 @@ void rig_init(struct rig *rig)
                         .stt_us = 100000,
                         .now_us = 1000000};
     rig->config = (struct talk_config){
-        .language = "en",
         .iso = "en",
         .system = "Be brief.",
         .greeting_text = "",

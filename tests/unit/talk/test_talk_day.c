@@ -137,7 +137,6 @@ TEST(a_day_of_conversation_holds_no_more_than_its_first_minutes)
         .name = "order_status", .description = "", .parameters = "{}"};
     struct day day = {.now_us = 1000000};
     day.config = (struct talk_config){
-        .language = "en",
         .iso = "en",
         .system = "Be brief.",
         .greeting_text = "",

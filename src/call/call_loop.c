@@ -1,4 +1,5 @@
-/* A media loop's part of the calls: who is on it, and how full it is. */
+#include "call/call_loop.h"
+
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,6 +1,7 @@
 /* /v1/calls: starting with every rule, the log, ending, speaking. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../harness/service.mjs';
 import { sql } from '../harness/sql.mjs';
 import { apiForFile, iso, refused, uuid } from './contract.mjs';
 
@@ -55,24 +56,49 @@ test('metadata, variables, identity, webhooks come back on the call', async () =
   await end(call.id);
 });
 
-test('faults, and the order of the refusals', async () => {
-  const bad = (fields) => api('POST', '/v1/calls', { agentId: agent.id, ...fields });
+const bad = (fields) => api('POST', '/v1/calls', { agentId: agent.id, ...fields });
+
+test('a start without an agent', async () => {
   refused(await api('POST', '/v1/calls', {}), 400, 'VALIDATION_FAILED', 'agentId');
-  refused(await bad({ participant: { identity: 'agent-x', ttlSeconds: 29 }, metadata: [1],
-    variables: { 'a b': 'x', c: 1 }, webhooks: [{ url: 'x', events: ['none'] }] }), 400,
-    'VALIDATION_FAILED', 'participant.identity', 'participant.ttlSeconds', 'metadata', 'variables.a b', 'variables.c',
-    'webhooks[0].url', 'webhooks[0].events[0]');
+});
+
+test('every fault of a start is told at once', async () => {
+  const answer = await bad({ participant: { identity: 'agent-x', ttlSeconds: 29 }, metadata: [1],
+    variables: { 'a b': 'x', c: 1 }, webhooks: [{ url: 'x', events: ['none'] }] });
+  refused(answer, 400, 'VALIDATION_FAILED', 'participant.identity', 'participant.ttlSeconds', 'metadata',
+    'variables.a b', 'variables.c', 'webhooks[0].url', 'webhooks[0].events[0]');
+});
+
+test('metadata over 16 KiB', async () => {
   refused(await bad({ metadata: { x: 'y'.repeat(17000) } }), 400, 'VALIDATION_FAILED', 'metadata');
-  refused(await bad({ config: { voice: {}, turn: { interruption: { x: 1 } }, call: { maxDurationSeconds: -1 } } }),
-    403, 'CONFIG_FIELD_NOT_ALLOWED', 'config.voice',
-    'config.turn.interruption.x');
-  refused(await bad({ config: { call: { maxDurationSeconds: 86401 }, vad: { threshold: 2, minSpeechMs: 1 },
-    prompt: { greeting: { mode: 'x' } } } }), 400, 'VALIDATION_FAILED',
-    'config.call.maxDurationSeconds', 'config.vad.threshold', 'config.vad.minSpeechMs', 'config.prompt.greeting.mode');
-  refused(await api('POST', '/v1/calls', { agentId: 'ua_none', language: 'xx' }), 404, 'NOT_FOUND');
+});
+
+test('fields that config does not have are forbidden before other faults of it', async () => {
+  const config = { voice: {}, turn: { interruption: { x: 1 } }, call: { maxDurationSeconds: -1 } };
+  refused(await bad({ config }), 403, 'CONFIG_FIELD_NOT_ALLOWED', 'config.voice', 'config.turn.interruption.x');
+});
+
+test('bounds of config', async () => {
+  const config = { call: { maxDurationSeconds: 86401 }, vad: { threshold: 2, minSpeechMs: 1 },
+    prompt: { greeting: { mode: 'x' } } };
+  refused(await bad({ config }), 400, 'VALIDATION_FAILED', 'config.call.maxDurationSeconds', 'config.vad.threshold',
+    'config.vad.minSpeechMs', 'config.prompt.greeting.mode');
+});
+
+test('an agent that is not there is told before the language', async () => {
+  refused(await bad({ agentId: 'ua_none', language: 'xx' }), 404, 'NOT_FOUND');
+});
+
+test('a webhook that is not public is told before the language', async () => {
   refused(await bad({ webhooks: [{ url: 'http://10.0.0.1/' }], language: 'xx' }), 400, 'URL_NOT_ALLOWED');
-  for (const language of ['xx', '', 'ta']) refused(await bad({ language }), 400, 'UNSUPPORTED_LANGUAGE');
+});
+
+test('more than ten webhooks', async () => {
   refused(await bad({ webhooks: Array(11).fill({ url: 'http://127.0.0.1/' }) }), 400, 'VALIDATION_FAILED', 'webhooks');
+});
+
+test('languages that nobody knows, or that the agent cannot speak', async () => {
+  for (const language of ['xx', '', 'ta']) refused(await bad({ language }), 400, 'UNSUPPORTED_LANGUAGE');
 });
 
 test('an agent whose stored language nobody knows any more speaks the default one', async () => {
@@ -85,88 +111,142 @@ test('an agent whose stored language nobody knows any more speaks the default on
   for (const one of [old, empty]) await end((await start({ agentId: one.id })).callId);
 });
 
-test('language: the own one by id or iso, another one by what the engines speak', async () => {
-  const make = async (voice, stt) => (await api('POST', '/v1/agents', { name: 'L', greetingMode: 'none', voice, stt }))
-    .body.agent;
-  const speak = async (speaker, language) => {
-    const body = await start({ agentId: speaker.id, language });
-    await end(body.callId);
-    assert.equal(body.call.metadata.language, body.language);
-    return body.language;
-  };
-  const hinglish = await make({ provider: 'espeak', language: 'hinglish' },
-    { provider: 'standin-stt', language: 'hi' });
-  assert.equal(await speak(hinglish, 'hinglish'), 'hi');
-  assert.equal(await speak(hinglish, 'hi'), 'hi');
-  assert.equal(await speak(hinglish, 'en'), 'en');
-  const english = await make({ provider: 'flite', language: 'en' }, {});
-  for (const language of ['hi', 'hinglish', 'ta']) refused(await api('POST', '/v1/calls',
-    { agentId: english.id, language }), 400, 'UNSUPPORTED_LANGUAGE');
-  refused(await api('POST', '/v1/calls', { agentId: hinglish.id, language: 'ta' }), 400, 'UNSUPPORTED_LANGUAGE');
-  const worldly = await make({ provider: 'standin-tts', language: 'en' }, { provider: 'standin-stt', language: 'en' });
-  for (const language of ['ta', 'pa', 'or', 'hinglish']) assert.equal(await speak(worldly, language),
-    language === 'hinglish' ? 'hi' : language);
+/* An agent with these engines; and the language in which a call of it runs. */
+const speaker = async (voice, stt) => {
+  const { body } = await api('POST', '/v1/agents', { name: 'L', greetingMode: 'none', voice, stt });
+  return body.agent;
+};
+const speak = async ({ id }, language) => {
+  const body = await start({ agentId: id, language });
+  await end(body.callId);
+  assert.equal(body.call.metadata.language, body.language);
+  return body.language;
+};
+const hinglish = () => speaker({ provider: 'espeak', language: 'hinglish' },
+  { provider: 'standin-stt', language: 'hi' });
+
+test('the own language may be sent by id or by iso', async () => {
+  const agent = await hinglish();
+  for (const language of ['hinglish', 'hi']) assert.equal(await speak(agent, language), 'hi');
 });
 
-test('an empty balance and too many calls', async () => {
-  const poor = await t.newWorkspace({ balance: 0 });
-  const poorAgent = (await poor.api('POST', '/v1/agents', { name: 'P' })).body.agent;
-  refused(await poor.api('POST', '/v1/calls', { agentId: poorAgent.id }), 402, 'INSUFFICIENT_BALANCE');
-  refused(await poor.api('POST', '/v1/calls', { agentId: poorAgent.id, language: 'xx' }), 400, 'UNSUPPORTED_LANGUAGE');
-  assert.equal((await poor.api('GET', '/v1/calls')).body.total, 0);
-  const small = await t.newWorkspace({ calls: 1 });
-  const smallAgent = (await small.api('POST', '/v1/agents', { name: 'S', greetingMode: 'none' })).body.agent;
-  const { callId } = await start({ agentId: smallAgent.id }, small.api);
-  refused(await small.api('POST', '/v1/calls', { agentId: smallAgent.id }), 429, 'CONCURRENT_CALL_LIMIT');
-  await end(callId, small.api);
-  await end((await start({ agentId: smallAgent.id }, small.api)).callId, small.api);
+test('Hindi and English need only a voice that speaks them', async () => {
+  assert.equal(await speak(await hinglish(), 'en'), 'en');
+  const english = await speaker({ provider: 'flite', language: 'en' }, {});
+  for (const language of ['hi', 'hinglish', 'ta'])
+    refused(await bad({ agentId: english.id, language }), 400, 'UNSUPPORTED_LANGUAGE');
+});
+
+test('any other language needs multilingual engines', async () => {
+  refused(await bad({ agentId: (await hinglish()).id, language: 'ta' }), 400, 'UNSUPPORTED_LANGUAGE');
+  const worldly = await speaker({ provider: 'standin-tts', language: 'en' },
+    { provider: 'standin-stt', language: 'en' });
+  for (const [language, iso] of [['ta', 'ta'], ['pa', 'pa'], ['or', 'or'], ['hinglish', 'hi']])
+    assert.equal(await speak(worldly, language), iso);
+});
+
+/* A workspace with an agent: { api, agentId }. */
+const newDesk = async (limits) => {
+  const { api: by } = await t.newWorkspace(limits);
+  const { body } = await by('POST', '/v1/agents', { name: 'D', greetingMode: 'none' });
+  return { api: by, agentId: body.agent.id };
+};
+
+test('on an empty balance no call is made', async () => {
+  const { api: by, agentId } = await newDesk({ balance: 0 });
+  refused(await by('POST', '/v1/calls', { agentId }), 402, 'INSUFFICIENT_BALANCE');
+  assert.equal((await by('GET', '/v1/calls')).body.total, 0);
+});
+
+test('the language is told before the balance', async () => {
+  const { api: by, agentId } = await newDesk({ balance: 0 });
+  refused(await by('POST', '/v1/calls', { agentId, language: 'xx' }), 400, 'UNSUPPORTED_LANGUAGE');
+});
+
+test('a call over the concurrent ones is refused until one has ended', async () => {
+  const { api: by, agentId } = await newDesk({ calls: 1 });
+  const { callId } = await start({ agentId }, by);
+  refused(await by('POST', '/v1/calls', { agentId }), 429, 'CONCURRENT_CALL_LIMIT');
+  await end(callId, by);
+  await end((await start({ agentId }, by)).callId, by);
+});
+
+test('a call that was ended', async () => {
+  const { callId } = await start();
+  const { body: { call } } = await end(callId);
+  assert.deepEqual([call.status, call.endReason, call.durationSeconds, call.callCost], ['ended', 'api', 0, 0]);
+  assert.match(call.endedAt, iso);
 });
 
 test('ending is safe to repeat, by POST and DELETE', async () => {
   const { callId } = await start();
   const { body: { call } } = await end(callId);
-  assert.deepEqual([call.status, call.endReason, call.durationSeconds, call.callCost], ['ended', 'api', 0, 0]);
-  assert.match(call.endedAt, iso);
-  assert.deepEqual((await end(callId)).body.call, call);
-  assert.deepEqual((await api('DELETE', `/v1/calls/${callId}`)).body.call, call);
-  assert.deepEqual((await api('GET', `/v1/calls/${callId}`)).body.call, call);
-  refused(await end('0190a1b2-0000-7000-8000-000000000000'), 404, 'NOT_FOUND');
-  const second = await start();
-  assert.equal((await api('DELETE', `/v1/calls/${second.callId}`)).body.call.endReason, 'api');
+  for (const again of [end(callId), api('DELETE', `/v1/calls/${callId}`), api('GET', `/v1/calls/${callId}`)])
+    assert.deepEqual((await again).body.call, call);
 });
 
-test('say: bounds, and only into an active call', async () => {
+test('DELETE ends a call', async () => {
   const { callId } = await start();
-  refused(await api('POST', `/v1/calls/${callId}/say`, { text: '' }), 400, 'VALIDATION_FAILED', 'text');
-  refused(await api('POST', `/v1/calls/${callId}/say`, { text: 'x'.repeat(2001) }), 400, 'VALIDATION_FAILED', 'text');
-  let answer;
-  const deadline = Date.now() + 10000;
-  do answer = await api('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' });
-    while (answer.status === 409 && Date.now() < deadline);
-  assert.deepEqual(answer.body, { ok: true });
-  await end(callId);
-  refused(await api('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' }), 409, 'CALL_NOT_ACTIVE');
-  refused(await api('POST', '/v1/calls/0190a1b2-0000-7000-8000-000000000000/say', { text: 'x' }), 404, 'NOT_FOUND');
+  assert.equal((await api('DELETE', `/v1/calls/${callId}`)).body.call.endReason, 'api');
 });
 
-test('the log: newest first, pages, filters, totals that hold while calls are added', async () => {
-  const own = await t.newWorkspace({ calls: 50 });
-  const desk = (await own.api('POST', '/v1/agents', { name: 'D', greetingMode: 'none' })).body.agent;
+const NO_CALL = '/v1/calls/0190a1b2-0000-7000-8000-000000000000';
+
+test('a call that is not there', async () => {
+  refused(await api('POST', `${NO_CALL}/end`), 404, 'NOT_FOUND');
+  refused(await api('POST', `${NO_CALL}/say`, { text: 'x' }), 404, 'NOT_FOUND');
+});
+
+test('a line is said in an active call', async () => {
+  const { callId } = await start();
+  const say = () => api('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' });
+  const said = await until(async () => {
+    const answer = await say();
+    return answer.status !== 409 && answer;
+  }, { what: 'the agent in the room' });
+  assert.deepEqual(said.body, { ok: true });
+  await end(callId);
+  refused(await say(), 409, 'CALL_NOT_ACTIVE');
+});
+
+test('bounds of a line', async () => {
+  const { callId } = await start();
+  for (const text of ['', 'x'.repeat(2001)])
+    refused(await api('POST', `/v1/calls/${callId}/say`, { text }), 400, 'VALIDATION_FAILED', 'text');
+  await end(callId);
+});
+
+test('pages of the log, newest first, hold while calls are added', async () => {
+  const { api: by, agentId } = await newDesk({ calls: 50 });
   const ids = [];
-  for (let i = 0; i < 7; i++) ids.unshift((await start({ agentId: desk.id }, own.api)).callId);
-  const first = (await own.api('GET', '/v1/calls?limit=3')).body;
-  assert.deepEqual([first.calls.map((call) => call.id), first.total], [ids.slice(0, 3), 7]);
-  await start({ agentId: desk.id }, own.api);
-  const second = (await own.api('GET', `/v1/calls?limit=3&before=${first.nextCursor}`)).body;
-  assert.deepEqual([second.calls.map((call) => call.id), second.total], [ids.slice(3, 6), 8]);
-  const third = (await own.api('GET', `/v1/calls?limit=3&before=${second.nextCursor}`)).body;
-  assert.deepEqual([third.calls.map((call) => call.id), third.nextCursor], [ids.slice(6), null]);
-  await end(ids[0], own.api);
-  assert.deepEqual((await own.api('GET', '/v1/calls?status=ended')).body.calls.map((call) => call.id), [ids[0]]);
-  assert.equal((await own.api('GET', '/v1/calls?agentId=ua_none')).body.total, 0);
-  for (const [query, field] of [['status=x', 'status'], ['limit=0', 'limit'], ['limit=101', 'limit'],
-    ['limit=x', 'limit'], ['before=nonsense', 'before']])
-    refused(await own.api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', field);
+  for (let i = 0; i < 7; i++) ids.unshift((await start({ agentId }, by)).callId);
+  const page = async (query) => {
+    const { body: { calls, ...rest } } = await by('GET', `/v1/calls?limit=3${query}`);
+    return { ids: calls.map(({ id }) => id), ...rest };
+  };
+  const first = await page('');
+  assert.deepEqual([first.ids, first.total], [ids.slice(0, 3), 7]);
+  await start({ agentId }, by);
+  const second = await page(`&before=${first.nextCursor}`);
+  assert.deepEqual([second.ids, second.total], [ids.slice(3, 6), 8]);
+  const third = await page(`&before=${second.nextCursor}`);
+  assert.deepEqual([third.ids, third.nextCursor], [ids.slice(6), null]);
+});
+
+test('the log by status and by agent', async () => {
+  const { api: by, agentId } = await newDesk({ calls: 5 });
+  const [ended] = [(await start({ agentId }, by)).callId, (await start({ agentId }, by)).callId];
+  await end(ended, by);
+  assert.deepEqual((await by('GET', '/v1/calls?status=ended')).body.calls.map(({ id }) => id), [ended]);
+  assert.equal((await by('GET', `/v1/calls?agentId=${agentId}`)).body.total, 2);
+  assert.equal((await by('GET', '/v1/calls?agentId=ua_none')).body.total, 0);
+});
+
+test('faults of the query of the log', async () => {
+  const queries = [['status=x', 'status'], ['limit=0', 'limit'], ['limit=101', 'limit'], ['limit=x', 'limit'],
+    ['before=nonsense', 'before']];
+  for (const [query, field] of queries)
+    refused(await api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', field);
 });
 
 test('a greeting and prompt of its own', async () => {

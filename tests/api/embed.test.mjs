@@ -25,24 +25,41 @@ test('the answer is that of a start, without the call', async () => {
   await api('DELETE', `/v1/calls/${call.id}`);
 });
 
-test('refusals', async () => {
+const allowsOrigin = (answer) => answer.headers.get('access-control-allow-origin');
+
+test('a button that is switched off', async () => {
   refused(await press(await make({ enabled: false }), 'https://a.example'), 403, 'EMBED_DISABLED');
-  const listed = await make({ allowedOrigins: ['a.example', '*.b.example', 'c.example:8443'] });
+});
+
+const LISTED = { allowedOrigins: ['a.example', '*.b.example', 'c.example:8443'] };
+
+test('origins of the list may start calls and read the answer', async () => {
+  const agent = await make(LISTED);
   for (const origin of ['https://a.example', 'http://a.example:81', 'https://x.b.example', 'https://c.example:8443']) {
-    const answer = await press(listed, origin);
+    const answer = await press(agent, origin);
     assert.equal(answer.status, 201, origin + answer.text);
-    assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+    assert.equal(allowsOrigin(answer), origin);
     await api('DELETE', `/v1/calls/${answer.body.callId}`);
   }
+});
+
+test('other origins may neither', async () => {
+  const agent = await make(LISTED);
   for (const origin of ['https://b.example', 'https://xa.example', 'https://c.example', 'null', undefined]) {
-    const answer = await press(listed, origin);
+    const answer = await press(agent, origin);
     refused(answer, 403, 'ORIGIN_NOT_ALLOWED');
-    assert.equal(answer.headers.get('access-control-allow-origin'), null);
+    assert.equal(allowsOrigin(answer), null);
   }
+});
+
+test('the limit of a day', async () => {
   refused(await press(await make({ dailySpendLimit: 0 }), 'https://a.example'), 402, 'DAILY_LIMIT_REACHED');
-  const wrong = await press(listed, 'https://a.example', { variables: 7 });
-  refused(wrong, 400, 'VALIDATION_FAILED', 'variables');
-  assert.equal(wrong.headers.get('access-control-allow-origin'), 'https://a.example');
+});
+
+test('an allowed page can read what it did wrong', async () => {
+  const answer = await press(await make(LISTED), 'https://a.example', { variables: 7 });
+  refused(answer, 400, 'VALIDATION_FAILED', 'variables');
+  assert.equal(allowsOrigin(answer), 'https://a.example');
 });
 
 /* What a token says. */
@@ -86,13 +103,15 @@ test("one visitor's answer is not another's", async () => {
   }
 });
 
-test('preflights and 401s carry CORS headers for any origin', async () => {
-  const preflight = await t.as()('OPTIONS', '/v1/embed/calls', undefined,
+test('a preflight is for any origin', async () => {
+  const answer = await t.as()('OPTIONS', '/v1/embed/calls', undefined,
     { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
-  assert.equal(preflight.status, 204);
-  assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://a.example');
-  assert.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
-  const refusal = await t.as('pk_x')('POST', '/v1/embed/calls', {}, { Origin: 'https://a.example' });
-  refused(refusal, 401, 'UNAUTHORIZED');
-  assert.equal(refusal.headers.get('access-control-allow-origin'), 'https://a.example');
+  assert.deepEqual([answer.status, allowsOrigin(answer)], [204, 'https://a.example']);
+  assert.match(answer.headers.get('access-control-allow-headers'), /Authorization/);
+});
+
+test('so is a 401', async () => {
+  const answer = await t.as('pk_x')('POST', '/v1/embed/calls', {}, { Origin: 'https://a.example' });
+  refused(answer, 401, 'UNAUTHORIZED');
+  assert.equal(allowsOrigin(answer), 'https://a.example');
 });

@@ -156,21 +156,45 @@ test('a chunked body', async () => {
   assert.match(got, /^HTTP\/1\.1 201 /);
 });
 
+/* A subscription made with an Idempotency-Key of its own. */
+const subscribe = (key, url = 'http://127.0.0.1:9/') => api('POST', '/v1/webhooks', { url },
+  { 'Idempotency-Key': key });
+
 test('idempotency: the same answer for the same body', async () => {
-  const key = { 'Idempotency-Key': 'order-7' };
-  const first = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
-  const again = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' }, key);
+  const [first, again] = [await subscribe('order-7'), await subscribe('order-7')];
+  assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [201, null]);
+  assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [201, 'true']);
   assert.equal(again.text, first.text);
-  assert.deepEqual([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed'), again.status],
-    [null, 'true', 201]);
-  refused(await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:8/' }, key), 409, 'IDEMPOTENCY_KEY_REUSED');
-  assert.equal((await api('GET', '/v1/webhooks')).body.webhooks.length, 1);
-  assert.equal((await api('POST', '/v1/agents', { name: 'a' }, key)).status, 201);
-  const bad = { 'Idempotency-Key': 'bad' };
-  refused(await api('POST', '/v1/agents', {}, bad), 400, 'VALIDATION_FAILED', 'name');
-  assert.equal((await api('POST', '/v1/agents', {}, bad)).headers.get('idempotent-replayed'), 'true');
-  refused(await api('POST', '/v1/agents', { name: 'a' }, { 'Idempotency-Key': 'x'.repeat(256) }), 400,
-    'VALIDATION_FAILED', 'Idempotency-Key');
+});
+
+test('idempotency: the effect is had once', async () => {
+  const before = (await api('GET', '/v1/webhooks')).body.webhooks.length;
+  for (let i = 0; i < 3; i++) await subscribe('once');
+  assert.equal((await api('GET', '/v1/webhooks')).body.webhooks.length, before + 1);
+});
+
+test('idempotency: another body of the same key', async () => {
+  await subscribe('reused');
+  refused(await subscribe('reused', 'http://127.0.0.1:8/'), 409, 'IDEMPOTENCY_KEY_REUSED');
+});
+
+test('idempotency: another path has its own keys', async () => {
+  await subscribe('shared');
+  assert.equal((await api('POST', '/v1/agents', { name: 'a' }, { 'Idempotency-Key': 'shared' })).status, 201);
+});
+
+test('idempotency: a refusal is kept', async () => {
+  const refuse = () => api('POST', '/v1/agents', {}, { 'Idempotency-Key': 'bad' });
+  refused(await refuse(), 400, 'VALIDATION_FAILED', 'name');
+  assert.equal((await refuse()).headers.get('idempotent-replayed'), 'true');
+});
+
+test('idempotency: a key that is too long', async () => {
+  const key = { 'Idempotency-Key': 'x'.repeat(256) };
+  refused(await api('POST', '/v1/agents', { name: 'a' }, key), 400, 'VALIDATION_FAILED', 'Idempotency-Key');
+});
+
+test('idempotency: a body that is no JSON is told first', async () => {
   refused(await api('POST', '/v1/agents', '{', { 'Idempotency-Key': 'broken' }), 400, 'INVALID_JSON');
 });
 

@@ -12,38 +12,6 @@
 #include "store/ceiling.h"
 #include "store/document.h"
 
-struct agent_answer {
-    struct agent agent;
-};
-static const struct field agent_rows[] = {
-    ROW_OBJECT(struct agent_answer, agent, "agent", struct agent, &agent_table),
-};
-FIELD_TABLE(agent_answer_table, struct agent_answer, "AgentAnswer", agent_rows);
-
-struct agents_answer {
-    struct agent_list agents;
-};
-static const struct field agents_rows[] = {
-    ROW_OBJECTS(struct agents_answer, agents, "agents", struct agent_list, &agent_table),
-};
-FIELD_TABLE(agents_answer_table, struct agents_answer, "AgentsAnswer", agents_rows);
-
-struct agent_key_answer {
-    const char *key;
-    struct agent agent;
-};
-static const struct field agent_key_rows[] = {
-    ROW_TEXT(struct agent_key_answer, key, "apiKey"),
-    ROW_OBJECT(struct agent_key_answer, agent, "agent", struct agent, &agent_table),
-};
-FIELD_TABLE(agent_key_answer_table, struct agent_key_answer, "AgentKeyAnswer", agent_key_rows);
-static const struct field agent_public_key_rows[] = {
-    ROW_TEXT(struct agent_key_answer, key, "publicKey"),
-    ROW_OBJECT(struct agent_key_answer, agent, "agent", struct agent, &agent_table),
-};
-FIELD_TABLE(agent_public_key_answer_table, struct agent_key_answer, "AgentPublicKeyAnswer",
-            agent_public_key_rows);
-
 struct user_query {
     const char *user_id;
 };

@@ -43,6 +43,8 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->rates = rates_new(deps->config, deps->control, deps->store);
     api->sweeper = sweeper_new(deps->control, deps->store);
     api->spoilt = spoilt_new(deps->control, deps->store);
+    api->routes = routes;
+    api->route_count = route_count;
     buf_init(&api->openapi, 8 << 20);
     *out = api;
     return OK;

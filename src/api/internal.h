@@ -20,6 +20,8 @@ struct api {
     struct proxies *proxies;
     struct admission *admission;
     struct sign_ins *sign_ins;
+    const struct route *routes;
+    size_t route_count;
     struct buf openapi; /* made at the first use */
     unsigned under_way;
     int64_t ahead_bytes; /* of bodies that are parsed and wait for the writer (run.c) */

@@ -9,12 +9,14 @@
 #include "api/internal.h"
 #include "api/request.h"
 #include "api/resources.h"
-#include "api/router.h"
+#include "api/route.h"
 #include "base/js.h"
 #include "model/event.h"
 #include "model/schema.h"
 
 struct printer {
+    const struct route *routes;
+    size_t route_count;
     struct json_out out;
     struct schema_set set;
 };
@@ -282,24 +284,24 @@ static void write_operation(struct printer *p, const struct route *route)
     end(p);
 }
 
-static bool is_first_of_path(size_t index)
+static bool is_first_of_path(const struct printer *p, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(routes[i].path, routes[index].path) == 0)
+        if (strcmp(p->routes[i].path, p->routes[index].path) == 0)
             return false;
-    return routes[index].tag != NULL;
+    return p->routes[index].tag != NULL;
 }
 
 static void write_paths(struct printer *p)
 {
     begin(p, "paths");
-    for (size_t i = 0; i < route_count; i++) {
-        if (!is_first_of_path(i))
+    for (size_t i = 0; i < p->route_count; i++) {
+        if (!is_first_of_path(p, i))
             continue;
-        begin(p, routes[i].path);
-        for (size_t j = i; j < route_count; j++)
-            if (strcmp(routes[i].path, routes[j].path) == 0)
-                write_operation(p, &routes[j]);
+        begin(p, p->routes[i].path);
+        for (size_t j = i; j < p->route_count; j++)
+            if (strcmp(p->routes[i].path, p->routes[j].path) == 0)
+                write_operation(p, &p->routes[j]);
         end(p);
     }
     end(p);
@@ -510,9 +512,9 @@ static void write_tags(struct printer *p)
     out_array_end(&p->out);
 }
 
-void openapi_write(const char *base_url, struct buf *out)
+void openapi_write(const struct route *rows, size_t count, const char *base_url, struct buf *out)
 {
-    struct printer printer = {0}, *p = &printer;
+    struct printer printer = {.routes = rows, .route_count = count}, *p = &printer;
     out_init(&p->out, out);
     out_object(&p->out);
     write_info(p, base_url);
@@ -525,9 +527,10 @@ void openapi_write(const char *base_url, struct buf *out)
 
 void openapi_get(struct request *request)
 {
-    struct buf *document = &request->api->openapi;
+    struct api *api = request->api;
+    struct buf *document = &api->openapi;
     if (document->len == 0)
-        openapi_write(request->deps->public_url, document);
+        openapi_write(api->routes, api->route_count, request->deps->public_url, document);
     request_answer_as(request, 200, "application/json");
     (void)buf_append(&request->answer.body, document->data, document->len);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/router.h"
 #include "base/js.h"
 #include "test.h"
 
@@ -34,7 +35,7 @@ TEST(openapi_document_is_consistent)
     AUTO_BUF text = BUF_INIT(8 << 20);
     AUTO(js) document = NULL;
     struct fault fault = {0};
-    openapi_write("https://earshot.example", &text);
+    openapi_write(routes, route_count, "https://earshot.example", &text);
     if (js_parse(text.data, text.len, 64, &document, &fault) != OK) {
         test_fail(__FILE__, __LINE__, "%s", fault.text);
         return;

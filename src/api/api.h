@@ -1,5 +1,9 @@
 /* The JSON API. The owner of the HTTP server (app_front.c) hands it every exchange that is neither
- * for the rooms nor for the pages.
+ * for the rooms nor for the pages. The files of the folder call downwards only:
+ *
+ *   api (the head) -> routes (the table) -> agents, tools, calls, ... (a file a resource)
+ *     -> run (jobs) -> send (the way out), urls, idempotency -> request (what all of them share)
+ *       -> answer, pieces, admission, ...
  *
  *   http_handler.on_head -> api_on_head(), http_handler.on_request -> api_on_request(), ...
  *

@@ -207,8 +207,9 @@ static void run_again(struct request *request)
 
 /* ---- a body that is parsed ahead ----
  *
- * Writers run one by one, so a long body is parsed by a reading job before its writing one. What is
- * parsed waits in memory meanwhile: over a ceiling it is parsed where it is used. */
+ * On SQLite writers run one by one, so a long body is parsed by a reading job before its writing
+ * one. What is parsed waits in memory meanwhile: over a ceiling it is parsed where it is used. On
+ * PostgreSQL a body that is parsed holds nobody up. */
 
 static enum err parse_job(struct tx *tx, void *arg)
 {
@@ -236,9 +237,9 @@ static bool parse_ahead(struct request *request)
 {
     const struct http_request *http = request->head.http;
     int64_t len = (int64_t)http->body_len;
-    if (request->head.route->store != ROUTE_WRITE || request->body.is_upload ||
-        request->head.route->body == ROUTE_NO_BODY || len < AHEAD_FROM_BYTES ||
-        request->api->ahead_bytes + len > AHEAD_MAX_BYTES ||
+    if (store_is_postgres(request->deps->store) || request->head.route->store != ROUTE_WRITE ||
+        request->body.is_upload || request->head.route->body == ROUTE_NO_BODY ||
+        len < AHEAD_FROM_BYTES || request->api->ahead_bytes + len > AHEAD_MAX_BYTES ||
         request_store_job(request, STORE_READ, parse_job, on_parsed) != OK)
         return false;
     request->body.ahead_bytes = len;

@@ -33,6 +33,9 @@ extern const struct field_table webhook_update_table, webhook_answer_table, webh
     webhook_test_answer_table, event_types_answer_table, deliveries_query_table,
     deliveries_answer_table, delivery_answer_table;
 
+handler_fn usage_get;
+extern const struct field_table usage_query_table, usage_answer_table;
+
 handler_fn sign_in, sign_out, sessions_list, sessions_end, password_set, members_list,
     members_create, members_update, members_remove, members_link, keys_list, keys_create,
     keys_revoke;

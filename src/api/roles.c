@@ -31,10 +31,11 @@ static const struct {
     {"listDeliveries", ROLE_VIEWER},  {"resendDelivery", ROLE_EDITOR},
     {"signOut", ROLE_VIEWER},         {"listSessions", ROLE_VIEWER},
     {"endSession", ROLE_VIEWER},      {"setPassword", ROLE_VIEWER},
-    {"listMembers", ROLE_VIEWER},     {"createMember", ROLE_OWNER},
-    {"updateMember", ROLE_OWNER},     {"deleteMember", ROLE_OWNER},
-    {"linkMember", ROLE_OWNER},       {"listKeys", ROLE_OWNER},
-    {"createKey", ROLE_OWNER},        {"revokeKey", ROLE_OWNER},
+    {"getUsage", ROLE_VIEWER},        {"listMembers", ROLE_VIEWER},
+    {"createMember", ROLE_OWNER},     {"updateMember", ROLE_OWNER},
+    {"deleteMember", ROLE_OWNER},     {"linkMember", ROLE_OWNER},
+    {"listKeys", ROLE_OWNER},         {"createKey", ROLE_OWNER},
+    {"revokeKey", ROLE_OWNER},
 };
 
 static size_t find(const char *operation)

@@ -36,6 +36,10 @@ const struct route routes[] = {
      .query = &voices_query_table, .output = &voices_answer_table,
      .errors = {API_VALIDATION_FAILED}},
 
+    {"GET", "/v1/usage", ROUTE_WORKSPACE, ROUTE_READ, .handle = usage_get, .operation = "getUsage",
+     .tag = TAG_WORKSPACE, .summary = "Calls, time, money and reply times by day", .status = 200,
+     .query = &usage_query_table, .output = &usage_answer_table, .errors = {API_VALIDATION_FAILED}},
+
     {"GET", "/v1/agents", ROUTE_EITHER, ROUTE_READ, .handle = agents_list,
      .operation = "listAgents", .tag = TAG_AGENTS, .summary = "List agents", .status = 200,
      .query = &user_query_table, .output = &agents_answer_table, .output_views = FIELD_VIEW_LIST},

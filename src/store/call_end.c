@@ -8,6 +8,7 @@
 #include "store/internal.h"
 #include "store/ledger.h"
 #include "store/money.h"
+#include "store/usage.h"
 
 /* Whole seconds: up, or for a limit down, so that a limit is met exactly. */
 static int64_t billed_seconds(const struct call_row *row, const struct call_end *end)
@@ -71,6 +72,18 @@ static void write_ended(struct tx *tx, const struct ending *ending)
          TEXT(ending->row->id));
 }
 
+static void add_usage(struct tx *tx, const struct ending *ending)
+{
+    const struct usage_call call = {.workspace_id = ending->row->workspace_id,
+                                    .agent_id = ending->row->agent_id,
+                                    .reason = ending->end->reason,
+                                    .ended_wall_ms = ending->end->ended_wall_ms,
+                                    .seconds = ending->seconds,
+                                    .cost_usd4 = ending->cost_usd4,
+                                    .quality = ending->end->quality};
+    store_usage_add(tx, &call);
+}
+
 static enum err settle_and_write(struct tx *tx, void *arg)
 {
     struct ending *ending = arg;
@@ -79,6 +92,7 @@ static enum err settle_and_write(struct tx *tx, void *arg)
         return err;
     write_ended(tx, ending);
     add_stats(tx, ending->row, ending->seconds, ending->cost_usd4);
+    add_usage(tx, ending);
     return tx_result(tx);
 }
 

@@ -228,8 +228,22 @@ static const char *const version_8[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
-                                              version_5, version_6, version_7, version_8};
+/* Ended calls by day, so that usage is read without them; reply times only from now on. */
+static const char *const version_9[] = {
+    "CREATE TABLE usage_days (workspace_id {id} NOT NULL, day BIGINT NOT NULL,"
+    " agent_id {id} NOT NULL, end_reason {id} NOT NULL, calls BIGINT NOT NULL,"
+    " seconds BIGINT NOT NULL, cost_usd4 BIGINT NOT NULL, replies BIGINT NOT NULL,"
+    " reply_p50_ms BIGINT NOT NULL, reply_p95_ms BIGINT NOT NULL,"
+    " PRIMARY KEY (workspace_id, day, agent_id, end_reason))",
+    "INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds, cost_usd4,"
+    " replies, reply_p50_ms, reply_p95_ms) SELECT workspace_id, ended_ms / 86400000, agent_id,"
+    " end_reason, COUNT(*), SUM(duration_s), SUM(cost_usd4), 0, 0, 0 FROM calls"
+    " WHERE status = 'ended' GROUP BY 1, 2, 3, 4",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3, version_4, version_5,
+                                              version_6, version_7, version_8, version_9};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

@@ -1,0 +1,33 @@
+/* GET /v1/usage: what ended calls came to, by day. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { refused, startApi } from './contract.mjs';
+
+let t, api;
+before(async () => { t = await startApi(); ({ api } = t); });
+after(() => t.close());
+
+test('ended calls are summed up by day, agent and reason', async () => {
+  const make = async (name) => (await api('POST', '/v1/agents', { name, greetingMode: 'none' })).body.agent.id;
+  const [one, two] = [await make('one'), await make('two')];
+  for (const agentId of [one, one, two]) {
+    const { body: { callId } } = await api('POST', '/v1/calls', { agentId });
+    await api('POST', `/v1/calls/${callId}/end`);
+  }
+  await api('POST', '/v1/calls', { agentId: one }); // not ended: not counted
+  const { usage } = (await api('GET', '/v1/usage?days=7')).body;
+  assert.equal(usage.days.length, 7);
+  assert.deepEqual(usage.days.map((day) => day.date), usage.days.map((day) => day.date).toSorted());
+  assert.deepEqual(usage.days.at(-1), { date: new Date().toISOString().slice(0, 10), calls: 3, seconds: 0, cost: 0, replyMs: null, replyP95Ms: null });
+  assert.deepEqual(usage.reasons, [{ reason: 'api', calls: 3 }]);
+  assert.equal(usage.total.calls, 3);
+  assert.equal((await api('GET', `/v1/usage?agentId=${two}`)).body.usage.total.calls, 1);
+  assert.equal((await api('GET', '/v1/usage')).body.usage.days.length, 30);
+  const other = await t.newWorkspace();
+  assert.equal((await other.api('GET', '/v1/usage')).body.usage.total.calls, 0);
+});
+
+test('a wrong span is a fault, another workspace is refused', async () => {
+  for (const days of ['0', '367', 'x', '']) refused(await api('GET', `/v1/usage?days=${days}`), 400, 'VALIDATION_FAILED', 'days');
+  refused(await api('GET', '/v1/usage?userId=usr_other'), 403, 'FORBIDDEN');
+});

@@ -35,9 +35,8 @@ FIELD_TABLE(member_answer_table, struct member_answer, "MemberAnswer", member_ro
 void members_list(struct request *request)
 {
     struct members_answer answer;
-    if (request_found(request,
-                      store_member_list(request->job.tx, request->who.principal.workspace_id,
-                                        &answer.members)))
+    if (request_found(request, store_member_list(request->job.tx, request_workspace(request),
+                                                 &answer.members)))
         request_answer(request, &answer, 0);
 }
 
@@ -70,7 +69,7 @@ void members_create(struct request *request)
     struct field_context context;
     request_context(request, &context);
     field_create(&member_table, &answer.member, request_json(request), &context, "");
-    answer.member.user_id = request->who.principal.workspace_id;
+    answer.member.user_id = request_workspace(request);
     if (request_is_valid(request, &context) &&
         request_found(request, store_workspace_lock(request->job.tx, answer.member.user_id)) &&
         is_stored(request, store_member_insert(request->job.tx, &answer.member)) &&
@@ -83,7 +82,7 @@ void members_update(struct request *request)
     struct member_answer answer = {.link = ""};
     struct member *member = &answer.member;
     struct field_context context;
-    const char *workspace_id = request->who.principal.workspace_id;
+    const char *workspace_id = request_workspace(request);
     request_context(request, &context);
     if (!request_found(request, store_workspace_lock(request->job.tx, workspace_id)) ||
         !request_found(request, store_member_get(request->job.tx, workspace_id,
@@ -103,7 +102,7 @@ void members_remove(struct request *request)
 {
     struct member member;
     struct tx *tx = request->job.tx;
-    const char *workspace_id = request->who.principal.workspace_id;
+    const char *workspace_id = request_workspace(request);
     struct removed answer = {.is_ok = true, .id = request->head.params[0]};
     if (!request_found(request, store_workspace_lock(tx, workspace_id)) ||
         !request_found(request, store_member_get(tx, workspace_id, answer.id, &member)))
@@ -117,9 +116,8 @@ void members_remove(struct request *request)
 void members_link(struct request *request)
 {
     struct member_answer answer = {.link = ""};
-    if (request_found(request,
-                      store_member_get(request->job.tx, request->who.principal.workspace_id,
-                                       request->head.params[0], &answer.member)) &&
+    if (request_found(request, store_member_get(request->job.tx, request_workspace(request),
+                                                request->head.params[0], &answer.member)) &&
         add_link(request, &answer))
         request_answer(request, &answer, 0);
 }
@@ -157,8 +155,8 @@ FIELD_TABLE(key_answer_table, struct key_answer, "KeyAnswer", key_rows);
 void keys_list(struct request *request)
 {
     struct keys_answer answer;
-    if (request_found(request, store_key_list(request->job.tx, request->who.principal.workspace_id,
-                                              &answer.keys)))
+    if (request_found(request,
+                      store_key_list(request->job.tx, request_workspace(request), &answer.keys)))
         request_answer(request, &answer, 0);
 }
 
@@ -166,7 +164,7 @@ void keys_create(struct request *request)
 {
     struct key_answer answer;
     struct field_context context;
-    const char *workspace_id = request->who.principal.workspace_id;
+    const char *workspace_id = request_workspace(request);
     request_context(request, &context);
     field_create(&listed_key_table, &answer.key, request_json(request), &context, "");
     if (context.faults.count == 0 && !workspace_name_is_good(answer.key.name))
@@ -180,17 +178,7 @@ void keys_create(struct request *request)
 
 void keys_revoke(struct request *request)
 {
-    struct api_key_list list;
     const char *id = request->head.params[0];
-    struct removed answer = {.is_ok = true, .id = id};
-    if (!request_found(request,
-                       store_key_list(request->job.tx, request->who.principal.workspace_id, &list)))
-        return;
-    size_t i = 0;
-    while (i < list.count && (strcmp(list.items[i].id, id) != 0 || list.items[i].is_revoked))
-        i++;
-    if (i == list.count)
-        request_error(request, API_NOT_FOUND);
-    else if (request_found(request, store_key_revoke(request->job.tx, id)))
-        request_answer(request, &answer, 0);
+    if (request_found(request, store_key_revoke(request->job.tx, request_workspace(request), id)))
+        request_answer(request, &(struct removed){true, id}, 0);
 }

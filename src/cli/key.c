@@ -174,7 +174,7 @@ static int run_list(const struct invocation *call)
 
 static enum err revoke_fn(struct tx *tx, void *arg)
 {
-    enum err err = store_key_revoke(tx, arg);
+    enum err err = store_key_revoke(tx, NULL, arg);
     return err == ERR_NOT_FOUND ? fault_set(&tx->fault, err, "no such key, or revoked already")
                                 : err;
 }

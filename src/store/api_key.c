@@ -12,7 +12,7 @@
 #include "store/member.h"
 #include "store/session.h"
 
-enum { TOUCH_LEAST_MS = 60000 };
+enum { TOUCH_LEAST_MS = 60000, REVOKED_KEPT = 100 };
 
 static const char find_workspace_key[] =
     "SELECT id, workspace_id, name FROM api_keys WHERE key_sha = ? AND revoked_ms = 0";
@@ -121,11 +121,26 @@ enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_
     return tx_result(tx);
 }
 
-enum err store_key_revoke(struct tx *tx, const char *key_id)
+/* Keys may be made and revoked without end: their rows may not. */
+static void drop_oldest(struct tx *tx, const char *key_id)
 {
-    if (!EXEC(tx, "UPDATE api_keys SET revoked_ms = ? WHERE id = ? AND revoked_ms = 0",
-              NUMBER(tx->now_ms), TEXT(key_id)))
+    EXEC(tx,
+         "DELETE FROM api_keys WHERE revoked_ms > 0 AND id NOT IN (SELECT k.id FROM api_keys k"
+         " WHERE k.revoked_ms > 0 AND k.workspace_id = api_keys.workspace_id"
+         " ORDER BY k.revoked_ms DESC, k.id DESC LIMIT ?)"
+         " AND workspace_id = (SELECT workspace_id FROM api_keys WHERE id = ?)",
+         NUMBER(REVOKED_KEPT), TEXT(key_id));
+}
+
+enum err store_key_revoke(struct tx *tx, const char *workspace_id, const char *key_id)
+{
+    const char *whose = workspace_id ? workspace_id : "";
+    if (!EXEC(tx,
+              "UPDATE api_keys SET revoked_ms = ? WHERE id = ? AND revoked_ms = 0"
+              " AND (? = '' OR workspace_id = ?)",
+              NUMBER(tx->now_ms), TEXT(key_id), TEXT(whose), TEXT(whose)))
         return tx_missing(tx);
+    drop_oldest(tx, key_id);
     tx_touch(tx, STORE_KEYS);
-    return OK;
+    return tx_result(tx);
 }

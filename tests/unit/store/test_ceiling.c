@@ -69,7 +69,7 @@ STORE_TEST(revoked_keys_do_not_count)
     CHECK_INT(check(fix, tx, ceilings, 1 << CEILING_KEYS, &over), OK);
     REQUIRE(store_key_create(tx, fix->workspace_id, "two", &two) == OK);
     CHECK_INT(check(fix, tx, ceilings, 1 << CEILING_KEYS, &over), ERR_LIMIT);
-    REQUIRE(store_key_revoke(tx, one.id) == OK);
+    REQUIRE(store_key_revoke(tx, NULL, one.id) == OK);
     CHECK_INT(check(fix, tx, ceilings, 1 << CEILING_KEYS, &over), OK);
     CHECK_INT(fix_commit(tx), OK);
 }

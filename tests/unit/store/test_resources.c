@@ -63,13 +63,34 @@ STORE_TEST(key_is_found_until_revoked)
     CHECK_TEXT(who.key_name, "Server");
     CHECK_INT(store_key_find(tx, "sk_unknown", &who), ERR_NOT_FOUND);
     CHECK_INT(store_key_find(tx, "bearer", &who), ERR_NOT_FOUND);
-    CHECK_INT(store_key_revoke(tx, key.id), OK);
-    CHECK_INT(store_key_revoke(tx, key.id), ERR_NOT_FOUND);
+    CHECK_INT(store_key_revoke(tx, "usr_other", key.id), ERR_NOT_FOUND);
+    CHECK_INT(store_key_revoke(tx, fix->workspace_id, key.id), OK);
+    CHECK_INT(store_key_revoke(tx, NULL, key.id), ERR_NOT_FOUND);
     CHECK_INT(store_key_find(tx, key.key, &who), ERR_NOT_FOUND);
     struct api_key_list list;
     CHECK_INT(store_key_list(tx, NULL, &list), OK);
     CHECK_INT(list.count, 1);
     CHECK(list.items[0].is_revoked);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(rows_of_revoked_keys_do_not_grow_without_end)
+{
+    enum { KEPT = 100, MADE = 110 };
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    struct api_key first, key;
+    REQUIRE(store_key_create(tx, fix->workspace_id, "stays", &first) == OK);
+    for (int i = 0; i < MADE; i++, tx->now_ms++) {
+        REQUIRE(store_key_create(tx, fix->workspace_id, "goes", &key) == OK);
+        REQUIRE(store_key_revoke(tx, fix->workspace_id, key.id) == OK);
+    }
+    struct api_key_list list;
+    CHECK_INT(store_key_list(tx, fix->workspace_id, &list), OK);
+    REQUIRE(list.count == KEPT + 1);
+    CHECK_TEXT(list.items[0].id, key.id); /* the last one is among them */
+    CHECK_TEXT(list.items[KEPT].id, first.id);
+    CHECK(!list.items[KEPT].is_revoked);
     CHECK_INT(fix_commit(tx), OK);
 }
 

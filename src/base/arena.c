@@ -1,5 +1,5 @@
 /* The arena: a chain of blocks, filled from the front. What is larger than a block gets one of its
- * own behind the current one, so that the room left is not lost. */
+ * own after the current one, so that the room left is not lost. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct block {
 };
 
 struct arena {
-    struct block *current; /* all others hang behind it */
+    struct block *current; /* all others follow it */
     size_t bytes, max_bytes;
 };
 
@@ -47,7 +47,7 @@ void arena_free(struct arena *arena)
 
 static struct block *block_new(size_t cap)
 {
-    struct block *block = mem_zalloc(sizeof *block + cap);
+    struct block *block = mem_zalloc(sizeof(*block) + cap);
     block->cap = cap;
     return block;
 }

@@ -42,7 +42,7 @@ static struct entry **bucket_of(uintptr_t granule)
 void armed_add(const void *address, enum armed_kind kind)
 {
     pthread_mutex_lock(&mutex);
-    struct entry *entry = spare ? spare : malloc(sizeof *entry);
+    struct entry *entry = spare ? spare : malloc(sizeof(*entry));
     if (!entry)
         abort();
     if (entry == spare)

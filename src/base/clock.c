@@ -96,9 +96,9 @@ void clock_iso(int64_t wall_ms, char out[CLOCK_ISO_SIZE])
     time_t seconds = (time_t)((wall_ms - ms) / 1000);
     struct tm tm;
     if (!gmtime_r(&seconds, &tm) || tm.tm_year < -1900 || tm.tm_year > 8099)
-        memset(&tm, 0, sizeof tm);
+        memset(&tm, 0, sizeof(tm));
     char text[96]; /* what the compiler must assume of seven integers */
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
+    snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
              tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)ms);
     memcpy(out, text, CLOCK_ISO_SIZE - 1);
     out[CLOCK_ISO_SIZE - 1] = '\0';

@@ -165,8 +165,8 @@ enum err config_set(struct config *config, const char *section, const char *name
                     struct fault *fault)
 {
     static const char engine[] = "engine.";
-    if (strncmp(section, engine, sizeof engine - 1) == 0)
-        return set_engine(config, section + sizeof engine - 1, name, value, fault);
+    if (strncmp(section, engine, sizeof(engine) - 1) == 0)
+        return set_engine(config, section + sizeof(engine) - 1, name, value, fault);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (strcmp(setting_rows[i].section, section) == 0 &&
             strcmp(setting_rows[i].name, name) == 0)
@@ -183,7 +183,7 @@ static bool is_variable_of(const struct setting_row *row, const char *name, size
     if (row->env && strlen(row->env) == len && strncmp(row->env, name, len) == 0)
         return true;
     char full[NAME_MAX_BYTES];
-    setting_variable(row, full, sizeof full);
+    setting_variable(row, full, sizeof(full));
     return strlen(full) == len && strncmp(full, name, len) == 0;
 }
 
@@ -220,8 +220,8 @@ static enum err set_variable(struct config *config, const char *name, const char
     static const char engine[] = "EARSHOT_ENGINE_";
     if (is_not_setting(name))
         return OK;
-    if (strncmp(name, engine, sizeof engine - 1) == 0)
-        return set_engine_variable(config, name + sizeof engine - 1, value, fault);
+    if (strncmp(name, engine, sizeof(engine) - 1) == 0)
+        return set_engine_variable(config, name + sizeof(engine) - 1, value, fault);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (is_variable_of(&setting_rows[i], name, strlen(name)))
             return set_row(config, i, value, fault);

@@ -1,4 +1,4 @@
-/* OpenSSL's primitives behind our names. A failure of theirs with sound arguments means that the
+/* OpenSSL's primitives under our names. A failure of theirs with sound arguments means that the
  * library or the machine is broken, and aborts. */
 #include "base/crypto.h"
 
@@ -30,7 +30,7 @@ void crypto_random(void *out, size_t len)
 uint64_t crypto_random_u64(void)
 {
     uint64_t value;
-    crypto_random(&value, sizeof value);
+    crypto_random(&value, sizeof(value));
     return value;
 }
 
@@ -48,7 +48,7 @@ void crypto_sha256_hex(const void *data, size_t len, char out[SHA256_HEX])
 {
     uint8_t hash[SHA256_BYTES];
     crypto_sha256(data, len, hash);
-    crypto_hex(hash, sizeof hash, out);
+    crypto_hex(hash, sizeof(hash), out);
 }
 
 static void hmac(const EVP_MD *md, const void *key, size_t key_len, const void *data, size_t len,
@@ -137,7 +137,7 @@ static bool gcm_open(const uint8_t *key, const char *context, uint8_t *box, size
 enum err crypto_open(const uint8_t key[MASTER_KEY_BYTES], const char *context, const char *sealed,
                      size_t len, struct buf *out)
 {
-    size_t prefix = sizeof SEAL_PREFIX - 1;
+    size_t prefix = sizeof(SEAL_PREFIX) - 1;
     if (len < prefix || memcmp(sealed, SEAL_PREFIX, prefix) != 0)
         return ERR_INVALID;
     AUTO_BUF box = BUF_INIT(len);

@@ -33,7 +33,7 @@ enum err fault_set(struct fault *fault, enum err err, const char *format, ...)
     fault->err = err;
     va_list args;
     va_start(args, format);
-    vsnprintf(fault->text, sizeof fault->text, format, args);
+    vsnprintf(fault->text, sizeof(fault->text), format, args);
     va_end(args);
     return err;
 }

@@ -30,8 +30,8 @@ void random_base62(char *out, size_t n)
     size_t left = 0;
     for (size_t i = 0; i < n;) {
         if (left == 0) {
-            crypto_random(bytes, sizeof bytes);
-            left = sizeof bytes;
+            crypto_random(bytes, sizeof(bytes));
+            left = sizeof(bytes);
         }
         uint8_t byte = bytes[--left];
         if (byte < 248) /* 4 * 62: each digit equally likely */
@@ -52,13 +52,13 @@ void uuid_new(char out[ID_SIZE])
 {
     uint8_t b[16];
     uint64_t ms = (uint64_t)clock_wall_ms();
-    crypto_random(b, sizeof b);
+    crypto_random(b, sizeof(b));
     for (int i = 5; i >= 0; i--, ms >>= 8) /* RFC 9562 section 5.7 */
         b[i] = (uint8_t)ms;
     b[6] = (uint8_t)(0x70 | (b[6] & 0x0f));
     b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
     char hex[33];
-    crypto_hex(b, sizeof b, hex);
+    crypto_hex(b, sizeof(b), hex);
     snprintf(out, ID_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
 }
 

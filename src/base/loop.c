@@ -175,7 +175,7 @@ static void queue_push(struct call_queue *queue, loop_fn *fn, void *arg)
 {
     if (queue->count == queue->cap) {
         queue->cap = queue->cap ? 2 * queue->cap : 16;
-        queue->calls = mem_realloc_n(queue->calls, queue->cap, sizeof *queue->calls);
+        queue->calls = mem_realloc_n(queue->calls, queue->cap, sizeof(*queue->calls));
     }
     queue->calls[queue->count++] = (struct call){fn, arg};
     armed_add(arg, ARMED_FUNCTION);
@@ -274,12 +274,12 @@ void timer_set(struct timer *timer, int64_t due_us)
 {
     struct loop *loop = timer->loop;
     timer_stop(timer);
-    /* One set into the past stands behind those that are due, so that it cannot starve them. */
+    /* One set into the past comes after those that are due, so that it cannot starve them. */
     timer->due_us = MAX(due_us, loop->now_us);
     timer->order = loop->next_order++;
     if (loop->timer_count == loop->timer_cap) {
         loop->timer_cap = loop->timer_cap ? 2 * loop->timer_cap : 64;
-        loop->heap = mem_realloc_n(loop->heap, loop->timer_cap, sizeof *loop->heap);
+        loop->heap = mem_realloc_n(loop->heap, loop->timer_cap, sizeof(*loop->heap));
     }
     heap_up(loop, loop->timer_count++, timer);
     armed_add(timer, ARMED_TIMER);
@@ -428,7 +428,7 @@ static void mutex_init(pthread_mutex_t *mutex)
 struct loop *loop_new(const char *name)
 {
     struct loop *loop = mem_new(struct loop);
-    snprintf(loop->name, sizeof loop->name, "%s", name);
+    snprintf(loop->name, sizeof(loop->name), "%s", name);
     list_init(&loop->leftovers);
     insist(uv_loop_init(&loop->uv), "make an event loop");
     mutex_init(&loop->mutex);

@@ -34,7 +34,7 @@ static pthread_once_t process_key_once = PTHREAD_ONCE_INIT;
 
 static void make_process_key(void)
 {
-    crypto_random(process_key, sizeof process_key);
+    crypto_random(process_key, sizeof(process_key));
 }
 
 static uint64_t rotate(uint64_t x, int bits)
@@ -145,7 +145,7 @@ void *map_set(struct map *map, const void *key, size_t key_len, void *value)
         (*link)->value = value;
         return before;
     }
-    struct entry *entry = mem_zalloc(sizeof *entry + key_len + 1);
+    struct entry *entry = mem_zalloc(sizeof(*entry) + key_len + 1);
     entry->hash = hash;
     entry->value = value;
     entry->key_len = key_len;

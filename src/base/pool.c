@@ -87,7 +87,7 @@ struct pool *pool_new_limited(const char *name, unsigned threads, int nice,
                               const struct fair_limits *limits)
 {
     struct pool *pool = mem_new(struct pool);
-    snprintf(pool->name, sizeof pool->name, "%s", name);
+    snprintf(pool->name, sizeof(pool->name), "%s", name);
     pool->nice = nice;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->has_work, NULL);

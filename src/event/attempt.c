@@ -18,7 +18,7 @@ struct attempt {
     void *arg;
 };
 
-/* The status counts from the moment it has come: what a receiver still sends behind it does not. */
+/* The status counts from the moment it has come: what a receiver still sends after it does not. */
 static void on_answer(void *arg, const struct http_fetch_result *answer)
 {
     struct attempt *attempt = arg;

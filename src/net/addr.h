@@ -12,7 +12,7 @@
 enum {
     NET_IP_SIZE = 46,   /* "ffff:...:255.255.255.255" and NUL */
     NET_ADDR_SIZE = 56, /* the same in brackets with a port */
-    NET_SITE_BITS = 64, /* of an IPv6 address: whoever has one of them has all behind it */
+    NET_SITE_BITS = 64, /* of an IPv6 address: whoever has one of them has all that begin with it */
 };
 
 struct net_addr {

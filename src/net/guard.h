@@ -1,6 +1,6 @@
 /* The address guard: what a connection of ours may go to, so that nobody can use this service to
  * reach what only it can see (server-side request forgery). Public means: http or https, no
- * credentials, no odd spelling of an address, and every address behind the name global unicast.
+ * credentials, no odd spelling of an address, and every address of the name global unicast.
  * The operator's allow-list opens further networks, each with or without ports. The check is made
  * when a URL is saved and again on the address that is connected to. Thread: any. */
 #pragma once

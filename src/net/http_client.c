@@ -145,7 +145,7 @@ void http_client_free(struct http_client *client)
     LIST_EACH (fetch, &client->fetches, struct http_fetch, node) {
         retire(fetch);
     }
-    http_pools_free(client->pools); /* behind the fetches, at the end of the turn */
+    http_pools_free(client->pools); /* after the fetches, at the end of the turn */
     loop_defer(client->loop, free_client, client);
 }
 

@@ -63,7 +63,7 @@ struct http_fetch_result {
                            ERR_TIMEOUT; ERR_LIMIT; ERR_BUSY: too many of the tenant's; ERR_IO,
                            ERR_NOT_FOUND: could not be reached */
     int status;         /* 0: none came */
-    const char *body;   /* NUL behind; what on_data has taken is not in it */
+    const char *body;   /* NUL-terminated; what on_data has taken is not in it */
     size_t body_len;
     bool is_cut;
     const struct http_header *headers; /* in order, names as sent; wants_headers only */

@@ -37,7 +37,7 @@ struct http_pools_config {
     long max_per_host;           /* of each pool; 0: no ceiling */
 };
 struct http_pools *http_pools_new(const struct http_pools_config *config);
-/* No callback comes any more; frees itself at the end of the turn, behind what was deferred. */
+/* No callback comes any more; frees itself at the end of the turn, after what was deferred. */
 void http_pools_free(struct http_pools *pools);
 
 /* The owner's pool for one more request, which gives it back. tenant: NULL for the operator. */

@@ -112,7 +112,7 @@ struct http_conn {
     struct http_rest rest; /* of the answer under way */
     size_t backlog_seen;   /* what the reader had still to take when we looked last */
     int64_t unread_bytes;  /* taken of server->unread */
-    int64_t pace_due_us;   /* when the body, or the answer, is too far behind its least pace */
+    int64_t pace_due_us;   /* when the body, or the answer, falls too far short of its least pace */
 };
 
 /* http_server.c */

@@ -87,7 +87,7 @@ void spool_sweep(const char *dir)
 {
     DIR *entries = opendir(dir);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        if (strncmp(entry->d_name, spool_prefix, sizeof spool_prefix - 1) == 0)
+        if (strncmp(entry->d_name, spool_prefix, sizeof(spool_prefix) - 1) == 0)
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
@@ -303,7 +303,7 @@ bool conn_read_body(struct http_conn *conn)
         pace_moved(conn, used);
         if (used > 0)
             conn_set_timer(conn);
-        return err == OK;
+        return !err;
     }
     conn->leaves_unread = false;
     return body_is_over(conn, HTTP_BODY_WHOLE);

@@ -216,12 +216,12 @@ static const struct http_answer *sendable(struct http_conn *conn, const struct h
                                                    .headers = &type,
                                                    .header_count = 1,
                                                    .body = too_long,
-                                                   .body_len = sizeof too_long - 1},
+                                                   .body_len = sizeof(too_long) - 1},
                                                   {.status = 503,
                                                    .headers = busy,
                                                    .header_count = 2,
                                                    .body = no_room,
-                                                   .body_len = sizeof no_room - 1}};
+                                                   .body_len = sizeof(no_room) - 1}};
     int64_t len = (int64_t)answer->body_len;
     if (len > HTTP_ANSWER_MAX_BYTES)
         return &refusals[0];

@@ -288,7 +288,7 @@ int http_head_parse(struct arena *arena, const char *data, size_t len,
     http_parser parser;
     http_parser_init(&parser, HTTP_REQUEST);
     parser.data = &reading;
-    (void)http_parser_execute(&parser, &callbacks, any_method, sizeof any_method - 1);
+    (void)http_parser_execute(&parser, &callbacks, any_method, sizeof(any_method) - 1);
     size_t parsed =
         method_len + http_parser_execute(&parser, &callbacks, data + method_len, len - method_len);
     if (reading.status) {

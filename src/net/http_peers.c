@@ -91,7 +91,7 @@ bool http_peers_join(struct http_peers *peers, const struct net_addr *addr, bool
     }
     if (!peer) {
         peer = mem_new(struct http_peer);
-        snprintf(peer->name, sizeof peer->name, "%s", name);
+        snprintf(peer->name, sizeof(peer->name), "%s", name);
         peer->is_exempt = is_exempt;
         list_init(&peer->idle);
         map_set_str(peers->by_name, name, peer);

@@ -25,7 +25,7 @@ struct http_peers *http_peers_new(size_t max, size_t max_per_peer);
 void http_peers_free(struct http_peers *peers); /* places that are held are forgotten */
 DEFINE_AUTO(http_peers)
 
-/* is_exempt: a proxy, behind which stand many; only the ceiling for all counts. false: there is no
+/* is_exempt: a proxy, which stands for many; only the ceiling for all counts. false: there is no
  * place for this peer; *out_victim is an idle one whose end would make room, or NULL. */
 bool http_peers_join(struct http_peers *peers, const struct net_addr *addr, bool is_exempt,
                      struct http_place *place, struct http_place **out_victim) MUST_USE;

@@ -1,5 +1,5 @@
 /* The HTTP/1.1 server (RFC 9112): libhttp-parser reads the head, all the rest is here. One request
- * of a connection is with its handler at a time; what is pipelined behind it waits, so that answers
+ * of a connection is with its handler at a time; what is pipelined after it waits, so that answers
  * keep their order.
  *
  * Refused with a plain answer, before any handler: bare LF, folded lines, NUL, both lengths,
@@ -50,7 +50,7 @@ struct http_request {
     size_t header_count;
     int64_t content_length; /* as declared; -1: chunked or none */
     enum http_body_state body_state;
-    const char *body; /* NUL behind it; NULL unless in memory */
+    const char *body; /* NUL-terminated; NULL unless in memory */
     size_t body_len;  /* of the spooled file as well */
     int body_fd;      /* the spooled file, which has no name; read it by offset; -1: none */
     struct net_addr peer, local;
@@ -75,7 +75,7 @@ struct http_handler {
     /* May more_bytes of the body be kept? Asked once for a declared length, else piece by piece.
      * NULL: they may. */
     bool (*on_body)(void *arg, struct http_exchange *exchange, size_t more_bytes);
-    /* Is the peer a proxy, behind which many stand? NULL: none is. */
+    /* Is the peer a proxy, which stands for many? NULL: none is. */
     bool (*is_proxy)(void *arg, const struct net_addr *peer);
 };
 
@@ -93,7 +93,7 @@ struct http_server_config {
     int64_t head_ms;  /* 10,000: from the first byte (or the connection) to the head's end */
     int64_t idle_ms;  /* 75,000: between two requests */
     int64_t stall_ms; /* 10,000: no byte of a body or of an answer moved */
-    int64_t grace_ms; /* 30,000: how far a body or an answer may be behind its least pace */
+    int64_t grace_ms; /* 30,000: how long a body or an answer may fall short of its least pace */
 };
 
 enum err http_server_open(struct loop *loop, const struct http_server_config *config,
@@ -172,7 +172,7 @@ void http_answer_cut(struct http_exchange *take_exchange);
 void http_answer_error(struct http_exchange *take_exchange, int status, const char *code,
                        const char *sentence);
 
-/* Takes the connection out of the server, with what came behind the head unread and nothing written
+/* Takes the connection out of the server, with what came after the head unread and nothing written
  * yet; the exchange is gone, so copy what is needed of the request before. Only in or after
  * on_request. The connection counts for its address until its socket is closed, on whatever loop;
  * the server's loop lives longer. ERR_CLOSED: the client has left (the exchange is gone all the

@@ -18,7 +18,7 @@ struct sse {
     bool at_start; /* a byte order mark may come */
 };
 
-/* type: "message" unless the stream named one. data: lines joined by LF, NUL behind. */
+/* type: "message" unless the stream named one. data: lines joined by LF, NUL-terminated. */
 typedef void sse_fn(void *arg, const char *type, const char *data, size_t len);
 
 void sse_init(struct sse *sse, size_t max_event_bytes);

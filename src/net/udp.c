@@ -236,7 +236,7 @@ void udp_flush(struct udp *udp)
             continue;
         if (errno == EAGAIN || errno == ENOBUFS)
             break; /* the socket buffer is full: what is late is of no use, so it is dropped */
-        done++;    /* this one cannot be sent (no route, a pending ICMP error): go on behind it */
+        done++;    /* this one cannot be sent (no route, a pending ICMP error): go on after it */
         udp->stats.dropped++;
     }
     udp->stats.dropped += udp->queued - done;

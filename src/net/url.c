@@ -231,7 +231,7 @@ enum err url_decode(const char *text, size_t len, bool is_form, struct buf *out)
     return out->is_full ? ERR_LIMIT : OK;
 }
 
-/* One `name=value` piece of a query; the next one begins behind the '&'. */
+/* One `name=value` piece of a query; the next one begins after the '&'. */
 struct piece {
     const char *name, *value;
     size_t name_len, value_len;

@@ -145,7 +145,7 @@ static enum err flush_frames(struct ws *ws)
     if (ws->gathered.len > 0)
         err = stream_write(ws->stream, ws->gathered.data, ws->gathered.len);
     buf_clear(&ws->gathered);
-    if (err == ERR_LIMIT) { /* frames are lost, so nothing behind them would make sense */
+    if (err == ERR_LIMIT) { /* frames are lost, so nothing after them would make sense */
         ws->is_cut = true;
         timer_set_after(&ws->ping, 0);
     }

@@ -29,9 +29,7 @@ enum ws_close_code {
     WS_ABNORMAL = 1006,  /* local only: the connection broke */
     WS_BAD_DATA = 1007,
     WS_POLICY = 1008,
-    WS_TOO_BIG = 1009,
-    WS_INTERNAL = 1011,
-    WS_TRY_LATER = 1013
+    WS_TOO_BIG = 1009
 };
 
 struct ws_fns {

@@ -37,7 +37,7 @@ enum err backlog_add(struct backlog *backlog, const uint8_t *packet, size_t len)
 {
     if (backlog->bytes + len > BACKLOG_MAX_BYTES)
         return ERR_LIMIT;
-    struct waiting_packet *waiting = mem_zalloc(sizeof *waiting + len);
+    struct waiting_packet *waiting = mem_zalloc(sizeof(*waiting) + len);
     waiting->len = len;
     memcpy(waiting->bytes, packet, len);
     list_push_back(&backlog->packets, &waiting->node);

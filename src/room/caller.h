@@ -26,7 +26,6 @@ struct token_signer;
 
 /* LeaveRequest.reason, .action; DisconnectReason of the wire. */
 enum caller_leave_reason {
-    LEAVE_CLIENT_INITIATED = 1,
     LEAVE_DUPLICATE_IDENTITY = 2,
     LEAVE_SERVER_SHUTDOWN = 3,
     LEAVE_ROOM_DELETED = 5,

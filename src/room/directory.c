@@ -176,8 +176,8 @@ static enum err find_token(const struct http_exchange *exchange, struct buf *out
 {
     static const char bearer[] = "Bearer ";
     const char *header = http_exchange_header(exchange, "Authorization");
-    if (header && strncasecmp(header, bearer, sizeof bearer - 1) == 0)
-        return buf_append_str(out, header + sizeof bearer - 1);
+    if (header && strncasecmp(header, bearer, sizeof(bearer) - 1) == 0)
+        return buf_append_str(out, header + sizeof(bearer) - 1);
     return url_query_get(http_exchange_request(exchange)->query, "access_token", out);
 }
 
@@ -262,7 +262,7 @@ static void upgrade(struct room_directory *directory, struct http_exchange *exch
     int status = check(directory, exchange, is_v1, join, &rooms, &fault);
     if (!status) {
         enum err err = ws_read_offer(exchange, &join->offer, &fault);
-        status = err == OK ? 0 : err == ERR_UNSUPPORTED ? 426 : 400;
+        status = err == ERR_UNSUPPORTED ? 426 : err ? 400 : 0;
     }
     if (status) {
         log_info("room.join_refused", LOG_I("status", status), LOG_S("reason", fault.text));

@@ -20,15 +20,15 @@ static enum err inflate_request(const ProtobufCBinaryData *data, struct buf *out
         return ERR_INTERNAL;
     int result = Z_OK;
     enum err err = OK;
-    while (result == Z_OK && err == OK) {
+    while (result == Z_OK && !err) {
         unsigned char piece[4096];
         zip.next_out = piece;
-        zip.avail_out = sizeof piece;
+        zip.avail_out = sizeof(piece);
         result = inflate(&zip, Z_NO_FLUSH);
-        err = buf_append(out, piece, sizeof piece - zip.avail_out);
+        err = buf_append(out, piece, sizeof(piece) - zip.avail_out);
     }
     inflateEnd(&zip);
-    if (err != OK)
+    if (err)
         return err;
     return result == Z_STREAM_END ? OK : ERR_INVALID;
 }
@@ -53,7 +53,7 @@ static enum err unwrap(const struct buf *param, struct buf *out, struct fault *f
         return fault_set(fault, ERR_LIMIT, "join request is too large");
     if (err == ERR_UNSUPPORTED)
         return fault_set(fault, ERR_INVALID, "unknown compression of join request");
-    return err == OK ? OK : fault_set(fault, ERR_INVALID, "could not decompress join request");
+    return err ? fault_set(fault, ERR_INVALID, "could not decompress join request") : OK;
 }
 
 static enum err check_offer(const Lk__JoinRequest *message, struct fault *fault)
@@ -64,23 +64,23 @@ static enum err check_offer(const Lk__JoinRequest *message, struct fault *fault)
     const struct sdp_transport *transport;
     const char *text = message->publisher_offer->sdp;
     enum err err = sdp_parse(text, strlen(text), sdp, fault);
-    return err == OK ? sdp_bundle_transport(sdp, &transport, fault) : err;
+    return err ? err : sdp_bundle_transport(sdp, &transport, fault);
 }
 
 static enum err parse_v1(const struct buf *param, struct join_request *out, struct fault *fault)
 {
     AUTO_BUF bytes = BUF_INIT(JOIN_REQUEST_MAX_BYTES);
     enum err err = unwrap(param, &bytes, fault);
-    if (err != OK)
+    if (err)
         return err;
     Lk__JoinRequest *message =
         unpack_message(&lk__join_request__descriptor, (const uint8_t *)bytes.data, bytes.len);
     if (!message)
         return fault_set(fault, ERR_INVALID, "could not unmarshal join request");
     err = check_offer(message, fault);
-    if (err == OK && strlen(message->participant_sid) >= ID_SIZE)
+    if (!err && strlen(message->participant_sid) >= ID_SIZE)
         err = fault_set(fault, ERR_INVALID, "bad participant sid");
-    if (err != OK) {
+    if (err) {
         lk__join_request__free_unpacked(message, NULL);
         return err;
     }
@@ -106,7 +106,7 @@ static enum err parse_v0(const char *query, struct join_request *out, struct fau
 {
     AUTO_BUF sid = BUF_INIT(ID_SIZE - 1);
     enum err err = url_query_get(query, "sid", &sid);
-    if (err != OK && err != ERR_NOT_FOUND)
+    if (err && err != ERR_NOT_FOUND)
         return fault_set(fault, ERR_INVALID, "bad participant sid");
     *out = (struct join_request){
         .is_reconnect = is_true(query, "reconnect", false),
@@ -123,7 +123,7 @@ enum err join_parse(const char *query, bool is_v1, struct join_request *out, str
     enum err err = url_query_get(query, "join_request", &param);
     if (err == ERR_LIMIT)
         return fault_set(fault, ERR_LIMIT, "join_request is too large");
-    if (err == OK && param.len > 0)
+    if (!err && param.len > 0)
         return parse_v1(&param, out, fault);
     if (is_v1 || err == ERR_INVALID)
         return fault_set(fault, ERR_INVALID, "missing join_request");

@@ -9,7 +9,7 @@
 enum err leg_open(struct leg *leg, struct port *port, const struct port_peer_config *config)
 {
     enum err err = port_peer_new(port, config, &leg->peer);
-    if (err != OK)
+    if (err)
         return err;
     bool is_lite = config->role == PEER_LITE;
     /* Who checks needs no candidates of its own: the lite side answers to where checks come from.
@@ -30,12 +30,12 @@ enum err leg_set_remote(struct leg *leg, const struct sdp *remote, int64_t now_u
 {
     const struct sdp_transport *theirs;
     enum err err = sdp_bundle_transport(remote, &theirs, fault);
-    if (err != OK)
+    if (err)
         return err;
     struct peer_remote peer_remote = {theirs->ufrag, theirs->pwd, {0}, leg->result.is_dtls_client};
-    memcpy(peer_remote.fingerprint, theirs->fingerprint, sizeof peer_remote.fingerprint);
+    memcpy(peer_remote.fingerprint, theirs->fingerprint, sizeof(peer_remote.fingerprint));
     err = peer_set_remote(leg->peer, &peer_remote, now_us);
-    if (err != OK)
+    if (err)
         return fault_set(fault, err, "description does not fit the session");
     leg->has_remote = true;
     peer_set_level_extension(leg->peer, leg->result.level_extension);

@@ -27,7 +27,7 @@ void leg_close(struct leg *leg, struct port *port);
  * negotiation. Starts data channels when they were negotiated. */
 enum err leg_set_remote(struct leg *leg, const struct sdp *remote, int64_t now_us,
                         struct fault *fault) MUST_USE;
-/* Controlling role: a candidate of the other side, as behind "candidate:"; what is not UDP is
+/* Controlling role: a candidate of the other side, as after "candidate:"; what is not UDP is
  * skipped. */
 void leg_add_candidate(struct leg *leg, const char *line);
 /* Opens `_reliable` and `_lossy`. */

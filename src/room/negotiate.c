@@ -43,7 +43,7 @@ static void add_candidates(const struct port *port, struct sdp *out)
 
 static void begin(const struct negotiate_own *own, struct sdp *out)
 {
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     out->session_id = own->session_id;
     out->session_version = own->session_version;
     out->is_ice_lite = own->is_ice_lite;
@@ -59,9 +59,9 @@ static void set_track(struct sdp_section *section, const struct negotiate_track 
 {
     section->direction = SDP_SENDONLY;
     section->ssrc = track->ssrc;
-    set_text(section->msid_stream, sizeof section->msid_stream, track->stream);
-    set_text(section->msid_track, sizeof section->msid_track, track->sid);
-    set_text(section->cname, sizeof section->cname, track->sid);
+    set_text(section->msid_stream, sizeof(section->msid_stream), track->stream);
+    set_text(section->msid_track, sizeof(section->msid_track), track->sid);
+    set_text(section->cname, sizeof(section->cname), track->sid);
 }
 
 /* Where our audio goes: the section of last time, else the first that the client only receives. */
@@ -92,10 +92,10 @@ static void answer_audio(const struct sdp_section *offered, bool is_ours,
         out->level_extension = offered->ext_level;
     if (is_ours) {
         set_track(section, track);
-        set_text(out->track_mid, sizeof out->track_mid, offered->mid);
+        set_text(out->track_mid, sizeof(out->track_mid), offered->mid);
     } else if (offered->direction == SDP_SENDONLY || offered->direction == SDP_SENDRECV) {
         section->direction = SDP_RECVONLY;
-        set_text(section->codec_fmtp, sizeof section->codec_fmtp,
+        set_text(section->codec_fmtp, sizeof(section->codec_fmtp),
                  "minptime=10;useinbandfec=1;usedtx=1");
     }
 }
@@ -130,7 +130,7 @@ static struct sdp_section *add_section(const struct negotiate_own *own, enum sdp
                                        struct sdp *out)
 {
     struct sdp_section *section = &out->sections[out->section_count];
-    snprintf(section->mid, sizeof section->mid, "%u", out->section_count++);
+    snprintf(section->mid, sizeof(section->mid), "%u", out->section_count++);
     section->kind = kind;
     section->is_bundled = section->has_rtcp_mux = true;
     section->transport = own->transport;
@@ -138,15 +138,15 @@ static struct sdp_section *add_section(const struct negotiate_own *own, enum sdp
     section->direction = SDP_INACTIVE;
     section->red_pt = -1;
     bool is_audio = kind == SDP_AUDIO;
-    set_text(section->media, sizeof section->media, is_audio ? "audio" : "application");
-    set_text(section->protocol, sizeof section->protocol,
+    set_text(section->media, sizeof(section->media), is_audio ? "audio" : "application");
+    set_text(section->protocol, sizeof(section->protocol),
              is_audio ? "UDP/TLS/RTP/SAVPF" : "UDP/DTLS/SCTP");
     if (is_audio) {
         section->codec_pt = OPUS_PT;
         section->ext_level = EXT_LEVEL;
         section->ext_mid = EXT_MID;
-        set_text(section->codec_name, sizeof section->codec_name, "opus/48000/2");
-        set_text(section->codec_fmtp, sizeof section->codec_fmtp, "minptime=10;useinbandfec=1");
+        set_text(section->codec_name, sizeof(section->codec_name), "opus/48000/2");
+        set_text(section->codec_fmtp, sizeof(section->codec_fmtp), "minptime=10;useinbandfec=1");
     } else {
         section->is_datachannel = true;
         section->sctp_port = SCTP_PORT;

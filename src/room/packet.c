@@ -15,7 +15,7 @@ static void send_packet(const struct packet_sender *sender, Lk__DataPacket *pack
     packet->participant_identity = (char *)(uintptr_t)sender->identity;
     packet->participant_sid = (char *)(uintptr_t)sender->sid;
     size_t len = lk__data_packet__get_packed_size(packet);
-    if (len > sizeof bytes)
+    if (len > sizeof(bytes))
         return;
     lk__data_packet__pack(packet, bytes);
     sender->send(sender->arg, bytes, len);

@@ -81,7 +81,7 @@ static void on_ws_closed(void *arg, unsigned code, const struct fault *fault)
     struct participant *participant = arg;
     (void)code;
     ws_close(TAKE(participant->ws), WS_NORMAL, NULL);
-    participant_end(participant, fault->err == OK ? ERR_CLOSED : fault->err,
+    participant_end(participant, !fault->err ? ERR_CLOSED : fault->err,
                     fault->text[0] ? fault->text : "signalling closed");
 }
 
@@ -284,7 +284,7 @@ static enum err write_url(struct participant *participant, const char *base, str
 {
     struct url url;
     enum err err = url_parse(base, &url, fault);
-    if (err != OK)
+    if (err)
         return err;
     size_t path_len = url.path_len;
     while (path_len > 0 && url.path[path_len - 1] == '/')
@@ -293,7 +293,7 @@ static enum err write_url(struct participant *participant, const char *base, str
     url_write_host(&url, out);
     buf_append(out, url.path, path_len);
     err = participant_target(participant, out);
-    return err == OK ? OK : fault_set(fault, err, "join request is too long");
+    return err ? fault_set(fault, err, "join request is too long") : OK;
 }
 
 static enum err dial(struct participant *participant, const struct room_participant_config *config,
@@ -304,7 +304,7 @@ static enum err dial(struct participant *participant, const struct room_particip
     AUTO_BUF url = BUF_INIT(TARGET_MAX_BYTES);
     AUTO_BUF bearer = BUF_INIT(TARGET_MAX_BYTES);
     enum err err = write_url(participant, config->url, &url, fault);
-    if (err != OK)
+    if (err)
         return err;
     buf_printf(&bearer, "Bearer %s", config->token);
     struct http_header header = {"Authorization", bearer.data};
@@ -325,11 +325,11 @@ enum err room_participant_open(struct rooms *rooms, const struct room_participan
 {
     struct participant *participant = new_participant(rooms, config);
     enum err err = participant_media_open(participant);
-    if (err != OK)
+    if (err)
         fault_set(fault, err, "no room for another peer connection");
     else
         err = dial(participant, config, fault);
-    if (err != OK) {
+    if (err) {
         participant_media_close(participant);
         mem_free(participant);
         return err;

@@ -98,7 +98,7 @@ enum err participant_media_open(struct participant *participant)
     };
     struct port *port = participant->rooms->config.port;
     enum err err = leg_open(&participant->up, port, &config);
-    if (err != OK || participant->config.is_single_pc)
+    if (err || participant->config.is_single_pc)
         return err;
     return leg_open(&participant->down, port, &config);
 }
@@ -131,7 +131,7 @@ static enum err take_remote(struct participant *participant, struct leg *leg,
                             const struct sdp *remote, struct fault *fault)
 {
     enum err err = leg_set_remote(leg, remote, now_of(participant), fault);
-    for (unsigned i = 0; err == OK && i < remote->candidate_count; i++)
+    for (unsigned i = 0; !err && i < remote->candidate_count; i++)
         leg_add_candidate(leg, remote->candidates[i]);
     return err;
 }
@@ -145,12 +145,12 @@ static enum err answer_offer(struct participant *participant, const char *text, 
     AUTO(sdp) answer = sdp_new();
     AUTO_BUF out = BUF_INIT(SDP_OUT_MAX_BYTES);
     enum err err = sdp_parse(text, strlen(text), offer, fault);
-    if (err != OK)
+    if (err)
         return err;
     leg->own.session_version++;
     negotiate_answer(offer, &leg->own, &none, "", answer, &leg->result);
     err = take_remote(participant, leg, offer, fault);
-    if (err != OK)
+    if (err)
         return err;
     if (sdp_write(answer, &out) != OK)
         return fault_set(fault, ERR_LIMIT, "answer is too long");
@@ -175,11 +175,11 @@ void participant_answered(struct participant *participant, const char *text)
     bool is_first = !leg->has_remote;
     AUTO(sdp) answer = sdp_new();
     enum err err = sdp_parse(text, strlen(text), answer, &fault);
-    if (err == OK) {
+    if (!err) {
         negotiate_read_answer(answer, &leg->result);
         err = take_remote(participant, leg, answer, &fault);
     }
-    if (err != OK) {
+    if (err) {
         participant_end(participant, err, fault.text);
         return;
     }
@@ -198,7 +198,7 @@ void participant_candidate(struct participant *participant, const char *json, bo
         return;
     AUTO(js) candidate = parsed;
     const char *line = js_text_or(js_get(candidate, "candidate"), "");
-    if (strncmp(line, prefix, sizeof prefix - 1) == 0)
-        leg_add_candidate(leg, line + sizeof prefix - 1);
+    if (strncmp(line, prefix, sizeof(prefix) - 1) == 0)
+        leg_add_candidate(leg, line + sizeof(prefix) - 1);
     port_pump(participant->rooms->config.port, leg->peer);
 }

@@ -136,7 +136,7 @@ static enum err write_join_request(struct participant *participant, struct buf *
     Lk__JoinRequest join = LK__JOIN_REQUEST__INIT;
     Lk__WrappedJoinRequest wrapped = LK__WRAPPED_JOIN_REQUEST__INIT;
     enum err err = participant_write_offer(participant, &sdp);
-    if (err != OK)
+    if (err)
         return err;
     client.sdk = SDK_CPP;
     client.version = text_of(EARSHOT_VERSION);
@@ -184,14 +184,14 @@ static void take_agent(struct participant *participant, const Lk__ParticipantInf
 {
     if (info->kind != KIND_AGENT || info->state == STATE_DISCONNECTED)
         return;
-    copy_text(participant->agent_identity, sizeof participant->agent_identity, info->identity);
-    copy_text(participant->agent_name, sizeof participant->agent_name, info->name);
+    copy_text(participant->agent_identity, sizeof(participant->agent_identity), info->identity);
+    copy_text(participant->agent_name, sizeof(participant->agent_name), info->name);
     for (size_t i = 0; i < info->n_attributes; i++) {
         const Lk__Pair *pair = info->attributes[i];
         if (strcmp(pair->key, "lk.agent.state") != 0 ||
             strcmp(pair->value, participant->agent_state) == 0)
             continue;
-        copy_text(participant->agent_state, sizeof participant->agent_state, pair->value);
+        copy_text(participant->agent_state, sizeof(participant->agent_state), pair->value);
         if (participant->config.events->on_agent_state)
             participant->config.events->on_agent_state(participant->config.arg,
                                                        participant->agent_state);
@@ -203,8 +203,8 @@ static void on_join(struct participant *participant, const Lk__SignalResponse *r
     const Lk__JoinResponse *join = response->join;
     if (!join->participant || !participant_move(participant, PARTICIPANT_JOINED))
         return;
-    copy_text(participant->sid, sizeof participant->sid, join->participant->sid);
-    copy_text(participant->identity, sizeof participant->identity, join->participant->identity);
+    copy_text(participant->sid, sizeof(participant->sid), join->participant->sid);
+    copy_text(participant->identity, sizeof(participant->identity), join->participant->identity);
     if (join->ping_interval > 0 && join->ping_interval < 3600)
         participant->ping_interval_us = (int64_t)join->ping_interval * 1000000;
     if (join->ping_timeout > 0 && join->ping_timeout < 3600)
@@ -243,7 +243,7 @@ static void on_update(struct participant *participant, const Lk__SignalResponse 
 static void on_published(struct participant *participant, const Lk__SignalResponse *response)
 {
     if (response->track_published->track)
-        copy_text(participant->track_sid, sizeof participant->track_sid,
+        copy_text(participant->track_sid, sizeof(participant->track_sid),
                   response->track_published->track->sid);
 }
 

@@ -106,14 +106,14 @@ enum err token_mint(const struct token_signer *signer, const struct token_claims
     js_write(body, &text);
     if (text.is_full)
         return ERR_LIMIT;
-    base64url_encode(header, sizeof header - 1, &token);
+    base64url_encode(header, sizeof(header) - 1, &token);
     buf_append_char(&token, '.');
     base64url_encode(text.data, text.len, &token);
     if (token.is_full)
         return ERR_LIMIT;
     sign(signer, token.data, token.len, mac);
     buf_append_char(&token, '.');
-    base64url_encode(mac, sizeof mac, &token);
+    base64url_encode(mac, sizeof(mac), &token);
     return token.is_full ? ERR_LIMIT : buf_append(out, token.data, token.len);
 }
 
@@ -127,7 +127,7 @@ static enum err parse_part(const char *text, size_t len, struct js **out)
 {
     AUTO_BUF json = BUF_INIT(TOKEN_MAX_BYTES);
     enum err err = base64_decode(text, len, &json);
-    if (err != OK || json.len == 0)
+    if (err || json.len == 0)
         return ERR_INVALID;
     return js_parse(json.data, json.len, JSON_DEPTH, out, NULL);
 }
@@ -140,7 +140,7 @@ static enum err check_signature(const struct token_signer *signer, const char *t
     if (base64_decode(mac_text, mac_len, &mac) != OK || mac.len != SHA256_BYTES)
         return ERR_INVALID;
     sign(signer, text, signed_len, want);
-    return crypto_equal(mac.data, want, sizeof want) ? OK : ERR_INVALID;
+    return crypto_equal(mac.data, want, sizeof(want)) ? OK : ERR_INVALID;
 }
 
 static enum token_kind kind_of(const struct js *body)
@@ -197,11 +197,11 @@ static enum err read_signed(const struct token_signer *signer, const char *text,
     struct js *header = NULL;
     enum err err = parse_part(text, (size_t)(first - text), &header);
     AUTO(js) owned = header;
-    if (err != OK || strcmp(js_text_or(js_get(owned, "alg"), ""), "HS256") != 0)
+    if (err || strcmp(js_text_or(js_get(owned, "alg"), ""), "HS256") != 0)
         return ERR_INVALID;
     err = check_signature(signer, text, (size_t)(second - text), second + 1,
                           (size_t)(text + len - second - 1));
-    return err == OK ? parse_part(payload, (size_t)(second - payload), out_body) : err;
+    return err ? err : parse_part(payload, (size_t)(second - payload), out_body);
 }
 
 enum err token_verify(const struct token_signer *signer, const char *text, size_t len,
@@ -218,7 +218,7 @@ enum err token_verify(const struct token_signer *signer, const char *text, size_
     struct token_claims claims;
     read_claims(body, &claims);
     enum err err = check_claims(&claims, now_s, fault);
-    if (err != OK)
+    if (err)
         return err;
     out->claims = claims;
     out->body = TAKE(body);

@@ -127,7 +127,7 @@ static void bind(struct tracks *tracks, struct track *track, const struct sdp *o
     const struct sdp_section *section = section_of(tracks, offer, track);
     if (!section)
         return;
-    memcpy(track->mid, section->mid, sizeof track->mid);
+    memcpy(track->mid, section->mid, sizeof(track->mid));
     track->ssrc = section->ssrc;
     out->added[out->added_count++] = track;
     out->has_changed = true;

@@ -64,7 +64,7 @@ static void begin_segment(struct transcript *transcript, const struct transcript
         send_segment(transcript, way, "", true);
     transcript->stream.is_open = false;
     buf_reset(&transcript->text);
-    size_t len = strnlen(segment_id, sizeof transcript->segment_id - 1);
+    size_t len = strnlen(segment_id, sizeof(transcript->segment_id) - 1);
     memcpy(transcript->segment_id, segment_id, len);
     transcript->segment_id[len] = 0;
 }

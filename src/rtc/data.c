@@ -202,7 +202,7 @@ enum err data_open(struct data *data, const char *label, bool is_ordered, int ma
     sctp_put16(open + 8, (uint16_t)len);
     memcpy(open + OPEN_BYTES, label, len);
     enum err err = send_dcep(data, id, open, OPEN_BYTES + len);
-    if (err != OK)
+    if (err)
         return err;
     struct data_channel_info *info = &data->channels[id].info;
     *info = (struct data_channel_info){.id = id, .is_ordered = is_ordered};

@@ -160,7 +160,7 @@ static void fail(struct dtls *dtls, const char *what)
     if (!move(dtls, DTLS_FAULT))
         return;
     dtls->due_us = INT64_MAX;
-    snprintf(dtls->reason, sizeof dtls->reason, "%s: %s", what, why ? why : "closed");
+    snprintf(dtls->reason, sizeof(dtls->reason), "%s: %s", what, why ? why : "closed");
 }
 
 struct dtls *dtls_new(struct dtls_identity *identity, bool is_client)
@@ -327,7 +327,7 @@ enum err dtls_keys(const struct dtls *dtls, struct dtls_keys *out)
     size_t salt = is_gcm ? GCM_SALT_BYTES : CM_SALT_BYTES;
     uint8_t material[DTLS_KEYING_BYTES];
     if (SSL_export_keying_material(dtls->ssl, material, 2 * (KEY_BYTES + salt), label,
-                                   sizeof label - 1, NULL, 0, 0) != 1)
+                                   sizeof(label) - 1, NULL, 0, 0) != 1)
         return ERR_UNSUPPORTED;
 
     struct dtls_keys keys = {.profile = is_gcm ? DTLS_AEAD_AES_128_GCM : DTLS_AES128_CM_SHA1_80};

@@ -14,7 +14,7 @@ bool ice_path_equal(const struct ice_path *a, const struct ice_path *b)
 
 void ice_credentials_init(struct ice_credentials *credentials, const char *ufrag)
 {
-    memset(credentials, 0, sizeof *credentials);
+    memset(credentials, 0, sizeof(*credentials));
     if (ufrag)
         strncpy(credentials->local_ufrag, ufrag, ICE_LOCAL_SIZE - 1);
     else
@@ -98,7 +98,7 @@ enum ice_verdict ice_answer_check(const struct ice_credentials *credentials, boo
 
     unsigned fault = fault_of(credentials, is_controlling, request);
     struct stun_writer writer;
-    stun_begin(&writer, answer->data, sizeof answer->data,
+    stun_begin(&writer, answer->data, sizeof(answer->data),
                fault ? STUN_BINDING_ERROR : STUN_BINDING_SUCCESS, request->transaction);
     if (fault)
         stun_put_error(&writer, (enum stun_error)fault);

@@ -19,7 +19,7 @@ enum {
 
 void ice_client_init(struct ice_client *client, struct ice_credentials *credentials)
 {
-    memset(client, 0, sizeof *client);
+    memset(client, 0, sizeof(*client));
     client->credentials = credentials;
     client->is_controlling = true;
     client->tie_breaker = crypto_random_u64();
@@ -65,7 +65,7 @@ void ice_client_restart(struct ice_client *client)
 
 static void begin_check(struct ice_pair *pair, bool is_nominating, int64_t now_us)
 {
-    crypto_random(pair->transaction, sizeof pair->transaction);
+    crypto_random(pair->transaction, sizeof(pair->transaction));
     if (pair->state != ICE_PAIR_VALID)
         pair->state = ICE_PAIR_CHECKING;
     pair->is_nominating = is_nominating;
@@ -166,7 +166,7 @@ static const struct ice_datagram *write_check(struct ice_client *client, struct 
     const struct ice_credentials *credentials = client->credentials;
     struct ice_datagram *check = &client->check;
     struct stun_writer writer;
-    stun_begin(&writer, check->data, sizeof check->data, STUN_BINDING_REQUEST, pair->transaction);
+    stun_begin(&writer, check->data, sizeof(check->data), STUN_BINDING_REQUEST, pair->transaction);
     stun_put_username(&writer, credentials->remote_ufrag, credentials->local_ufrag);
     stun_put_priority(&writer, ice_host_priority(UINT16_MAX));
     stun_put_role(&writer, client->is_controlling, client->tie_breaker);

@@ -5,7 +5,7 @@
 
 void ice_lite_init(struct ice_lite *lite, struct ice_credentials *credentials)
 {
-    memset(lite, 0, sizeof *lite);
+    memset(lite, 0, sizeof(*lite));
     lite->credentials = credentials;
 }
 

@@ -14,7 +14,7 @@ enum {
 
 void incoming_init(struct incoming *incoming, uint32_t ssrc)
 {
-    memset(incoming, 0, sizeof *incoming);
+    memset(incoming, 0, sizeof(*incoming));
     incoming->ssrc = ssrc;
 }
 

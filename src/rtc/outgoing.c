@@ -8,9 +8,9 @@
 
 void outgoing_init(struct outgoing *outgoing)
 {
-    memset(outgoing, 0, sizeof *outgoing);
-    crypto_random(&outgoing->ssrc, sizeof outgoing->ssrc);
-    crypto_random(&outgoing->timestamp_offset, sizeof outgoing->timestamp_offset);
+    memset(outgoing, 0, sizeof(*outgoing));
+    crypto_random(&outgoing->ssrc, sizeof(outgoing->ssrc));
+    crypto_random(&outgoing->timestamp_offset, sizeof(outgoing->timestamp_offset));
     /* The lower half: a loss of the first packets must not look like a wrap to the receiver's SRTP
      * index guess (RFC 3711 section 3.3.1). */
     outgoing->next_sequence = (uint16_t)(crypto_random_u64() & 0x7FFF);

@@ -35,7 +35,7 @@ struct outgoing {
 };
 
 void outgoing_init(struct outgoing *outgoing); /* random SSRC, first number and timestamp */
-/* Writes header and payload. Returns where to seal it (room for SEAL_EXTRA_BYTES is behind it) and
+/* Writes header and payload. Returns where to seal it (room for SEAL_EXTRA_BYTES follows it) and
  * its length; NULL: too large. */
 uint8_t *outgoing_build(struct outgoing *outgoing, const struct rtp_packet *packet,
                         size_t *out_len);

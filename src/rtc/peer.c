@@ -125,7 +125,7 @@ void peer_set_level_extension(struct peer *peer, uint8_t id)
 
 void peer_stats(const struct peer *peer, struct peer_stats *out)
 {
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     rtp_media_stats(&peer->media, out);
     out->packets_refused = peer->refused;
     out->packets_dropped = peer->budget.all_dropped;
@@ -168,7 +168,7 @@ static void heard(struct peer *peer, int64_t now_us)
 
 bool peer_event(struct peer *peer, struct peer_event *out)
 {
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     if (peer->event_count) {
         out->type = peer->events[peer->event_first];
         out->reason = peer->reason;
@@ -225,7 +225,7 @@ static void connect_up(struct peer *peer, int64_t now_us)
     uint8_t fingerprint[DTLS_FINGERPRINT_BYTES];
     struct dtls_keys keys;
     if (dtls_peer_fingerprint(peer->dtls, fingerprint) ||
-        !crypto_equal(fingerprint, peer->remote_fingerprint, sizeof fingerprint)) {
+        !crypto_equal(fingerprint, peer->remote_fingerprint, sizeof(fingerprint))) {
         fail(peer, "the certificate is not the one that signalling announced");
         return;
     }
@@ -323,7 +323,7 @@ static void on_dtls(struct peer *peer, const uint8_t *data, size_t len, int64_t 
         start_dtls(peer, peer->has_remote && peer->is_dtls_client, now_us);
     dtls_input(peer->dtls, data, len, now_us);
     size_t got;
-    while ((got = dtls_read(peer->dtls, peer->scratch, sizeof peer->scratch))) {
+    while ((got = dtls_read(peer->dtls, peer->scratch, sizeof(peer->scratch)))) {
         heard(peer, now_us);
         if (peer->data && peer->is_connected)
             data_input(peer->data, peer->scratch, got, now_us);
@@ -401,13 +401,13 @@ static size_t secure_output(struct peer *peer, int64_t now_us)
 {
     if (!peer->dtls)
         return 0;
-    size_t len = dtls_output(peer->dtls, peer->scratch, sizeof peer->scratch, now_us);
+    size_t len = dtls_output(peer->dtls, peer->scratch, sizeof(peer->scratch), now_us);
     if (len || !peer->data || !peer_is_connected(peer))
         return len;
     len = data_output(peer->data, peer->scratch, PEER_MTU_BYTES, now_us);
     if (!len || dtls_write(peer->dtls, peer->scratch, len) != OK)
         return 0;
-    return dtls_output(peer->dtls, peer->scratch, sizeof peer->scratch, now_us);
+    return dtls_output(peer->dtls, peer->scratch, sizeof(peer->scratch), now_us);
 }
 
 static void check_limits(struct peer *peer, int64_t now_us)

@@ -162,7 +162,7 @@ static struct slot *find_slot(const struct port *port, const struct demux_packet
                               const struct ice_path *path)
 {
     if (packet->kind != DEMUX_STUN)
-        return map_get(port->routes, path, sizeof *path);
+        return map_get(port->routes, path, sizeof(*path));
     if (!packet->stun.username)
         return NULL;
     return slot_by_ufrag(port, packet->stun.username, packet->stun.username_len);
@@ -171,14 +171,14 @@ static struct slot *find_slot(const struct port *port, const struct demux_packet
 static void forget_route(struct slot *slot, const struct ice_path *path)
 {
     struct map *routes = slot->port->routes;
-    if (map_get(routes, path, sizeof *path) == slot)
-        map_remove(routes, path, sizeof *path);
+    if (map_get(routes, path, sizeof(*path)) == slot)
+        map_remove(routes, path, sizeof(*path));
 }
 
 static void learn_route(struct slot *slot, const struct ice_path *path)
 {
     struct map *routes = slot->port->routes;
-    if (map_get(routes, path, sizeof *path) == slot ||
+    if (map_get(routes, path, sizeof(*path)) == slot ||
         !peer_has_path(slot->peer, &path->local, &path->remote))
         return;
     struct ice_path *place = &slot->paths[slot->path_count % ICE_PATHS];
@@ -186,7 +186,7 @@ static void learn_route(struct slot *slot, const struct ice_path *path)
         forget_route(slot, place);
     *place = *path;
     slot->path_count++;
-    map_set(routes, path, sizeof *path, slot);
+    map_set(routes, path, sizeof(*path), slot);
 }
 
 static void give_packet(struct slot *slot, const struct ice_path *path,
@@ -241,7 +241,7 @@ static size_t choose_addresses(const struct port_config *config, struct net_addr
 {
     if (config->bind_count) {
         size_t count = MIN(config->bind_count, (size_t)PORT_ADDRESSES);
-        memcpy(out, config->binds, count * sizeof *out);
+        memcpy(out, config->binds, count * sizeof(*out));
         return count;
     }
     size_t count = net_local_addresses(out, PORT_ADDRESSES); /* loopback ones come last */
@@ -368,7 +368,7 @@ enum err port_peer_new(struct port *port, const struct port_peer_config *config,
         return ERR_IO;
     }
     char ufrag[UFRAG_PREFIX_CHARS + UFRAG_RANDOM_CHARS + 1];
-    snprintf(ufrag, sizeof ufrag, "%02x%03x", port->loop_number & 0xFF, slot->index & 0xFFF);
+    snprintf(ufrag, sizeof(ufrag), "%02x%03x", port->loop_number & 0xFF, slot->index & 0xFFF);
     random_base62(ufrag + UFRAG_PREFIX_CHARS, UFRAG_RANDOM_CHARS);
     struct peer_config peer_config = {.role = config->role,
                                       .identity = port->identity,

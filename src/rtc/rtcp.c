@@ -110,7 +110,7 @@ static enum rtcp_type type_of(const uint8_t *packet, size_t len)
 
 bool rtcp_next(struct rtcp_reader *reader, struct rtcp_item *out)
 {
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     if (reader->blocks_left) {
         out->type = RTCP_REPORT_BLOCK;
         out->sender = reader->sender;

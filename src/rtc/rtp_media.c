@@ -14,9 +14,9 @@ enum {
 
 void rtp_media_init(struct rtp_media *media)
 {
-    memset(media, 0, sizeof *media);
+    memset(media, 0, sizeof(*media));
     outgoing_init(&media->outgoing);
-    random_base62(media->cname, sizeof media->cname - 1);
+    random_base62(media->cname, sizeof(media->cname) - 1);
     media->report_us = INT64_MAX;
     media->rtt_ms = media->remote_loss = -1;
 }

@@ -1,4 +1,4 @@
-/* RTP and RTCP of one session behind its keys: one outgoing Opus stream, a few incoming ones,
+/* RTP and RTCP of one session, sealed with its keys: one outgoing Opus stream, a few incoming ones,
  * reports both ways, NACKs answered from the history. Sans-I/O; rtc/peer.h joins it with ICE and
  * DTLS. Thread: its owner's. */
 #pragma once

@@ -164,9 +164,9 @@ struct sctp *sctp_new(const struct sctp_config *config)
     sctp->mtu_bytes = MAX(config->mtu_bytes ? config->mtu_bytes : MTU_BYTES, MTU_LEAST_BYTES);
     sctp->tag = config->tag ? config->tag : (uint32_t)crypto_random_u64() | 1;
     sctp->first_tsn = config->tsn ? config->tsn : (uint32_t)crypto_random_u64();
-    memcpy(sctp->secret, config->secret, sizeof sctp->secret);
-    if (memcmp(sctp->secret, zero, sizeof zero) == 0)
-        crypto_random(sctp->secret, sizeof sctp->secret);
+    memcpy(sctp->secret, config->secret, sizeof(sctp->secret));
+    if (memcmp(sctp->secret, zero, sizeof(zero)) == 0)
+        crypto_random(sctp->secret, sizeof(sctp->secret));
     sctp->reason = "shut down";
     sctp->sack_due_us = sctp->control_due_us = INT64_MAX;
     sctp_rx_init(&sctp->rx, 0);
@@ -216,7 +216,7 @@ static void input_init_ack(struct sctp *sctp, const struct sctp_tlv *chunk, int6
     if (sctp->state != STATE_COOKIE_WAIT)
         return;
     if (!sctp_read_init(chunk, &peer, &cookie) || cookie.len == 0 ||
-        cookie.len > sizeof sctp->cookie ||
+        cookie.len > sizeof(sctp->cookie) ||
         cookie.len > sctp->mtu_bytes - SCTP_HEADER_BYTES - SCTP_CHUNK_HEADER_BYTES) {
         end(sctp, "bad INIT ACK", false);
         return;
@@ -269,7 +269,7 @@ static void input_sack(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t 
 static void input_heartbeat(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
 {
     (void)now_us;
-    if (!has_peer(sctp) || chunk->len > sizeof sctp->heartbeat)
+    if (!has_peer(sctp) || chunk->len > sizeof(sctp->heartbeat))
         return;
     memcpy(sctp->heartbeat, chunk->value, chunk->len);
     sctp->heartbeat_len = chunk->len;
@@ -457,7 +457,7 @@ static void write_control(struct sctp *sctp, struct sctp_packet *packet)
     if (wants & WANT_SHUTDOWN) {
         uint8_t cum_tsn[4];
         sctp_put32(cum_tsn, sctp->rx.cum_tsn);
-        put(packet, SCTP_SHUTDOWN, cum_tsn, sizeof cum_tsn);
+        put(packet, SCTP_SHUTDOWN, cum_tsn, sizeof(cum_tsn));
     }
     if (wants & WANT_SHUTDOWN_ACK)
         put(packet, SCTP_SHUTDOWN_ACK, NULL, 0);
@@ -546,7 +546,7 @@ enum err sctp_send(struct sctp *sctp, const struct sctp_send *how, const void *d
     if (sctp->state > STATE_OPEN)
         return ERR_CLOSED;
     enum err err = sctp_tx_queue(&sctp->tx, how, data, len);
-    sctp->stats.messages_out += err == OK;
+    sctp->stats.messages_out += !err;
     return err;
 }
 

@@ -70,7 +70,7 @@ bool sctp_read_cookie(const uint8_t secret[32], const uint8_t *data, size_t len,
     if (len != SCTP_COOKIE_BYTES)
         return false;
     crypto_hmac_sha256(secret, 32, data, FIELDS_BYTES, mac);
-    if (!crypto_equal(mac, data + FIELDS_BYTES, sizeof mac))
+    if (!crypto_equal(mac, data + FIELDS_BYTES, sizeof(mac)))
         return false;
     *out = (struct sctp_peer){
         .tag = sctp_get32(data),
@@ -90,7 +90,7 @@ void sctp_write_init(struct sctp_packet *packet, const struct sctp_own *own,
     static const uint8_t params[] = {0xC0, 0x00, 0, 4, 0x80, 0x08, 0, 6, 192, 130, 0, 0};
     size_t cookie_len = inquirer ? 4 + SCTP_COOKIE_BYTES : 0;
     uint8_t *at = sctp_put_chunk(packet, inquirer ? SCTP_INIT_ACK : SCTP_INIT, 0,
-                                 SCTP_INIT_BYTES + cookie_len + sizeof params);
+                                 SCTP_INIT_BYTES + cookie_len + sizeof(params));
     if (!at)
         return;
     sctp_put32(at, own->tag);
@@ -105,5 +105,5 @@ void sctp_write_init(struct sctp_packet *packet, const struct sctp_own *own,
         sctp_write_cookie(secret, inquirer, at + 4);
         at += cookie_len;
     }
-    memcpy(at, params, sizeof params);
+    memcpy(at, params, sizeof(params));
 }

@@ -16,7 +16,7 @@ enum {
 
 void sctp_rx_init(struct sctp_rx *rx, uint32_t first_tsn)
 {
-    memset(rx, 0, sizeof *rx);
+    memset(rx, 0, sizeof(*rx));
     list_init(&rx->fragments);
     list_init(&rx->ready);
     rx->cum_tsn = rx->top_tsn = first_tsn - 1;
@@ -26,7 +26,7 @@ static void drop(struct sctp_rx *rx, struct fragment *fragment)
 {
     list_remove(&fragment->node);
     rx->fragment_count--;
-    rx->held_bytes -= sizeof *fragment + fragment->len;
+    rx->held_bytes -= sizeof(*fragment) + fragment->len;
     mem_free(fragment);
 }
 
@@ -116,13 +116,13 @@ static size_t whole_bytes(struct sctp_rx *rx, struct fragment *first)
     return bytes;
 }
 
-/* Moves a whole message to the ready list; returns what stands behind it. Over-long ones are
+/* Moves a whole message to the ready list; returns what stands after it. Over-long ones are
  * dropped: the peer was told a=max-message-size. */
 static struct fragment *make_ready(struct sctp_rx *rx, struct fragment *first, size_t bytes)
 {
     struct sctp_message *message = NULL;
     if (bytes <= SCTP_MESSAGE_MAX_BYTES) {
-        message = mem_zalloc(sizeof *message + bytes);
+        message = mem_zalloc(sizeof(*message) + bytes);
         message->stream = first->stream;
         message->ppid = first->ppid;
     }
@@ -139,7 +139,7 @@ static struct fragment *make_ready(struct sctp_rx *rx, struct fragment *first, s
     }
     if (!message)
         return next;
-    rx->held_bytes += sizeof *message + bytes;
+    rx->held_bytes += sizeof(*message) + bytes;
     list_push_back(&rx->ready, &message->node);
     return next;
 }
@@ -183,7 +183,7 @@ static void deliver(struct sctp_rx *rx, struct fragment *fragment)
 static struct fragment *keep(struct sctp_rx *rx, const struct sctp_tlv *chunk)
 {
     size_t len = chunk->len - SCTP_DATA_HEADER_BYTES;
-    struct fragment *fragment = mem_zalloc(sizeof *fragment + len);
+    struct fragment *fragment = mem_zalloc(sizeof(*fragment) + len);
     fragment->tsn = sctp_get32(chunk->value);
     fragment->stream = sctp_get16(chunk->value + 4);
     fragment->ssn = sctp_get16(chunk->value + 6);
@@ -191,13 +191,13 @@ static struct fragment *keep(struct sctp_rx *rx, const struct sctp_tlv *chunk)
     fragment->flags = chunk->flags;
     fragment->len = (uint16_t)len;
     memcpy(fragment->data, chunk->value + SCTP_DATA_HEADER_BYTES, len);
-    struct list_node *behind = rx->fragments.prev;
-    while (behind != &rx->fragments &&
-           sctp_tsn_after(CONTAINER_OF(behind, struct fragment, node)->tsn, fragment->tsn))
-        behind = behind->prev;
-    list_push_front(behind, &fragment->node);
+    struct list_node *before = rx->fragments.prev;
+    while (before != &rx->fragments &&
+           sctp_tsn_after(CONTAINER_OF(before, struct fragment, node)->tsn, fragment->tsn))
+        before = before->prev;
+    list_push_front(before, &fragment->node);
     rx->fragment_count++;
-    rx->held_bytes += sizeof *fragment + len;
+    rx->held_bytes += sizeof(*fragment) + len;
     return fragment;
 }
 
@@ -263,7 +263,7 @@ static bool is_given_up(const struct forward *forward, const struct fragment *fr
 }
 
 /* Of an ordered message that is given up, what is whole is delivered, in the order of the TSNs,
- * which is that of the SSNs; the rest is dropped. Returns what stands behind it. */
+ * which is that of the SSNs; the rest is dropped. Returns what stands after it. */
 static struct fragment *skip(struct sctp_rx *rx, struct fragment *at)
 {
     struct fragment *next = next_of(rx, at);
@@ -353,6 +353,6 @@ struct sctp_message *sctp_rx_take(struct sctp_rx *rx)
     if (!message)
         return NULL;
     list_remove(&message->node);
-    rx->held_bytes -= sizeof *message + message->len;
+    rx->held_bytes -= sizeof(*message) + message->len;
     return message;
 }

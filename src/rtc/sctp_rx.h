@@ -21,7 +21,7 @@ enum {
 struct sctp_rx {
     uint32_t cum_tsn;                      /* all up to it have come */
     uint32_t top_tsn;                      /* the highest that has come */
-    uint64_t has[SCTP_RX_TSN_WINDOW / 64]; /* bit tsn % window, those behind cum_tsn only */
+    uint64_t has[SCTP_RX_TSN_WINDOW / 64]; /* bit tsn % window, those after cum_tsn only */
     struct list_node fragments;            /* by TSN */
     struct list_node ready;                /* whole messages, oldest first */
     unsigned fragment_count;
@@ -31,7 +31,7 @@ struct sctp_rx {
     unsigned duplicate_count;
 };
 
-/* A whole message, its bytes behind it. */
+/* A whole message, its bytes after it. */
 struct sctp_message {
     struct list_node node;
     uint16_t stream;

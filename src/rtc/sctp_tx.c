@@ -28,7 +28,7 @@ struct outgoing {
 
 void sctp_tx_init(struct sctp_tx *tx, uint32_t first_tsn, size_t mtu_bytes)
 {
-    memset(tx, 0, sizeof *tx);
+    memset(tx, 0, sizeof(*tx));
     list_init(&tx->waiting);
     list_init(&tx->flight);
     tx->mtu_bytes = mtu_bytes;
@@ -72,7 +72,7 @@ void sctp_tx_peer(struct sctp_tx *tx, uint32_t window_bytes, bool can_forward)
 static void queue_fragment(struct sctp_tx *tx, const struct sctp_send *how, const uint8_t *data,
                            size_t len, uint8_t flags)
 {
-    struct outgoing *chunk = mem_zalloc(sizeof *chunk + len);
+    struct outgoing *chunk = mem_zalloc(sizeof(*chunk) + len);
     chunk->ppid = how->ppid;
     chunk->message = tx->next_message;
     chunk->stream = how->stream;
@@ -283,7 +283,7 @@ static size_t ack_to(struct sctp_tx *tx, uint32_t cum_tsn, int64_t now_us)
 }
 
 /* Gap blocks rise, as TSNs in flight do: one walk over both. A block that does not rise hides those
- * behind it. */
+ * after it. */
 static size_t ack_gaps(struct sctp_tx *tx, uint32_t cum_tsn, const uint8_t *gaps, unsigned count,
                        uint32_t *out_top, int64_t now_us)
 {
@@ -305,7 +305,7 @@ static size_t ack_gaps(struct sctp_tx *tx, uint32_t cum_tsn, const uint8_t *gaps
 }
 
 /* Three SACKs that skip a fragment mean that it is lost (fast retransmit), and so does one SACK of
- * a fragment three behind it, for a peer that answers bursts with one. The window is cut once in a
+ * a fragment three after it, for a peer that answers bursts with one. The window is cut once in a
  * recovery. */
 static void report_missing(struct sctp_tx *tx, uint32_t top_tsn)
 {

@@ -118,6 +118,6 @@ uint32_t sctp_checksum(const uint8_t *packet, size_t len)
 {
     static const uint8_t zero[4];
     uint32_t crc = crc_bytes(UINT32_MAX, packet, 8);
-    crc = crc_bytes(crc, zero, sizeof zero);
+    crc = crc_bytes(crc, zero, sizeof(zero));
     return ~crc_bytes(crc, packet + SCTP_HEADER_BYTES, len - SCTP_HEADER_BYTES);
 }

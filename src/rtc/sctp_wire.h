@@ -100,7 +100,7 @@ static inline void sctp_put32(uint8_t *at, uint32_t value)
     sctp_put16(at + 2, (uint16_t)value);
 }
 
-/* Serial number arithmetic (RFC 1982): is a behind b? */
+/* Serial number arithmetic (RFC 1982): is a after b? */
 static inline bool sctp_tsn_after(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) > 0;

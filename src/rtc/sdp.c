@@ -15,7 +15,7 @@ enum {
     EXT_ID_MOST = 14 /* the one-byte form of RFC 8285 */
 };
 
-/* What stands behind "name:" of an attribute, NUL-terminated. */
+/* What stands after "name:" of an attribute, NUL-terminated. */
 struct parse {
     struct sdp *sdp;
     struct sdp_section *section; /* NULL: session level */
@@ -69,7 +69,7 @@ static void put_text(char *to, size_t size, const char *from)
     to[len] = 0;
 }
 
-/* Decimal digits up to `most`; *end is behind them. */
+/* Decimal digits up to `most`; *end is after them. */
 static bool read_number(const char *text, uint64_t most, uint64_t *out, const char **out_end)
 {
     uint64_t value = 0;
@@ -114,9 +114,9 @@ static enum err on_fingerprint(struct parse *parse, const char *value)
 {
     static const char hash[] = "sha-256 ";
     struct sdp_transport *transport = transport_of(parse);
-    if (strncasecmp(value, hash, sizeof hash - 1) != 0)
+    if (strncasecmp(value, hash, sizeof(hash) - 1) != 0)
         return OK; /* another hash beside it */
-    value += sizeof hash - 1;
+    value += sizeof(hash) - 1;
     if (strlen(value) != 3 * SDP_FINGERPRINT_BYTES - 1)
         return refuse(parse, "bad fingerprint");
     for (int i = 0; i < SDP_FINGERPRINT_BYTES; i++, value += 3) {
@@ -188,7 +188,7 @@ static enum err on_group(struct parse *parse, const char *value)
 {
     if (parse->section || strncmp(value, "BUNDLE", 6) != 0)
         return OK;
-    if (strlen(value) + 2 > sizeof parse->bundle)
+    if (strlen(value) + 2 > sizeof(parse->bundle))
         return fault_set(parse->fault, ERR_LIMIT, "SDP line %u: BUNDLE group is too long",
                          parse->line);
     size_t len = strlen(value + 6);
@@ -242,7 +242,7 @@ static void take_codec(struct sdp_section *section, int pt, const char *name)
     if (section->kind == SDP_AUDIO && strcasecmp(name, "red/48000/2") == 0)
         section->red_pt = pt;
     if (!is_wanted(section, name) ||
-        !copy_whole(name, 1, section->codec_name, sizeof section->codec_name))
+        !copy_whole(name, 1, section->codec_name, sizeof(section->codec_name)))
         return;
     section->codec_pt = pt;
     section->codec_fmtp[0] = 0;
@@ -309,8 +309,8 @@ static enum err on_ssrc(struct parse *parse, const char *value)
         return refuse(parse, "bad ssrc");
     if (section->ssrc == 0)
         section->ssrc = (uint32_t)ssrc;
-    if (section->ssrc == ssrc && strncmp(value, cname, sizeof cname - 1) == 0)
-        (void)!copy_whole(value + sizeof cname - 1, 1, section->cname, SDP_NAME_SIZE);
+    if (section->ssrc == ssrc && strncmp(value, cname, sizeof(cname) - 1) == 0)
+        (void)!copy_whole(value + sizeof(cname) - 1, 1, section->cname, SDP_NAME_SIZE);
     return OK;
 }
 
@@ -410,13 +410,13 @@ static enum err read_media(struct parse *parse, const char *text)
     struct sdp_section *section = &sdp->sections[sdp->section_count];
     size_t media_len = strcspn(text, " ");
     uint64_t port;
-    if (!copy_word(text, media_len, 1, section->media, sizeof section->media) ||
+    if (!copy_word(text, media_len, 1, section->media, sizeof(section->media)) ||
         text[media_len] != ' ' || !read_number(text + media_len + 1, UINT16_MAX, &port, &text))
         return refuse(parse, "bad m-line");
     text += strcspn(text, " "); /* "/number of ports" */
     const char *protocol = *text ? text + 1 : text;
     size_t protocol_len = strcspn(protocol, " ");
-    if (!copy_word(protocol, protocol_len, 1, section->protocol, sizeof section->protocol) ||
+    if (!copy_word(protocol, protocol_len, 1, section->protocol, sizeof(section->protocol)) ||
         protocol[protocol_len] != ' ' || protocol[protocol_len + 1] == 0)
         return refuse(parse, "bad m-line");
     section->kind = kind_of(section->media);
@@ -474,7 +474,7 @@ enum err sdp_parse(const char *text, size_t len, struct sdp *out, struct fault *
 {
     struct parse parse = {.sdp = out, .fault = fault};
     char line[LINE_MAX_BYTES];
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     if (len > SDP_MAX_BYTES)
         return fault_set(fault, ERR_LIMIT, "SDP of over %d bytes", SDP_MAX_BYTES);
     if (memchr(text, 0, len))
@@ -486,12 +486,12 @@ enum err sdp_parse(const char *text, size_t len, struct sdp *out, struct fault *
         while (line_len > 0 && text[line_len - 1] == '\r')
             line_len--;
         parse.line++;
-        if (line_len >= sizeof line)
+        if (line_len >= sizeof(line))
             return fault_set(fault, ERR_LIMIT, "SDP line %u is too long", parse.line);
         memcpy(line, text, line_len);
         line[line_len] = 0;
         enum err err = line_len == 0 && step == len ? OK : read_line(&parse, line);
-        if (err != OK)
+        if (err)
             return err;
         text += step;
         len -= step;
@@ -531,7 +531,7 @@ static bool is_ours(const struct sdp_section *offered)
 
 void sdp_answer_section(const struct sdp_section *offered, struct sdp_section *out)
 {
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     out->kind = offered->kind;
     out->codec_pt = offered->codec_pt;
     out->red_pt = -1;
@@ -541,13 +541,13 @@ void sdp_answer_section(const struct sdp_section *offered, struct sdp_section *o
     out->is_bundled = !out->is_rejected;
     out->has_rtcp_mux = true;
     out->sctp_port = offered->sctp_port;
-    put_text(out->media, sizeof out->media, offered->media);
-    put_text(out->protocol, sizeof out->protocol, offered->protocol);
-    put_text(out->mid, sizeof out->mid, offered->mid);
-    put_text(out->codec_name, sizeof out->codec_name, offered->codec_name);
+    put_text(out->media, sizeof(out->media), offered->media);
+    put_text(out->protocol, sizeof(out->protocol), offered->protocol);
+    put_text(out->mid, sizeof(out->mid), offered->mid);
+    put_text(out->codec_name, sizeof(out->codec_name), offered->codec_name);
     if (offered->kind != SDP_AUDIO)
         return;
-    put_text(out->codec_fmtp, sizeof out->codec_fmtp, "minptime=10;useinbandfec=1");
+    put_text(out->codec_fmtp, sizeof(out->codec_fmtp), "minptime=10;useinbandfec=1");
     out->ext_mid = offered->ext_mid;
     out->ext_level = offered->ext_level;
 }

@@ -71,7 +71,7 @@ struct sdp {
     unsigned section_count;
     struct sdp_section sections[SDP_SECTIONS];
     unsigned candidate_count; /* all sections', in order; what exceeds the array is skipped */
-    char candidates[SDP_CANDIDATES][SDP_CANDIDATE_SIZE]; /* behind "candidate:" */
+    char candidates[SDP_CANDIDATES][SDP_CANDIDATE_SIZE]; /* after "candidate:" */
     bool has_all_candidates;                             /* a=end-of-candidates */
 };
 

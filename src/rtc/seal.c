@@ -35,7 +35,7 @@ static void start_library(void)
 
 static void set_policy(srtp_policy_t *policy, enum dtls_srtp_profile profile)
 {
-    memset(policy, 0, sizeof *policy);
+    memset(policy, 0, sizeof(*policy));
     if (profile == DTLS_AEAD_AES_128_GCM) {
         srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy->rtp);
         srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy->rtcp);
@@ -53,15 +53,15 @@ enum err seal_new(const struct dtls_keys *keys, struct seal **out)
         return ERR_INTERNAL;
 
     AUTO(seal) seal = mem_new(struct seal);
-    uint8_t key[sizeof keys->local];
+    uint8_t key[sizeof(keys->local)];
     srtp_policy_t policy;
     set_policy(&policy, keys->profile);
     policy.key = key; /* the library copies it */
-    memcpy(key, keys->local, sizeof key);
+    memcpy(key, keys->local, sizeof(key));
     policy.ssrc.type = ssrc_any_outbound;
     if (srtp_create(&seal->out, &policy) != srtp_err_status_ok)
         return ERR_INTERNAL;
-    memcpy(key, keys->remote, sizeof key);
+    memcpy(key, keys->remote, sizeof(key));
     policy.ssrc.type = ssrc_any_inbound;
     if (srtp_create(&seal->in, &policy) != srtp_err_status_ok)
         return ERR_INTERNAL;

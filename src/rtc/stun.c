@@ -85,7 +85,7 @@ static enum err read_error(struct stun_message *message, const uint8_t *value, s
     return OK;
 }
 
-/* The key of XOR-MAPPED-ADDRESS: the magic cookie, and for IPv6 the transaction id behind it. */
+/* The key of XOR-MAPPED-ADDRESS: the magic cookie, and for IPv6 the transaction id after it. */
 static void xor_address(uint8_t *ip, size_t len, const uint8_t *transaction)
 {
     uint8_t key[4 + STUN_TRANSACTION_BYTES];

@@ -21,7 +21,6 @@ enum {
 
 enum stun_type {
     STUN_BINDING_REQUEST = 0x0001,
-    STUN_BINDING_INDICATION = 0x0011,
     STUN_BINDING_SUCCESS = 0x0101,
     STUN_BINDING_ERROR = 0x0111
 };
@@ -51,7 +50,7 @@ struct stun_message { /* pointers are into the datagram */
 };
 
 /* ERR_INVALID: not STUN, a length that does not add up, a malformed attribute that we know, or a
- * wrong fingerprint. Attributes behind MESSAGE-INTEGRITY are ignored but FINGERPRINT. */
+ * wrong fingerprint. Attributes after MESSAGE-INTEGRITY are ignored, except FINGERPRINT. */
 enum err stun_parse(const uint8_t *data, size_t len, struct stun_message *out) MUST_USE;
 /* Was the message sealed with this password? false without MESSAGE-INTEGRITY. */
 bool stun_is_authentic(const struct stun_message *message, const char *password);

@@ -1,7 +1,7 @@
 /* A PostgreSQL server of the test's own: a new cluster in a temporary directory, on a Unix socket there and on a free port of loopback,
  * run by another user than root. */
 import { spawn, execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,28 @@ function asServerUser(argv) {
   return userInfo().uid === 0 ? ['runuser', '-u', 'postgres', '--', ...argv] : argv;
 }
 
+/* A cluster is made once for a machine and copied from then on: each file of tests has a server of its own. */
+function makeCluster(bin, dir, data) {
+  const kept = join(tmpdir(), `earshot-pg-cluster-${statSync(dir).uid}`);
+  const run = (...argv) => {
+    const [command, ...args] = asServerUser(argv);
+    execFileSync(command, args, { stdio: 'ignore' });
+  };
+  const isKept = () => existsSync(join(kept, 'PG_VERSION')) && statSync(kept).uid === statSync(dir).uid;
+  if (isKept()) {
+    run('cp', '-a', kept, data);
+    return;
+  }
+  run(join(bin, 'initdb'), '-D', data, '-U', 'earshot', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N');
+  const copy = join(dir, 'copy');
+  run('cp', '-a', data, copy);
+  try {
+    renameSync(copy, kept);
+  } catch { // another one was quicker
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
 /* given: an empty directory of user postgres (as root) to hold it, which stays. */
 export async function startPostgres(given) {
   const bin = binaries();
@@ -36,8 +58,7 @@ export async function startPostgres(given) {
     chownSync(dir, id('-u'), id('-g'));
   }
   const data = join(dir, 'data');
-  const [initdb, ...initArgs] = asServerUser([join(bin, 'initdb'), '-D', data, '-U', 'earshot', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']);
-  execFileSync(initdb, initArgs, { stdio: 'ignore' });
+  makeCluster(bin, dir, data);
   const server = { dir, port: await freePort(), child: null };
   server.url = `postgresql://earshot@127.0.0.1:${server.port}/postgres`;
   server.start = () => launch(server, bin, data);
@@ -57,7 +78,7 @@ export async function startPostgres(given) {
 async function launch(server, bin, data) {
   const [command, ...args] = asServerUser([join(bin, 'postgres'), '-D', data, '-k', server.dir, '-p', String(server.port),
     '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB',
-    '-c', 'min_wal_size=32MB', '-c', 'max_wal_size=96MB']);
+    '-c', 'min_wal_size=32MB', '-c', 'max_wal_size=96MB', '-c', 'fsync=off']); // processes are killed here, machines are not
   let log = '';
   server.child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   adopt(server.child);

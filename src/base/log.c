@@ -40,22 +40,6 @@ void log_scope(const char *call_id, const char *request_id)
     scope_request = request_id;
 }
 
-char *log_url(const char *url, char out[LOG_URL_SIZE])
-{
-    const char *host = strstr(url, "://");
-    host = host ? host + 3 : url;
-    const char *end = host + strcspn(host, "?#");
-    const char *login = memchr(host, '@', strcspn(host, "/?#"));
-    struct buf text = BUF_INIT(LOG_URL_SIZE - 1);
-    size_t scheme_len = (size_t)(host - url), room = LOG_URL_SIZE - 1;
-    host = login ? login + 1 : host;
-    buf_append(&text, url, MIN(scheme_len, room));
-    buf_append(&text, host, MIN((size_t)(end - host), room - text.len));
-    memcpy(out, text.data ? text.data : "", text.len + 1);
-    buf_clear(&text);
-    return out;
-}
-
 static bool is_bare(const char *text)
 {
     for (const char *c = text; *c; c++) {

@@ -1,6 +1,6 @@
 /* Structured log lines: time, level, event, fields. One line a matter, written by the function that
- * ends it. Never a secret: no key, token, password or URL with a query goes into a field (log_url()
- * cuts those). Thread: any; lines are written whole. */
+ * ends it. Never a secret: no key, token, password or URL with a query goes into a field.
+ * Thread: any; lines are written whole. */
 #pragma once
 
 #include <stdint.h>
@@ -47,10 +47,6 @@ void log_write(enum log_level level, const char *event, const struct log_field *
     log_write(LOG_WARN, event, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
 #define log_error(event, ...)                                                                      \
     log_write(LOG_ERROR, event, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
-
-/* The URL without login, query and fragment, cut to fit; returns out. */
-enum { LOG_URL_SIZE = 256 };
-char *log_url(const char *url, char out[LOG_URL_SIZE]);
 
 /* Ids that every line of this thread carries until they are set again (NULL: none). Set when a
  * callback of a call or a request begins. Borrowed: they must outlive the scope. */

@@ -13,7 +13,8 @@ static const struct field progress_rows[] = {
             .about = "For which a language model has written cards."),
     ROW_INT(struct document_progress, sections, "sections", .about = "0: none writes any."),
 };
-FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress", progress_rows);
+static FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress",
+                   progress_rows);
 
 static const struct field document_rows[] = {
     ROW_TEXT(struct document, id, "id", .column = "id", .flags = FIELD_READ_ONLY,

@@ -25,7 +25,6 @@ struct document_progress {
     int64_t pages_done, pages;       /* pages 0: not known */
     int64_t sections_done, sections; /* for which a model has written cards; 0: none writes */
 };
-extern const struct field_table document_progress_table;
 
 struct document {
     const char *id, *user_id, *name;

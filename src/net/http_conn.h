@@ -125,7 +125,6 @@ bool conn_move(struct http_conn *conn, enum conn_event event) MUST_USE;
 void conn_drop_body(struct http_conn *conn); /* of a body under way: the handler is told */
 void pace_begin(struct http_conn *conn);
 void pace_moved(struct http_conn *conn, size_t bytes);
-void pace_look(struct http_conn *conn); /* at the reader, before more is written for it */
 
 /* http_conn_read.c: each returns false when it needs more bytes, or the connection's state has
  * changed.

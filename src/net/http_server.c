@@ -177,7 +177,8 @@ void conn_set_timer(struct http_conn *conn)
     }
 }
 
-void pace_look(struct http_conn *conn)
+/* At the reader, before more is written for it. */
+static void pace_look(struct http_conn *conn)
 {
     size_t backlog = stream_backlog(conn->stream);
     if (backlog < conn->backlog_seen)

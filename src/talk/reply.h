@@ -143,4 +143,3 @@ int64_t reply_deadline_us(const struct reply *reply, int64_t quiet_us);
 void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us);
 void reply_clear_calls(struct reply *reply);
 bool reply_may_use_tools(const struct reply *reply); /* for the answer that is asked for */
-bool reply_has_all_results(const struct reply *reply);

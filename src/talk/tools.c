@@ -35,7 +35,7 @@ bool reply_may_use_tools(const struct reply *reply)
     return !reply->is_greeting && reply->steps < REPLY_STEPS_MOST;
 }
 
-bool reply_has_all_results(const struct reply *reply)
+static bool reply_has_all_results(const struct reply *reply)
 {
     for (size_t i = 0; i < reply->call_count; i++)
         if (!reply->calls[i].result)

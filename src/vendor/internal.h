@@ -25,7 +25,6 @@ struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loo
 /* The lane of this loop to an engine; limits: of the node. Thread: the loop's. */
 struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, const char *engine,
                          const struct lane_limits *limits);
-bool vendor_has_voice(const struct vendor *vendor); /* earshot-voice is there */
 
 /* Writes asterisks over a secret wherever the text holds it, for logs. secret: NULL, or of less
  * than four characters, is none. */

@@ -148,8 +148,8 @@ static void copy_wishes(struct listen *listen, const struct stt_config *config)
     listen->term_count = terms_find(config->vocabulary, listen->arena, listen->terms, TERMS_MOST);
 }
 
-struct stt *listen_open(const struct engine *engine, struct loop *loop,
-                        const struct stt_config *config, stt_event_fn *on_event, void *arg)
+static struct stt *listen_open(const struct engine *engine, struct loop *loop,
+                               const struct stt_config *config, stt_event_fn *on_event, void *arg)
 {
     struct listen *listen = mem_new(struct listen);
     listen->base.ops = engine->ops.stt;
@@ -166,7 +166,7 @@ struct stt *listen_open(const struct engine *engine, struct loop *loop,
     return &listen->base;
 }
 
-void listen_push(struct stt *base, const int16_t *samples, size_t count)
+static void listen_push(struct stt *base, const int16_t *samples, size_t count)
 {
     struct listen *listen = (struct listen *)base;
     if (listen->is_ended)
@@ -181,7 +181,7 @@ void listen_push(struct stt *base, const int16_t *samples, size_t count)
         vendor_socket_text(listen->socket, text.data);
 }
 
-void listen_flush(struct stt *base, uint32_t gen)
+static void listen_flush(struct stt *base, uint32_t gen)
 {
     struct listen *listen = (struct listen *)base;
     if (listen->is_ended)
@@ -210,7 +210,7 @@ static void free_listen(void *arg)
     mem_free(listen);
 }
 
-void listen_close(struct stt *base)
+static void listen_close(struct stt *base)
 {
     struct listen *listen = (struct listen *)base;
     listen->is_closed = true;

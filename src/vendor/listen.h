@@ -77,12 +77,6 @@ struct listen {
     bool is_closed, is_ended;
 };
 
-struct stt *listen_open(const struct engine *engine, struct loop *loop,
-                        const struct stt_config *config, stt_event_fn *on_event, void *arg);
-void listen_push(struct stt *base, const int16_t *samples, size_t count);
-void listen_flush(struct stt *base, uint32_t gen);
-void listen_close(struct stt *base);
-
 /* For an adapter's configure(): false: the section lacks what is needed. */
 bool listen_configure(void *env, const struct config *config, const struct engine_info *info,
                       const struct listen_dialect *dialect, void **out_state);

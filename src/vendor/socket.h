@@ -24,7 +24,7 @@ struct socket_code {
     enum engine_error error;
 };
 
-enum { SOCKET_HEADERS_MOST = 4, SOCKET_CODES_MOST = 6 };
+enum { SOCKET_HEADERS_MOST = 4 };
 
 struct socket_plan {
     const char *url;                                  /* ws, wss, http or https; copied */

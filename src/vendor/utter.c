@@ -187,8 +187,8 @@ static void close_utter(void *wire)
     loop_defer(utter->speaker->loop, mem_free, utter);
 }
 
-struct tts *utter_open(const struct engine *engine, struct loop *loop,
-                       const struct tts_config *config, tts_event_fn *on_event, void *arg)
+static struct tts *utter_open(const struct engine *engine, struct loop *loop,
+                              const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
     static const struct speaker_wire wire = {
         .open = open_utter, .say = say, .stop = stop, .close = close_utter};

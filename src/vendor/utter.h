@@ -41,8 +41,6 @@ struct utter_engine {
     char *authorization;
 };
 
-struct tts *utter_open(const struct engine *engine, struct loop *loop,
-                       const struct tts_config *config, tts_event_fn *on_event, void *arg);
 bool utter_configure(void *env, const struct config *config, const struct engine_info *info,
                      const struct utter_dialect *dialect, void **out_state);
 void utter_unconfigure(void *state);

@@ -108,7 +108,7 @@ struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, 
     return lane;
 }
 
-bool vendor_has_voice(const struct vendor *vendor)
+static bool vendor_has_voice(const struct vendor *vendor)
 {
     return vendor->voice_path != NULL;
 }

@@ -8,7 +8,7 @@
 
 enum { DEPTH_MOST = 64 };
 
-const char *vendor_error_sentence(const struct js *tree)
+static const char *vendor_error_sentence(const struct js *tree)
 {
     static const char *const names[] = {"message", "error", "detail", "error_message"};
     const struct js *error = js_get(tree, "error");

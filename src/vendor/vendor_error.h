@@ -10,8 +10,6 @@ struct js;
 
 enum engine_error vendor_error_of_status(int status); /* of HTTP */
 
-/* The sentence in an error's JSON, borrowed from the tree; NULL: it holds none. */
-const char *vendor_error_sentence(const struct js *tree);
 /* The class by type and code of an error that came without an HTTP status. */
 enum engine_error vendor_error_kind(const struct js *tree);
 /* Both, for the body of an answer; status 0: it came inside a stream. out_message: "HTTP 401: bad

@@ -50,16 +50,3 @@ TEST(log_takes_no_fields)
     log_error("alone");
     CHECK_TEXT(logged(), "time=2026-11-20T15:45:27.123Z level=error event=alone\n");
 }
-
-TEST(log_url_hides_secrets)
-{
-    char out[LOG_URL_SIZE];
-    CHECK_TEXT(log_url("https://user:pass@example.com/a?token=x#y", out), "https://example.com/a");
-    CHECK_TEXT(log_url("http://example.com", out), "http://example.com");
-    CHECK_TEXT(log_url("http://example.com/p@q", out), "http://example.com/p@q");
-    CHECK_TEXT(log_url("", out), "");
-    char long_url[1000];
-    memset(long_url, 'a', sizeof long_url - 1);
-    long_url[999] = '\0';
-    CHECK_INT(strlen(log_url(long_url, out)), LOG_URL_SIZE - 1);
-}

@@ -2,23 +2,37 @@
  * Thread: the loop's, except for the jobs. */
 #include "know/know.h"
 
+#include <stdatomic.h>
+
+#include "base/clock.h"
 #include "base/mem.h"
+#include "know/indexing.h"
+#include "know/internal.h"
 #include "know/reading.h"
 #include "know/search.h"
 #include "know/terms.h"
 #include "store/document.h"
 #include "store/store.h"
 #include "store/word_index.h"
-#include <stdatomic.h>
+
+enum {
+    CATCH_UP_US = 1000000 /* that a search waits for its own documents; the background goes on */
+};
 
 struct know {
     struct store *store;
     struct word_index *index;
     struct reading *reading;
+    struct indexing *indexing;
     _Atomic unsigned users; /* any thread: know_open(), and each job under way */
 };
 
-static void release(struct know *know)
+void know_hold(struct know *know)
+{
+    atomic_fetch_add(&know->users, 1);
+}
+
+void know_release(struct know *know)
 {
     if (atomic_fetch_sub(&know->users, 1) > 1)
         return;
@@ -28,28 +42,46 @@ static void release(struct know *know)
 
 /* --- searching --- */
 
+/* Those that were removed, or are read anew, since the index has seen them drop out. */
 static enum err name_documents(struct tx *tx, struct hit_list *hits)
 {
+    size_t kept = 0;
     for (size_t i = 0; i < hits->count; i++) {
-        enum err err =
-            store_document_name(tx, hits->items[i].document_id, &hits->items[i].document);
+        struct hit *hit = &hits->items[i];
+        enum err err = store_document_name(tx, hit->document_id, &hit->document);
         if (err && err != ERR_NOT_FOUND)
             return err;
+        if (!err)
+            hits->items[kept++] = *hit;
     }
+    hits->count = kept;
     return OK;
+}
+
+static enum err search_once(struct know *know, struct tx *tx, const struct know_question *asked,
+                            unsigned limit, struct hit_list *out)
+{
+    *out = (struct hit_list){0};
+    int64_t until_us = clock_now_us() + CATCH_UP_US;
+    enum err err = word_index_catch_up(know->index, tx, asked->document_ids, until_us);
+    if (err)
+        return err;
+    AUTO(word_scope) scope = word_scope_open(know->index, asked->document_ids, tx->arena);
+    return scope ? search_scope(scope, asked->query, limit, tx->arena, out) : ERR_IO;
 }
 
 enum err know_search(struct know *know, struct tx *tx, const struct text_list *document_ids,
                      const char *query, unsigned limit, struct hit_list *out)
 {
-    *out = (struct hit_list){0};
-    enum err err = word_index_catch_up(know->index, tx, document_ids);
-    if (err)
-        return err;
-    AUTO(word_scope) scope = word_scope_open(know->index, document_ids, tx->arena);
-    if (!scope)
-        return ERR_IO;
-    err = search_scope(scope, query, MIN(limit, (unsigned)KNOW_HITS_MAX), tx->arena, out);
+    const struct know_question asked = {.document_ids = document_ids, .query = query};
+    limit = MIN(limit, (unsigned)KNOW_HITS_MAX);
+    enum err err = search_once(know, tx, &asked, limit, out);
+    if (err && !tx->fault.err) { /* the index's fault: it is made anew, as far as is asked */
+        word_index_drop(know->index, "it could not be read");
+        err = search_once(know, tx, &asked, limit, out);
+        if (err && !tx->fault.err)
+            return fault_set(&tx->fault, ERR_IO, "the search index cannot be made");
+    }
     return err ? err : name_documents(tx, out);
 }
 
@@ -85,7 +117,7 @@ static void ask_done(void *arg, enum err err)
     question->fn(question->arg, err, err ? &none : &question->hits);
     struct know *know = question->know;
     question_free(question);
-    release(know);
+    know_release(know);
 }
 
 enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,
@@ -98,12 +130,12 @@ enum err know_ask(struct know *know, const struct know_question *asked, struct l
     question->ids.items = mem_new_n(const char *, document_ids->count + 1);
     for (size_t i = 0; i < document_ids->count; i++)
         question->ids.items[question->ids.count++] = mem_strdup(document_ids->items[i]);
-    atomic_fetch_add(&know->users, 1);
+    know_hold(know);
     struct store_line line = {.key = asked->workspace_id, .mode = STORE_READ};
     enum err err = store_job_for(know->store, line, ask_job, question, loop, ask_done);
     if (err) {
         question_free(question);
-        release(know);
+        know_release(know);
     }
     return err;
 }
@@ -113,14 +145,21 @@ enum err know_open(const struct know_config *config, struct know **out, struct f
     struct know *know = mem_new(struct know);
     know->store = config->store;
     atomic_store(&know->users, 1);
-    enum err err = word_index_open(config->store, know_terms, TERMS_VERSION, &know->index, fault);
+    static const struct word_index_terms terms = {know_words, know_keys, TERMS_VERSION};
+    enum err err = word_index_open(config->store, &terms, &know->index, fault);
     if (err) {
         mem_free(know);
         return err;
     }
     know->reading = reading_open(config);
+    know->indexing = indexing_open(know, config);
     *out = know;
     return OK;
+}
+
+struct word_index *know_index(struct know *know)
+{
+    return know->index;
 }
 
 void know_close(struct know *know)
@@ -128,5 +167,6 @@ void know_close(struct know *know)
     if (!know)
         return;
     reading_close(know->reading);
-    release(know);
+    indexing_close(know->indexing);
+    know_release(know);
 }

@@ -31,28 +31,54 @@ static const struct {
            "bisa adalah kapan "},
     {"mr", " आहे आहेत आणि हे ते ती तो या चा ची चे च्या मी तुम्ही काय कसे कुठे कधी नाही होते मला "},
     {"te", " ఎప్పుడు ఎక్కడ ఎలా ఏమి ఎంత ఎవరు ఏ మీ మీరు నేను నా ఉంది ఉన్నాయి ఉంటారు ఉంటుంది మరియు ఈ ఆ ఒక "},
-    {"ta",
-     " எப்போது எங்கே எப்படி என்ன எவ்வளவு யார் நான் என் நீங்கள் உங்கள் இருக்கிறது உள்ளது உள்ளதா மற்றும் இந்த அந்த ஒரு "},
+    {"ta", " எப்போது எங்கே எங்கு எப்படி என்ன எவ்வளவு எவளவு எத்தனை யார் நான் என் எங்க எங்கள் நாங்கள் நாங்களே நீங்கள் "
+           "நீங்களே உங்கள் உங்க "
+           "இருக்கிறது உள்ளது உள்ளதா உண்டு உண்டா மற்றும் இந்த அந்த ஒரு அது இது என்று என்றால் பிறகு முன் முன்பு "
+           "வரை முதல் போது ஆக அல்லது "
+           "இல்லை கூட தான் மட்டும் போன்ற வேறு "},
     {"kn", " ಯಾವಾಗ ಎಲ್ಲಿ ಹೇಗೆ ಏನು ಎಷ್ಟು ಯಾರು ನಾನು ನನ್ನ ನೀವು ನಿಮ್ಮ ಇದೆ ಮತ್ತು ಈ ಆ ಒಂದು "},
     {"ml", " എപ്പോൾ എവിടെ എങ്ങനെ എന്ത് എത്ര ആരാണ് ഞാൻ എന്റെ നിങ്ങൾ നിങ്ങളുടെ ആണ് ഉണ്ട് ഉണ്ടോ ഒരു ഈ ആ "},
-    {"bn", " কখন কোথায় কীভাবে কি কী কত কে আমি আমার আপনি আপনার আছে হয় এবং এই সেই একটি "},
+    {"bn", " কখন কোথায় কীভাবে কি কী কত কতো কটা কটায় কবে কে কোন আমি আমার আমরা আমাদের আপনি আপনার "
+           "আপনারা আপনাদের আছে নেই নয় হয় হলে "
+           "এবং আর ও এই সেই এখন একটি একটা থেকে পর্যন্ত জন্য দিয়ে না তো তার তারপর অথবা আগে পরে আজ সব "},
     {"gu", " ક્યારે ક્યાં કેવી રીતે શું કેટલું કેટલા કોણ હું મારું તમે તમારું છે અને આ તે એક "},
     {"pa", " ਕਦੋਂ ਕਿੱਥੇ ਕਿਵੇਂ ਕੀ ਕਿੰਨਾ ਕੌਣ ਮੈਂ ਮੇਰਾ ਤੁਸੀਂ ਤੁਹਾਡਾ ਹੈ ਹਨ ਅਤੇ ਇਹ ਉਹ ਇੱਕ ਦਾ ਦੀ ਦੇ "},
     {"or", " କେବେ କେଉଁଠି କିପରି କଣ କେତେ କିଏ ମୁଁ ମୋର ଆପଣ ଅଛି ଏବଂ ଏହି "},
     {"ru", " и в не на с по что как где когда сколько это я вы у есть ли мне можно из за до от "},
 };
-static const char *const latin[] = {"en", "es", "fr", "de", "it", "pt", "nl", "pl", "tr", "id"};
+/* Hindi, Tamil and Bengali in Latin letters. */
+static const char latin_of_india[] = " hai hain he ho ka ki ke ko kya kab kaise kitna kitne kitni "
+                                     "kitnaa kahan kaha kaun kaunsa konsa "
+                                     "mein main mai me se par pe tak aur ya to bhi nahi nahin na "
+                                     "hum aap aapka aapke aapki tum mujhe "
+                                     "mujhko mera meri mere apna apni apne ye yeh woh wo us is hi "
+                                     "ab kal aaj jo agar lekin phir tha thi "
+                                     "the hu hoon hun raha rahi rahe log kuch koi kisi sab saath "
+                                     "liye bina evvalavu enna eppadi engal "
+                                     "neenga naan la ethanai oru koto ki ache kemon ami apni er "
+                                     "kotokkhon porjonto ekhane dije theke "
+                                     "kar kijiye dijiye karein lein kahin ek ";
+
+static const char *const latin[] = {
+    "en", LANGUAGE_LATIN_OF_INDIA, "es", "fr", "de", "it", "pt", "nl", "pl", "tr", "id"};
 static const char *const devanagari[] = {"hi", "mr"};
+
+static bool is_among(const char *words, const char *folded)
+{
+    char spaced[WORD_MAX_BYTES + 2];
+    snprintf(spaced, sizeof(spaced), " %s ", folded);
+    return strstr(words, spaced) != NULL;
+}
 
 bool language_is_small_word(const char *folded, const char *iso)
 {
+    if (strcmp(iso, LANGUAGE_LATIN_OF_INDIA) == 0)
+        return is_among(latin_of_india, folded);
     if (word_is_stop(folded, iso))
         return true;
-    char spaced[WORD_MAX_BYTES + 2];
-    snprintf(spaced, sizeof(spaced), " %s ", folded);
     for (size_t i = 0; i < ARRAY_LEN(small_words); i++)
         if (strcmp(small_words[i].iso, iso) == 0)
-            return strstr(small_words[i].words, spaced) != NULL;
+            return is_among(small_words[i].words, folded);
     return false;
 }
 

@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
-/* The ISO code of the language that a text is most likely in; "" without letters. */
+/* Hindi, Tamil or Bengali written in Latin letters. */
+#define LANGUAGE_LATIN_OF_INDIA "hi-latn"
+
+/* The ISO code of the language that a text is most likely in; "" without letters, or
+ * LANGUAGE_LATIN_OF_INDIA. */
 const char *language_guess(const char *text);
 /* An article, a pronoun, a question word: in no question what is asked about. folded: text/words.h.
  */

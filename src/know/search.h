@@ -1,7 +1,13 @@
-/* Ranking: which passages answer a question, and how surely. Each word that is asked about weighs
- * by how rare it is in the documents; a passage has it as it stands (1), as another word for the
- * same thing, or as a similar one. similarity is the share of the weights that a passage has, so
- * that it can be compared between questions. Thread: a store thread. */
+/* Ranking: which passages answer a question, and how surely.
+ *
+ *   words asked about --find--> words of the vocabulary: the same, alike in sound, of one group
+ *                     --> passages that have most of them --weigh--> signs --> similarity
+ *
+ * similarity is how likely a passage answers, reckoned from signs such as the share of the asked
+ * words (by how rare they are in the documents) that it has, whether the decisive one is among
+ * them, how near they stand, and whether it holds the kind of answer that is asked for (a price, a
+ * time). The weights of the signs are learned (tests/knowledge), so it compares between questions.
+ * Thread: a store thread. */
 #pragma once
 
 #include "base/arena.h"

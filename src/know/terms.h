@@ -1,32 +1,50 @@
-/* From words to what the index holds: the stem, the word as it stands where that differs, and the
- * word's n-grams, which find inflected words of languages without a stemmer and misheard ones.
- * and a term for each concept (know/concepts.h) that it speaks of. N-grams begin with U+E000 and
- * concepts with U+E002 (private use; the index takes them for letters), so that they never meet a
- * word. Thread: any. */
+/* From texts to what the index holds: a passage's words in their order, numbers among them by value
+ * ("#250", whether in digits or in words) and signs of money ("\u00A4"); and for each word of the
+ * vocabulary the keys by which a search finds it from another form:
+ *
+ *   ~stem     another inflection (Snowball where it knows the language)
+ *   =sounds   another spelling or script, a typing error, a misheard word (text/sound.h)
+ *   @group    another word for the same thing (know/concepts.h)
+ *
+ * Thread: any. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "store/word_index.h"
 
 struct passage;
 
 enum {
-    TERMS_VERSION = 1, /* of what know_terms() gives: another one makes the indexes anew */
-    GRAM_CHARS = 3,
-    GRAM_BYTES = 4 * GRAM_CHARS + 4, /* U+E000, three characters, NUL */
-    GRAMS_MAX = 48,                  /* of one word */
-    CONCEPT_BYTES = 8,
+    TERMS_VERSION = 2, /* of what these give: another one makes the indexes anew */
+    TERM_BYTES = 160,
 };
 
-/* Of a passage, for the index (store/word_index.h). */
-void know_terms(const struct passage *passage, struct buf *out);
+/* A word of a text. folded and stem in the arena. */
+struct term {
+    const char *folded, *stem;
+    bool is_number;    /* folded: "#" and its value */
+    bool is_spelled;   /* a word of the number that comes after it */
+    const char *place; /* in the text */
+};
 
-/* The n-grams of one folded word with its ends marked (^ and $ become U+E001): "^bo boo ook ok$".
- * None for a word of fewer than four characters. Returns how many. */
-size_t terms_grams(const char *folded, char out[GRAMS_MAX][GRAM_BYTES]);
-void terms_concept(unsigned concept, char out[CONCEPT_BYTES]);
-bool terms_is_word(const char *term); /* neither n-gram nor concept */
-/* How alike two words are, by their n-grams: 0 to 1 (Dice). */
-double terms_likeness(const char *a, const char *b);
+struct term_list {
+    struct term *items;
+    size_t count;
+};
+
+/* iso: as language_guess() says. */
+void terms_of(const char *text, const char *iso, struct arena *arena, struct term_list *out);
+
+/* For the index (store/word_index.h). */
+void know_words(const struct passage *passage, struct arena *arena, struct word_list *out);
+void know_keys(const char *word, const char *iso, struct buf *out);
+
+/* Keys of a stem and of a concept. */
+void terms_stem_key(const char *stem, char out[TERM_BYTES]);
+void terms_concept_key(unsigned char concept, char out[TERM_BYTES]);
+/* Keys of a sound; returns how many. */
+size_t terms_sound_keys(const char *sound, char (*out)[TERM_BYTES], size_t most);

@@ -203,10 +203,27 @@ enum err store_document_keep_known(struct tx *tx, const char *workspace_id, stru
 
 enum err store_document_name(struct tx *tx, const char *id, const char **out)
 {
-    AUTO(cursor) row = QUERY(tx, "SELECT name FROM documents WHERE id = ?", TEXT(id));
+    AUTO(cursor)
+    row = QUERY(tx, "SELECT name FROM documents WHERE id = ? AND status = 'ready'", TEXT(id));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = cursor_text(row, 0);
+    return OK;
+}
+
+enum err store_document_title(struct tx *tx, const char *id, const char **out)
+{
+    *out = "";
+    AUTO(cursor) row = QUERY(tx, "SELECT name, topics FROM documents WHERE id = ?", TEXT(id));
+    if (!cursor_next(row))
+        return tx_result(tx);
+    const char *text = cursor_text(row, 1);
+    struct js *topics = NULL;
+    if (js_parse(text, strlen(text), 2, &topics, NULL))
+        topics = NULL;
+    *out = arena_printf(tx->arena, "%s %s", cursor_text(row, 0),
+                        js_count(topics) ? js_text_or(js_at(topics, 0), "") : "");
+    js_free(topics);
     return OK;
 }
 

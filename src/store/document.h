@@ -54,8 +54,10 @@ enum err store_document_remove(struct tx *tx, const char *workspace_id, const ch
 /* Reads it again: processing. ERR_CONFLICT: it is processing. ERR_BUSY: 200 wait. */
 enum err store_document_retry(struct tx *tx, const char *workspace_id, const char *id,
                               struct document *out) MUST_USE;
-/* Its name, in the job's arena; *out is left as it is when there is none. */
+/* The name of one that is ready, in the job's arena. ERR_NOT_FOUND. */
 enum err store_document_name(struct tx *tx, const char *id, const char **out) MUST_USE;
+/* What it says it is: its name and its first heading, in the job's arena; "" when there is none. */
+enum err store_document_title(struct tx *tx, const char *id, const char **out) MUST_USE;
 /* The file or text as it was added, by pieces of at most DOCUMENT_PIECE_BYTES (those of earlier
  * versions are longer), from 0 on, in the job's arena. ERR_NOT_FOUND: there is none after the one
  * before. */

@@ -138,6 +138,11 @@ const char *cursor_peek(struct cursor *cursor, unsigned column, size_t *out_len)
     return cursor->tx->db->ops->text(cursor->rows, column, out_len);
 }
 
+const void *cursor_peek_blob(struct cursor *cursor, unsigned column, size_t *out_len)
+{
+    return cursor->tx->db->ops->blob(cursor->rows, column, out_len);
+}
+
 const char *cursor_text(struct cursor *cursor, unsigned column)
 {
     size_t len;

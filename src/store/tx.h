@@ -61,6 +61,7 @@ enum err cursor_word(struct cursor *cursor, unsigned column, const char *const *
 const void *cursor_blob(struct cursor *cursor, unsigned column, size_t *out_len);
 /* Borrowed until the next row. */
 const char *cursor_peek(struct cursor *cursor, unsigned column, size_t *out_len);
+const void *cursor_peek_blob(struct cursor *cursor, unsigned column, size_t *out_len);
 
 bool tx_has_failed(const struct tx *tx);
 /* What a function answers that found nothing: ERR_IO when a fault is why, else ERR_NOT_FOUND. */

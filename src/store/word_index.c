@@ -1,455 +1,186 @@
-/* See word_index.h. A row's number is its document's number and its position, so that the rows of
- * a document are a range, and a search in few documents touches only theirs. Catching up is one
- * thread's business at a time; readers see the file's last commit. Thread: any. */
+/* Catching up: which documents have changed since the index has seen them. A search brings its own
+ * documents up to date, the background the rest, in the order of their changes. Thread: any. */
 #include "store/word_index.h"
 
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
-#include "base/mem.h"
+#include "base/clock.h"
+#include "base/map.h"
 #include "model/field.h"
-#include "store/document.h"
-#include "store/internal.h"
+#include "store/word_file.h"
 
-enum {
-    READERS_MAX = 16,
-    POSITION_BITS = 20,  /* more passages than 2,000,000 characters can give */
-    RANGES_MAX = 16,     /* documents looked through one by one; more: all rows, sifted */
-    SIFTED_MAX = 200000, /* rows of one term in the whole index */
-    LANGUAGES_MAX = 4,
-    TERMS_MAX_BYTES = 1024 * 1024,
-    FORMAT = 1, /* of the tables below */
+enum { CHANGES_AT_ONCE = 20 };
+
+struct change {
+    const char *document_id, *workspace_id; /* workspace "": the document was removed */
+    int64_t revision;
+};
+struct change_list {
+    struct change *items;
+    size_t count;
 };
 
-static const char tables[] =
-    "CREATE TABLE IF NOT EXISTS about (mark TEXT NOT NULL, revision INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-    " passages INTEGER NOT NULL, languages TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS texts (row INTEGER PRIMARY KEY, text TEXT NOT NULL,"
-    " question TEXT NOT NULL);"
-    "CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(terms, tokenize ="
-    " \"unicode61 remove_diacritics 0 categories 'L* N* Co Mc Mn'\")";
-
-struct word_index {
-    struct store *store;
-    word_index_terms_fn *terms;
-    int version;
-    char *path;
-    struct db *_Atomic readers[READERS_MAX];
-    _Atomic int64_t revision; /* that the file has seen */
-
-    pthread_mutex_t mutex; /* for catching up */
-    struct db *writer;     /* NULL: to be opened */
-};
-
-struct word_scope {
-    struct word_index *index;
-    struct tx tx; /* on a reader's connection, without a transaction */
-    int64_t *numbers;
-    size_t numbers_count;
-    size_t passages;
-    struct text_list languages;
-};
-
-/* --- the file --- */
-
-void word_index_close(struct word_index *index)
+static pthread_mutex_t *claim_of(struct word_index *index, const char *document_id)
 {
-    if (!index)
-        return;
-    for (int i = 0; i < READERS_MAX; i++)
-        db_close(index->readers[i]);
-    db_close(index->writer);
-    pthread_mutex_destroy(&index->mutex);
-    mem_free(index->path);
-    mem_free(index);
+    uint32_t hash = 2166136261U;
+    for (const char *at = document_id; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619U;
+    return &index->claims[hash % ARRAY_LEN(index->claims)];
 }
 
-static void remove_file(struct word_index *index)
+/* A document's revision in the file; -1: it is not there. ERR_IO: the file cannot be read. */
+static enum err revision_in_file(struct word_index *index, struct tx *tx, const char *document_id,
+                                 int64_t *out)
 {
-    db_close(index->writer);
-    index->writer = NULL;
-    for (int i = 0; i < READERS_MAX; i++)
-        db_close(atomic_exchange(&index->readers[i], NULL));
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        AUTO_MEM char *path = mem_printf("%s%s", index->path, endings[i]);
-        unlink(path);
-    }
-}
-
-enum err word_index_open(struct store *store, word_index_terms_fn *terms, int version,
-                         struct word_index **out, struct fault *fault)
-{
-    struct word_index *index = mem_new(struct word_index);
-    index->store = store;
-    index->terms = terms;
-    index->version = version;
-    index->path = mem_printf("%s/index.db", store->data_dir);
-    pthread_mutex_init(&index->mutex, NULL);
-    atomic_store(&index->revision, -1);
-    enum err err = db_sqlite_open(index->path, DB_FAST, &index->writer, fault);
-    if (err) { /* damaged: it can be made anew */
-        remove_file(index);
-        err = db_sqlite_open(index->path, DB_FAST, &index->writer, fault);
-    }
-    if (err) {
-        word_index_close(index);
+    struct word_reader reader = word_reader_take(index);
+    if (!reader.db)
         return ERR_IO;
-    }
-    *out = index;
-    return OK;
+    struct tx file = {.arena = tx->arena, .db = reader.db};
+    *out = QUERY_NUMBER(&file, -1, "SELECT revision FROM documents WHERE id = ? AND state = ?",
+                        TEXT(document_id), NUMBER(WORD_WHOLE));
+    word_reader_give(index, reader);
+    return file.fault.err ? ERR_IO : OK;
 }
 
-/* --- catching up --- */
-
-/* What the file must have been made from: this database (its sealed mark is random), this format,
- * these terms. */
-static const char *mark_of(struct word_index *index, struct tx *tx)
+/* One at a time for each document; whoever comes second finds it done. */
+static enum err apply(struct word_index *index, struct tx *tx, const struct change *change)
 {
-    AUTO(cursor) row = QUERY(tx, "SELECT value FROM meta WHERE name = 'master_key'");
-    return arena_printf(tx->arena, "%d.%d.%s", FORMAT, index->version,
-                        cursor_next(row) ? cursor_text(row, 0) : "");
-}
-
-/* The file's revision; -1: it is new, or not made from this. */
-static int64_t revision_of(struct tx *file, const char *mark)
-{
-    return QUERY_NUMBER(file, -1, "SELECT revision FROM about WHERE mark = ?", TEXT(mark));
-}
-
-static void empty_file(struct tx *file, const char *mark)
-{
-    EXEC(file, "DELETE FROM documents");
-    EXEC(file, "DELETE FROM texts");
-    EXEC(file, "DELETE FROM passages");
-    EXEC(file, "DELETE FROM about");
-    EXEC(file, "INSERT INTO about (mark, revision) VALUES (?, 0)", TEXT(mark));
-}
-
-static void forget_document(struct tx *file, const char *id)
-{
-    int64_t number = QUERY_NUMBER(file, -1, "SELECT number FROM documents WHERE id = ?", TEXT(id));
-    if (number < 0)
-        return;
-    int64_t first = number << POSITION_BITS, last = first | ((1 << POSITION_BITS) - 1);
-    EXEC(file, "DELETE FROM passages WHERE rowid BETWEEN ? AND ?", NUMBER(first), NUMBER(last));
-    EXEC(file, "DELETE FROM texts WHERE row BETWEEN ? AND ?", NUMBER(first), NUMBER(last));
-    EXEC(file, "DELETE FROM documents WHERE number = ?", NUMBER(number));
-}
-
-static void add_passage(struct word_index *index, struct tx *file, int64_t row,
-                        const struct passage *passage)
-{
-    AUTO_BUF terms = BUF_INIT(TERMS_MAX_BYTES);
-    index->terms(passage, &terms);
-    EXEC(file, "INSERT INTO passages (rowid, terms) VALUES (?, ?)", NUMBER(row),
-         TEXT(terms.data ? terms.data : ""));
-    EXEC(file, "INSERT INTO texts (row, text, question) VALUES (?, ?, ?)", NUMBER(row),
-         TEXT(passage->text), TEXT(passage->question ? passage->question : ""));
-}
-
-static const char *languages_of(struct arena *arena, const struct passage *passages, size_t n)
-{
-    const char *list = "";
-    for (size_t i = 0; i < n; i++)
-        if (*passages[i].language && !strstr(list, passages[i].language))
-            list = arena_printf(arena, "%s%s ", list, passages[i].language);
-    return list;
-}
-
-static enum err add_document(struct word_index *index, struct tx *tx, struct tx *file,
-                             const char *id)
-{
-    struct passage *passages;
-    size_t n;
-    enum err err = store_document_passages(tx, id, &passages, &n);
-    if (err || n == 0)
-        return err;
-    int64_t number =
-        QUERY_NUMBER(file, 0,
-                     "INSERT INTO documents (id, passages, languages)"
-                     " VALUES (?, ?, ?) RETURNING number",
-                     TEXT(id), NUMBER((int64_t)n), TEXT(languages_of(tx->arena, passages, n)));
-    for (size_t i = 0; i < n; i++)
-        add_passage(index, file, (number << POSITION_BITS) + (int64_t)i, &passages[i]);
-    return OK;
-}
-
-static enum err apply_changes(struct word_index *index, struct tx *tx, struct tx *file)
-{
-    const char *mark = mark_of(index, tx);
-    int64_t seen = revision_of(file, mark);
-    if (seen < 0) {
-        empty_file(file, mark);
-        seen = 0;
-    }
-    AUTO(cursor) change = QUERY(tx,
-                                "SELECT document_id, revision FROM document_changes"
-                                " WHERE revision > ? ORDER BY revision",
-                                NUMBER(seen));
-    while (cursor_next(change)) {
-        const char *id = cursor_text(change, 0);
-        seen = cursor_number(change, 1);
-        forget_document(file, id);
-        enum err err = add_document(index, tx, file, id);
-        if (err)
-            return err;
-    }
-    EXEC(file, "UPDATE about SET revision = ?", NUMBER(seen));
-    if (!file->fault.err)
-        atomic_store(&index->revision, seen);
-    return tx_result(tx);
-}
-
-/* file->fault tells of the file, tx->fault of the database. */
-static enum err catch_up_once(struct word_index *index, struct tx *tx, struct fault *file_fault)
-{
-    int64_t now_ms;
-    struct tx file = {.arena = tx->arena, .db = NULL};
-    enum err err = OK;
-    if (!index->writer)
-        err = db_sqlite_open(index->path, DB_FAST, &index->writer, file_fault);
-    if (err)
-        return ERR_IO;
-    file.db = index->writer;
-    err = file.db->ops->script(file.db, tables, file_fault);
-    if (!err)
-        err = file.db->ops->begin(file.db, true, &now_ms, file_fault);
-    if (err)
-        return ERR_IO;
-    err = apply_changes(index, tx, &file);
-    if (!err && !file.fault.err)
-        err = file.db->ops->commit(file.db, &file.fault);
-    if (err || file.fault.err) {
-        atomic_store(&index->revision, -1);
-        file.db->ops->rollback(file.db);
-    }
-    *file_fault = file.fault;
-    return err ? err : file.fault.err ? ERR_IO : OK;
-}
-
-static enum err catch_up_locked(struct word_index *index, struct tx *tx)
-{
-    struct fault fault = {0};
-    enum err err = catch_up_once(index, tx, &fault);
-    if (!err || tx_has_failed(tx))
-        return err;
-    log_warn("index.rebuilt", LOG_S("error", fault.text));
-    remove_file(index);
-    err = catch_up_once(index, tx, &fault);
-    if (err && fault.err)
-        fault_set(&tx->fault, ERR_IO, "the search index: %s", fault.text);
+    pthread_mutex_t *claim = claim_of(index, change->document_id);
+    pthread_mutex_lock(claim);
+    int64_t seen = -1;
+    enum err err = revision_in_file(index, tx, change->document_id, &seen);
+    if (!err && *change->workspace_id && seen < change->revision)
+        err = word_draft_write(index, tx, change->document_id, change->workspace_id,
+                               change->revision);
+    else if (!err && !*change->workspace_id && seen >= 0)
+        err = word_draft_forget(index, tx, change->document_id);
+    pthread_mutex_unlock(claim);
     return err;
 }
 
-/* What the file has seen, when this process does not know it yet. */
-static void remember_revision(struct word_index *index, struct tx *tx)
+/* What the file has seen, when this process does not know it yet; it is made when it is missing. */
+static enum err seen_revision(struct word_index *index, struct tx *tx, int64_t *out)
 {
-    struct fault fault = {0};
-    if (!index->writer || index->writer->ops->script(index->writer, tables, &fault))
-        return; /* catching up says what is wrong with it, and makes it anew */
-    struct tx file = {.arena = tx->arena, .db = index->writer};
-    int64_t seen = revision_of(&file, mark_of(index, tx));
-    if (!file.fault.err)
-        atomic_store(&index->revision, seen);
+    *out = atomic_load(&index->revision);
+    if (*out >= 0)
+        return OK;
+    struct word_turn turn;
+    enum err err = word_turn_begin(index, tx, &turn);
+    if (!err)
+        err = word_turn_end(&turn);
+    *out = atomic_load(&index->revision);
+    return err;
 }
 
-static int64_t seen_revision(struct word_index *index, struct tx *tx)
+static int64_t last_revision(struct tx *tx)
 {
-    if (atomic_load(&index->revision) < 0) {
-        pthread_mutex_lock(&index->mutex);
-        if (atomic_load(&index->revision) < 0)
-            remember_revision(index, tx);
-        pthread_mutex_unlock(&index->mutex);
-    }
-    return atomic_load(&index->revision);
+    return QUERY_NUMBER(tx, 0, "SELECT value FROM counters WHERE name = 'revision'");
 }
 
-/* The last change of any of them. */
-static int64_t revision_of_documents(struct tx *tx, const struct text_list *document_ids)
+/* --- a search's own documents --- */
+
+static void read_changes(struct cursor *row, struct arena *arena, struct change_list *out)
 {
-    int64_t last = 0;
-    for (size_t i = 0; i < document_ids->count; i++) {
-        const char *id = document_ids->items[i];
-        int64_t revision = QUERY_NUMBER(
-            tx, 0, "SELECT revision FROM document_changes WHERE document_id = ?", TEXT(id));
-        last = MAX(last, revision);
+    while (cursor_next(row)) {
+        struct change *change = GROW(out, arena);
+        change->document_id = cursor_text(row, 0);
+        change->workspace_id = cursor_text(row, 1);
+        change->revision = cursor_number(row, 2);
     }
-    return last;
+}
+
+/* Changes of the workspace that the file may lack. */
+static void changes_of(struct tx *tx, const struct text_list *document_ids, int64_t seen,
+                       struct change_list *out)
+{
+    const char *workspace_id = NULL;
+    for (size_t i = 0; i < document_ids->count && !workspace_id && !tx_has_failed(tx); i++) {
+        AUTO(cursor)
+        row = QUERY(tx, "SELECT workspace_id FROM documents WHERE id = ?",
+                    TEXT(document_ids->items[i]));
+        if (cursor_next(row))
+            workspace_id = cursor_text(row, 0);
+    }
+    if (!workspace_id)
+        return;
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT d.id, d.workspace_id, c.revision FROM documents d"
+                " JOIN document_changes c ON c.document_id = d.id"
+                " WHERE d.workspace_id = ? AND c.revision > ? ORDER BY c.revision",
+                TEXT(workspace_id), NUMBER(seen));
+    read_changes(row, tx->arena, out);
 }
 
 enum err word_index_catch_up(struct word_index *index, struct tx *tx,
-                             const struct text_list *document_ids)
+                             const struct text_list *document_ids, int64_t until_us)
 {
-    int64_t wanted = QUERY_NUMBER(tx, 0, "SELECT value FROM counters WHERE name = 'revision'");
-    if (!tx_has_failed(tx) && wanted > seen_revision(index, tx))
-        wanted = revision_of_documents(tx, document_ids);
-    if (tx_has_failed(tx))
+    int64_t seen = 0, wanted = last_revision(tx);
+    if (tx_has_failed(tx) || seen_revision(index, tx, &seen))
         return ERR_IO;
-    if (wanted <= atomic_load(&index->revision))
+    if (wanted <= seen)
         return OK;
-    pthread_mutex_lock(&index->mutex);
-    enum err err = wanted <= atomic_load(&index->revision) ? OK : catch_up_locked(index, tx);
-    pthread_mutex_unlock(&index->mutex);
+    struct change_list changes = {0};
+    changes_of(tx, document_ids, seen, &changes);
+    AUTO(map) asked = map_new();
+    for (size_t i = 0; changes.count && i < document_ids->count; i++)
+        map_set_str(asked, document_ids->items[i], asked);
+    enum err err = tx_result(tx);
+    for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++)
+        if (map_get_str(asked, changes.items[i].document_id))
+            err = apply(index, tx, &changes.items[i]);
     return err;
 }
 
-/* --- searching --- */
+/* --- the rest --- */
 
-static struct db *reader_take(struct word_index *index)
+static enum err note_seen(struct word_index *index, struct tx *tx, int64_t revision)
 {
-    for (int i = 0; i < READERS_MAX; i++) {
-        struct db *db = atomic_exchange(&index->readers[i], NULL);
-        if (db)
-            return db;
+    struct word_turn turn;
+    enum err err = word_turn_begin(index, tx, &turn);
+    if (err)
+        return err;
+    EXEC(&turn.file, "UPDATE about SET revision = ? WHERE revision < ?", NUMBER(revision),
+         NUMBER(revision));
+    unsigned generation = turn.generation;
+    err = word_turn_end(&turn);
+    if (!err && generation == atomic_load(&index->generation))
+        atomic_store(&index->revision, MAX(revision, atomic_load(&index->revision)));
+    return err;
+}
+
+static enum err sweep(struct word_index *index, struct tx *tx, int64_t until_us, bool *out_is_done)
+{
+    enum err err = OK;
+    *out_is_done = false;
+    while (!err && !*out_is_done && clock_now_us() < until_us)
+        err = word_draft_sweep(index, tx, out_is_done);
+    return err;
+}
+
+enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_us,
+                         bool *out_is_done)
+{
+    int64_t seen = 0, wanted = last_revision(tx);
+    *out_is_done = false;
+    if (tx_has_failed(tx) || seen_revision(index, tx, &seen))
+        return ERR_IO;
+    unsigned generation = atomic_load(&index->generation);
+    if (wanted <= seen)
+        return sweep(index, tx, until_us, out_is_done);
+    struct change_list changes = {0};
+    AUTO(cursor)
+    row = QUERY(tx,
+                "SELECT c.document_id, COALESCE(d.workspace_id, ''), c.revision"
+                " FROM document_changes c LEFT JOIN documents d ON d.id = c.document_id"
+                " WHERE c.revision > ? ORDER BY c.revision LIMIT ?",
+                NUMBER(seen), NUMBER(CHANGES_AT_ONCE));
+    read_changes(row, tx->arena, &changes);
+    enum err err = tx_result(tx);
+    for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++) {
+        err = apply(index, tx, &changes.items[i]);
+        if (!err && generation == atomic_load(&index->generation))
+            err = note_seen(index, tx, changes.items[i].revision);
     }
-    struct db *db = NULL;
-    return db_sqlite_open(index->path, DB_FAST | DB_READ_ONLY, &db, NULL) ? NULL : db;
-}
-
-static void reader_give(struct word_index *index, struct db *db)
-{
-    for (int i = 0; i < READERS_MAX; i++) {
-        struct db *none = NULL;
-        if (atomic_compare_exchange_strong(&index->readers[i], &none, db))
-            return;
-    }
-    db_close(db);
-}
-
-static void add_languages(struct word_scope *scope, const char *list)
-{
-    for (const char *at = list, *end; (end = strchr(at, ' ')); at = end + 1) {
-        size_t len = (size_t)(end - at);
-        bool is_known = scope->languages.count == LANGUAGES_MAX;
-        for (size_t i = 0; i < scope->languages.count && !is_known; i++)
-            is_known = strlen(scope->languages.items[i]) == len &&
-                       strncmp(scope->languages.items[i], at, len) == 0;
-        if (!is_known)
-            *GROW(&scope->languages, scope->tx.arena) = arena_strndup(scope->tx.arena, at, len);
-    }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-struct word_scope *word_scope_open(struct word_index *index, const struct text_list *document_ids,
-                                   struct arena *arena)
-{
-    struct db *db = reader_take(index);
-    if (!db)
-        return NULL;
-    struct word_scope *scope = arena_new_of(arena, struct word_scope);
-    scope->index = index;
-    scope->tx = (struct tx){.arena = arena, .db = db};
-    scope->numbers = arena_new_n(arena, int64_t, document_ids->count + 1);
-    for (size_t i = 0; i < document_ids->count; i++) {
-        AUTO(cursor) row =
-            QUERY(&scope->tx, "SELECT number, passages, languages FROM documents WHERE id = ?",
-                  TEXT(document_ids->items[i]));
-        if (!cursor_next(row))
-            continue;
-        scope->numbers[scope->numbers_count++] = cursor_number(row, 0);
-        scope->passages += (size_t)cursor_number(row, 1);
-        add_languages(scope, cursor_peek(row, 2, NULL));
-    }
-    qsort(scope->numbers, scope->numbers_count, sizeof(int64_t), by_number);
-    return scope;
-}
-
-void word_scope_free(struct word_scope *scope)
-{
-    if (!scope)
-        return;
-    if (scope->tx.fault.err) {
-        log_warn("index.fault", LOG_S("error", scope->tx.fault.text));
-        db_close(scope->tx.db);
-        return;
-    }
-    reader_give(scope->index, scope->tx.db);
-}
-
-size_t word_scope_passages(const struct word_scope *scope)
-{
-    return scope->passages;
-}
-
-const struct text_list *word_scope_languages(const struct word_scope *scope)
-{
-    return &scope->languages;
-}
-
-/* As FTS5 takes a string: in quotes, quotes doubled. */
-static const char *quoted(struct arena *arena, const char *term)
-{
-    char *out = arena_alloc(arena, 2 * strlen(term) + 3), *to = out;
-    *to++ = '"';
-    for (; *term; term++) {
-        *to++ = *term;
-        if (*term == '"')
-            *to++ = '"';
-    }
-    *to = '"';
-    return out;
-}
-
-static void find_range(struct word_scope *scope, const char *match, int64_t number,
-                       struct word_rows *out)
-{
-    int64_t first = number << POSITION_BITS, last = first | ((1 << POSITION_BITS) - 1);
-    AUTO(cursor) row = QUERY(
-        &scope->tx, "SELECT rowid FROM passages WHERE passages MATCH ? AND rowid BETWEEN ? AND ?",
-        TEXT(match), NUMBER(first), NUMBER(last));
-    while (cursor_next(row))
-        *GROW(out, scope->tx.arena) = cursor_number(row, 0);
-}
-
-static void find_sifted(struct word_scope *scope, const char *match, struct word_rows *out)
-{
-    AUTO(cursor) row =
-        QUERY(&scope->tx, "SELECT rowid FROM passages WHERE passages MATCH ? LIMIT ?", TEXT(match),
-              NUMBER(SIFTED_MAX));
-    while (cursor_next(row)) {
-        int64_t id = cursor_number(row, 0), number = id >> POSITION_BITS;
-        if (bsearch(&number, scope->numbers, scope->numbers_count, sizeof(number), by_number))
-            *GROW(out, scope->tx.arena) = id;
-    }
-}
-
-struct word_rows word_scope_find(struct word_scope *scope, const char *term)
-{
-    struct word_rows rows = {0};
-    const char *match = quoted(scope->tx.arena, term);
-    if (scope->numbers_count > RANGES_MAX)
-        find_sifted(scope, match, &rows);
-    else
-        for (size_t i = 0; i < scope->numbers_count; i++)
-            find_range(scope, match, scope->numbers[i], &rows);
-    return rows;
-}
-
-enum err word_scope_load(struct word_scope *scope, int64_t row, struct word_passage *out)
-{
-    AUTO(cursor) found = QUERY(&scope->tx,
-                               "SELECT d.id, t.text, t.question, p.terms FROM passages p"
-                               " JOIN texts t ON t.row = p.rowid"
-                               " JOIN documents d ON d.number = p.rowid >> ?"
-                               " WHERE p.rowid = ?",
-                               NUMBER(POSITION_BITS), NUMBER(row));
-    if (!cursor_next(found))
-        return tx_missing(&scope->tx);
-    *out = (struct word_passage){.document_id = cursor_text(found, 0),
-                                 .text = cursor_text(found, 1),
-                                 .question = cursor_text(found, 2),
-                                 .terms = cursor_text(found, 3)};
-    return OK;
+    return err;
 }

@@ -170,6 +170,23 @@ bool word_is_stop(const char *folded, const char *iso)
     return false;
 }
 
+size_t word_digits(const char *folded, char *out, size_t cap)
+{
+    size_t count = 0;
+    int32_t at = 0, len = (int32_t)strlen(folded);
+    while (at < len) {
+        int32_t next = at;
+        int32_t digit = u_charDigitValue(text_next(folded, len, &next));
+        if (digit < 0)
+            break;
+        if (count + 1 < cap)
+            out[count++] = (char)('0' + digit);
+        at = next;
+    }
+    out[count] = '\0';
+    return (size_t)at;
+}
+
 static int count_one(void *arg, const struct word *word)
 {
     (void)word;

@@ -25,6 +25,10 @@ void words_stems(const char *text, const char *iso, struct buf *out);
 /* A word that says nothing about what is asked (the, is, what; है, का, क्या). folded form. */
 bool word_is_stop(const char *folded, const char *iso);
 
+/* The digits (of any script) that a word begins with, as ASCII, the first cap - 1 of them. Returns
+ * how many bytes of the word they take. */
+size_t word_digits(const char *folded, char *out, size_t cap);
+
 size_t words_count(const char *text);
 /* Bytes of text that were heard when `played` of `total` of its audio was: up to the end of the
  * last word that was begun for at least half of its length. */

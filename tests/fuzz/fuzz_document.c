@@ -11,7 +11,7 @@
 #include "know/passages.h"
 #include "know/terms.h"
 
-enum { SECTION_MOST_CHARS = 1200, TERMS_MAX_BYTES = 1 << 22 };
+enum { SECTION_MOST_CHARS = 1200, KEYS_MAX_BYTES = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,10 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(*passage->text && passage->language);
         assert(!passage->question || *passage->question);
         assert(passage->question || utf8_count(passage->text) <= SECTION_MOST_CHARS);
-        AUTO_BUF terms = BUF_INIT(TERMS_MAX_BYTES);
-        know_terms(passage, &terms);
-        double likeness = terms_likeness(i ? cut.items[i - 1].language : "", passage->language);
-        assert(likeness >= 0 && likeness <= 1);
+        struct word_list words = {0};
+        know_words(passage, arena, &words);
+        assert(words.lead <= words.count);
+        for (size_t j = 0; j < words.count; j++) {
+            AUTO_BUF keys = BUF_INIT(KEYS_MAX_BYTES);
+            know_keys(words.items[j], passage->language, &keys);
+            assert(*words.items[j] && !keys.is_full);
+        }
     }
     return 0;
 }

@@ -1,19 +1,22 @@
 /* Recall@3, mean reciprocal rank and false answers of the real search on the labelled set, by
  * language and form, of the half that nothing was tuned on (README.md).
- * KNOWLEDGE_HALF=tuning prints the other half, KNOWLEDGE_SHOW=1 the questions that go wrong. */
+ * KNOWLEDGE_HALF=tuning prints the other half, KNOWLEDGE_SHOW=1 the questions that go wrong,
+ * KNOWLEDGE_SCOPE=one asks each question of its own document alone, KNOWLEDGE_DUMP=file appends
+ * what tests/knowledge/fit learns from. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "know/internal.h"
 #include "know/know.h"
 #include "labelled.h"
 #include "store/document.h"
 #include "test.h"
 #include "unit/store/fixture.h"
 
-enum { LOOKED_AT = 3, TALLIES_MAX = 32 };
+enum { LOOKED_AT = 3, TALLIES_MAX = 32, FEW_DOCUMENTS = 6 };
 
 struct tally {
     const char *name;
@@ -105,12 +108,66 @@ static void show(const struct labelled_question *question, const struct hit_list
                hits->items[i].question, hits->items[i].text);
 }
 
+static void narrow(struct quality *quality, const struct labelled_question *question,
+                   struct text_list *ids)
+{
+    const char *scope = getenv("KNOWLEDGE_SCOPE");
+    for (size_t i = 0; scope && strcmp(scope, "one") == 0 && i < quality->set->document_count; i++)
+        if (strcmp(quality->set->documents[i].name, question->document) == 0)
+            *ids = (struct text_list){&quality->ids[i], 1};
+}
+
+/* For tools that fit the weights: signs and whether it is right, of all that was weighed. */
+static void dump(struct quality *quality, const struct labelled_question *question, struct tx *tx,
+                 const struct text_list *ids, unsigned number, const char *scope_name)
+{
+    FILE *file = fopen(getenv("KNOWLEDGE_DUMP"), "a");
+    struct word_index *index = know_index(quality->know);
+    AUTO(word_scope) scope = word_scope_open(index, ids, tx->arena);
+    struct weighed *items;
+    size_t count;
+    CHECK(file && scope &&
+          search_weigh(scope, question->question, tx->arena, &items, &count) == OK);
+    for (size_t i = 0; i < count; i++) {
+        bool is_right = *question->answer && strstr(items[i].passage.text, question->answer);
+        fprintf(file, "%u%s %d %s %s", number, scope_name, is_right, question->language,
+                question->form);
+        for (unsigned sign = 0; sign < SIGNS; sign++)
+            fprintf(file, " %.4f", items[i].signs[sign]);
+        fputc('\n', file);
+    }
+    if (!count)
+        fprintf(file, "%u%s - %s %s\n", number, scope_name, question->language, question->form);
+    fclose(file);
+}
+
+/* In all documents, in its own and some others, and in its own alone. */
+static void dump_all(struct quality *quality, const struct labelled_question *question,
+                     struct tx *tx, const struct text_list *all)
+{
+    unsigned number = (unsigned)(question - quality->set->questions);
+    dump(quality, question, tx, all, number, "all");
+    for (size_t i = 0; i < quality->set->document_count; i++) {
+        const char *few[FEW_DOCUMENTS];
+        if (strcmp(quality->set->documents[i].name, question->document) != 0)
+            continue;
+        for (size_t j = 0; j < FEW_DOCUMENTS; j++) /* 7 and 30 share no divisor: all differ */
+            few[j] = quality->ids[(i + 7 * j * (number % 4 + 1)) % quality->set->document_count];
+        struct text_list one = {few, 1}, some = {few, FEW_DOCUMENTS};
+        dump(quality, question, tx, &some, number, "few");
+        dump(quality, question, tx, &one, number, "one");
+    }
+}
+
 static void ask(struct quality *quality, const struct labelled_question *question)
 {
     struct tx *tx = fix_read(quality->fix);
     struct text_list ids = {quality->ids, quality->set->document_count};
+    narrow(quality, question, &ids);
     struct hit_list hits = {0};
     CHECK_INT(know_search(quality->know, tx, &ids, question->question, 5, &hits), OK);
+    if (getenv("KNOWLEDGE_DUMP"))
+        dump_all(quality, question, tx, &ids);
     unsigned place = *question->answer ? place_of(&hits, question->answer) : 0;
     const char *names[] = {"all", question->language, question->form};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -151,7 +208,10 @@ TEST(labelled_questions_are_answered)
     struct fix fix = {0};
     fix_begin(&fix, false);
     fix_people(&fix);
-    struct quality quality = {.fix = &fix, .set = labelled_read(KNOWLEDGE_SET, fix.arena)};
+    struct quality quality = {
+        .fix = &fix,
+        .set = labelled_read(
+            getenv("KNOWLEDGE_FOLDER") ? getenv("KNOWLEDGE_FOLDER") : KNOWLEDGE_SET, fix.arena)};
     struct fault fault = {0};
     quality.loop = loop_new("know");
     const struct know_config config = {.store = fix.store, .loop = quality.loop};

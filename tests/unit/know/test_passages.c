@@ -192,22 +192,62 @@ TEST(language_is_guessed)
         CHECK_TEXT(language_guess(rows[i].text), rows[i].iso);
 }
 
-TEST(likeness_tells_inflections_from_other_words)
+static bool has_word(const char *text, const char *iso, const char *word)
 {
-    CHECK(terms_likeness("reservation", "reservations") > 0.8);
-    CHECK(terms_likeness("reservation", "conversation") < 0.55);
-    CHECK(terms_likeness("కార్యాలయం", "కార్యాలయానికి") > 0.5);
-    CHECK(terms_likeness("abc", "abc") == 0); /* too short to tell */
-    CHECK(terms_likeness("parking", "parking") == 1);
+    AUTO(arena) arena = arena_new(0);
+    struct passage passage = {.text = text, .language = iso};
+    struct word_list words = {0};
+    know_words(&passage, arena, &words);
+    for (size_t i = 0; i < words.count; i++)
+        if (strcmp(words.items[i], word) == 0)
+            return true;
+    return false;
 }
 
-TEST(terms_hold_stems_words_and_concepts)
+TEST(numbers_stand_by_their_value)
 {
-    struct passage passage = {.text = "The rooms cost 90 dollars.", .language = "en"};
-    AUTO_BUF terms = BUF_INIT(1 << 16);
-    know_terms(&passage, &terms);
-    CHECK(strstr(terms.data, " room ") && strstr(terms.data, " rooms ") &&
-          strstr(terms.data, " 90 "));
-    CHECK(strstr(terms.data, "\xEE\x80\x82"
-                             "1") != NULL); /* price */
+    CHECK(has_word("The rooms cost 6,500 rupees.", "en", "#6500"));
+    CHECK(has_word("It is 1,50,000 a year.", "en", "#150000"));
+    CHECK(has_word("At 10am, 25 people", "en", "#10") && has_word("At 10am, 25", "en", "#25"));
+    CHECK(has_word("two hundred and fifty", "en", "#250"));
+    CHECK(has_word("two hundred and fifty", "en", "hundred"));
+    CHECK(has_word("ढाई सौ रुपये", "hi", "#250"));
+    CHECK(has_word("dedh sau rupaye", "hi-latn", "#150"));
+    CHECK(has_word("१२५ रुपये", "hi", "#125"));
+    CHECK(has_word("$5 each", "en", "\xC2\xA4") && has_word("$5 each", "en", "#5"));
+    CHECK(has_word("one, two, 3,4", "en", "#3"));
+    CHECK(!has_word("pay 5, 500 times", "en", "#5500"));
+}
+
+TEST(heading_or_question_leads)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passage section = {.text = "Car parking\nIt is free.", .language = "en"};
+    struct passage card = {
+        .question = "Is there parking?", .text = "Yes,\nit is free.", .language = "en"};
+    struct passage plain = {.text = "It is free.", .language = "en"};
+    struct word_list words = {0}, of_card = {0}, of_plain = {0};
+    know_words(&section, arena, &words);
+    know_words(&card, arena, &of_card);
+    know_words(&plain, arena, &of_plain);
+    CHECK_INT(words.lead, 2);
+    CHECK_INT(words.count, 5);
+    CHECK_INT(of_card.lead, 3);
+    CHECK_INT(of_plain.lead, 0);
+}
+
+static bool has_key(const char *word, const char *iso, const char *key)
+{
+    AUTO_BUF keys = BUF_INIT(4096);
+    know_keys(word, iso, &keys);
+    const char *at = keys.data ? strstr(keys.data, key) : NULL;
+    return at && (at == keys.data || at[-1] == ' ');
+}
+
+TEST(keys_find_other_forms)
+{
+    CHECK(has_key("rooms", "en", "~room"));
+    CHECK(has_key("prices", "en", "@0"));
+    CHECK(has_key("पार्किंग", "hi", "=PRKNK") && has_key("parking", "en", "=PRKNK"));
+    CHECK(!has_key("#250", "en", "~"));
 }

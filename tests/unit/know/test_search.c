@@ -159,43 +159,6 @@ static void check_answers(struct desk *desk, const char **ids, size_t n)
     }
 }
 
-static int64_t indexed_revision(struct fix *fix)
-{
-    AUTO_MEM char *path = mem_printf("%s/index.db", fix->dir);
-    struct db *file = NULL;
-    struct fault fault = {0};
-    if (!CHECK(db_sqlite_open(path, DB_FAST | DB_READ_ONLY, &file, &fault) == OK))
-        return -1;
-    struct tx tx = {.arena = fix->arena, .db = file};
-    int64_t revision = QUERY_NUMBER(&tx, -1, "SELECT revision FROM about");
-    db_close(file);
-    return revision;
-}
-
-STORE_TEST(a_search_pays_for_no_other_document)
-{
-    struct desk desk;
-    struct document document;
-    desk_open(&desk, fix);
-    const char *mine = add_text(fix, "mine", front_desk), *other = NULL;
-    CHECK_INT(wait_read(fix, mine, &document), DOCUMENT_READY);
-    CHECK(search(&desk, &mine, 1, "When does the reception open?").count > 0);
-    int64_t revision = indexed_revision(fix);
-    other = add_text(fix, "other", clinic_telugu);
-    CHECK_INT(wait_read(fix, other, &document), DOCUMENT_READY);
-    CHECK(search(&desk, &mine, 1, "When does the reception open?").count > 0);
-    CHECK_INT(indexed_revision(fix), revision);
-    desk_close(&desk); /* nor does one behind a new start */
-    fix->store = fix_open(fix, "", "");
-    REQUIRE(fix->store != NULL);
-    desk_start(&desk, fix);
-    CHECK(search(&desk, &mine, 1, "When does the reception open?").count > 0);
-    CHECK_INT(indexed_revision(fix), revision);
-    CHECK(search(&desk, &other, 1, "డాక్టర్ రావు ఎప్పుడు ఉంటారు?").count > 0);
-    CHECK(indexed_revision(fix) > revision);
-    desk_close(&desk);
-}
-
 STORE_TEST(documents_answer_what_they_know_and_nothing_else)
 {
     struct desk desk;
@@ -329,8 +292,8 @@ TEST(search_of_many_documents_is_fast)
     for (int i = 0; i < DOCUMENTS; i++)
         CHECK_INT(wait_read(&fix, ids[i], &document), DOCUMENT_READY);
     CHECK(search(&desk, ids, DOCUMENTS, "parking").count > 0); /* catches up */
-    static const char *const questions[] = {"what is the price of item 1234", "when is breakfast",
-                                            "delivery of an electric car"};
+    static const char *const questions[] = {"what is the price of item 34", "when is breakfast",
+                                            "can electric cars be charged"};
     for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
         size_t n[] = {DOCUMENTS, 3};
         for (size_t k = 0; k < 2; k++) {

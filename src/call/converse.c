@@ -102,7 +102,7 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     list_push_back(&call->asks, &ask->node);
     const struct know_question question = {.workspace_id = call->plan->row->user_id,
                                            .document_ids = &call->plan->agent->document_ids,
-                                           .query = action->text};
+                                           .query = follow_up(&call->follow, action->text)};
     if (know_ask(call->home->config->know, &question, call->home->media.loop, found, ask) == OK)
         return;
     list_remove(&ask->node);
@@ -379,6 +379,7 @@ void converse_close(struct live_call *call)
         list_remove(&ask->node);
         ask->call = NULL;
     }
+    follow_clear(&call->follow);
     call_tools_stop(&call->tools);
     if (!call->talk)
         return;

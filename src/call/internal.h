@@ -20,6 +20,7 @@
 #include "call/setup.h"
 #include "call/speak.h"
 #include "call/tools.h"
+#include "know/follow.h"
 #include "room/link.h"
 #include "talk/talk.h"
 
@@ -47,6 +48,7 @@ struct live_call {
     struct journal *journal;
     struct money_seat money;
     struct list_node asks; /* look-ups under way (converse.c) */
+    struct follow follow;  /* what was looked up before */
     struct timer talk_timer, clock;
     int64_t begun_us;
     struct presence presence;

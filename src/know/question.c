@@ -48,6 +48,7 @@ struct reading {
     struct search *search;
     const char *guess;
     struct term_list terms;
+    double *alone; /* of each term, as alone() says; -1: not known yet */
 };
 
 /* --- words of the vocabulary --- */
@@ -128,6 +129,9 @@ static double alike(const char *a, const char *sound_a, const char *b, const cha
 {
     enum script script = script_of(a);
     bool is_same_script = script == script_of(b), is_latin = script == SCRIPT_LATIN;
+    size_t n = strlen(sound_a), m = strlen(sound_b);
+    if (MAX(n, m) > 2 * MIN(n, m))
+        return 0;
     double likeness = sound_likeness(sound_a, sound_b);
     if (is_same_script && is_latin) {
         double letters = letters_likeness(a, b);
@@ -146,40 +150,50 @@ struct like {
     const char *text;
 };
 
-static int by_likeness(const void *a, const void *b)
+static int by_word(const void *a, const void *b)
 {
-    double x = ((const struct like *)a)->likeness, y = ((const struct like *)b)->likeness;
-    return (x < y) - (x > y);
+    int64_t x = ((const struct indexed_word *)a)->number;
+    int64_t y = ((const struct indexed_word *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Words that share a key of their sounds, each once. */
+static struct word_matches candidates(struct search *search, const char *sound)
+{
+    char keys[SOUND_KEYS_MAX][TERM_BYTES];
+    size_t n = terms_sound_keys(sound, keys, SOUND_KEYS_MAX), kept = 0;
+    struct word_matches all = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct word_matches found = word_scope_key(search->scope, keys[i], SOUNDS_MOST);
+        for (size_t j = 0; j < found.count; j++)
+            *GROW(&all, search->arena) = found.items[j];
+    }
+    if (all.count)
+        qsort(all.items, all.count, sizeof(*all.items), by_word);
+    for (size_t i = 0; i < all.count; i++)
+        if (!kept || all.items[i].number != all.items[kept - 1].number)
+            all.items[kept++] = all.items[i];
+    all.count = kept;
+    return all;
 }
 
 /* The best of them, the most alike first; returns how many. */
 static size_t find_alike(struct search *search, const char *folded, struct like out[ALIKE_MOST])
 {
-    char sound[SOUND_BYTES], other[SOUND_BYTES], keys[SOUND_KEYS_MAX][TERM_BYTES];
+    char sound[SOUND_BYTES], other[SOUND_BYTES];
     sound_of(folded, sound);
-    size_t n = terms_sound_keys(sound, keys, SOUND_KEYS_MAX), count = 0;
-    struct {
-        struct like *items;
-        size_t count;
-    } likes = {0};
-    for (size_t i = 0; i < n; i++) {
-        struct word_matches found = word_scope_key(search->scope, keys[i], SOUNDS_MOST);
-        for (size_t j = 0; j < found.count; j++) {
-            sound_of(found.items[j].text, other);
-            double likeness = alike(folded, sound, found.items[j].text, other);
-            if (likeness > 0)
-                *GROW(&likes, search->arena) =
-                    (struct like){found.items[j].number, likeness, found.items[j].text};
-        }
-    }
-    if (likes.count)
-        qsort(likes.items, likes.count, sizeof(*likes.items), by_likeness);
-    for (size_t i = 0; i < likes.count && count < ALIKE_MOST; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < count; j++)
-            is_known = is_known || out[j].word == likes.items[i].word;
-        if (!is_known)
-            out[count++] = likes.items[i];
+    struct word_matches found = candidates(search, sound);
+    size_t count = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        sound_of(found.items[i].text, other);
+        struct like like = {found.items[i].number, alike(folded, sound, found.items[i].text, other),
+                            found.items[i].text};
+        if (like.likeness <= 0 || (count == ALIKE_MOST && like.likeness <= out[count - 1].likeness))
+            continue;
+        size_t at = count < ALIKE_MOST ? count++ : count - 1;
+        for (; at > 0 && out[at - 1].likeness < like.likeness; at--)
+            out[at] = out[at - 1];
+        out[at] = like;
     }
     return count;
 }
@@ -279,7 +293,7 @@ static void find(struct reading *reading, struct asked *asked)
     struct search *search = reading->search;
     unsigned place = (unsigned)(asked - search->asked);
     match_same(search, place, reading->guess);
-    if (asked->is_number)
+    if (asked->is_number || (asked->is_weak && has_same(search, place)))
         return;
     match_sounds(search, place, has_same(search, place));
     if (!asked->answers)
@@ -287,13 +301,20 @@ static void find(struct reading *reading, struct asked *asked)
 }
 
 /* How well a piece does alone: 1 when it stands in the documents or says nothing. */
-static double alone(struct reading *reading, const char *folded)
+static double look_alone(struct reading *reading, const char *folded)
 {
     struct like likes[ALIKE_MOST];
     if (word_scope_word(reading->search->scope, folded) || is_small(reading, folded) ||
         concept_is_weak(folded))
         return 1;
     return find_alike(reading->search, folded, likes) ? likes[0].likeness : 0;
+}
+
+static double alone(struct reading *reading, size_t at)
+{
+    if (reading->alone[at] < 0)
+        reading->alone[at] = look_alone(reading, reading->terms.items[at].folded);
+    return reading->alone[at];
 }
 
 /* So many pieces together; false when they are no word, or one of them is better alone. */
@@ -308,7 +329,7 @@ static bool is_torn(struct reading *reading, size_t at, size_t n, char *joined, 
         size_t len = strlen(joined);
         if (term->is_number || term->is_spelled)
             return false;
-        least = MIN(least, alone(reading, term->folded));
+        least = MIN(least, alone(reading, i));
         has_small = has_small || is_small(reading, term->folded);
         has_large = has_large || !is_small(reading, term->folded);
         snprintf(joined + len, cap - len, "%s", term->folded);
@@ -451,6 +472,9 @@ void question_read(struct search *search, const char *question)
     struct reading reading = {.search = search, .guess = language_guess(question)};
     search->matches = arena_new_n(search->arena, struct match, FOUND_MAX);
     terms_of(question, reading.guess, search->arena, &reading.terms);
+    reading.alone = arena_new_n(search->arena, double, reading.terms.count + 1);
+    for (size_t i = 0; i < reading.terms.count; i++)
+        reading.alone[i] = -1;
     take_terms(&reading);
     for (unsigned i = 0; i < search->count; i++)
         weigh_word(search, i);

@@ -156,12 +156,12 @@ static int64_t space_of(struct tx *file, const char *workspace_id)
                         TEXT(workspace_id));
 }
 
-static void add_keys(struct tx *file, int64_t space, int64_t word, char *keys)
+static void add_keys(struct tx *file, int64_t space, const struct draft_word *word, char *keys)
 {
     for (char *key; (key = strsep(&keys, " "));)
         if (*key)
-            EXEC(file, "INSERT OR IGNORE INTO keys (space, key, word) VALUES (?, ?, ?)",
-                 NUMBER(space), TEXT(key), NUMBER(word));
+            EXEC(file, "INSERT OR IGNORE INTO keys (space, key, word, text) VALUES (?, ?, ?, ?)",
+                 NUMBER(space), TEXT(key), NUMBER(word->number), TEXT(word->text));
 }
 
 static void name_word(struct draft *draft, struct tx *file, int64_t space, struct draft_word *word)
@@ -176,7 +176,7 @@ static void name_word(struct draft *draft, struct tx *file, int64_t space, struc
         file, 0, "INSERT INTO words (space, word, keys) VALUES (?, ?, ?) RETURNING number",
         NUMBER(space), TEXT(word->text), TEXT(keys.len ? keys.data : ""));
     if (keys.len)
-        add_keys(file, space, word->number, keys.data);
+        add_keys(file, space, word, keys.data);
 }
 
 static void add_posts(struct draft *draft, struct tx *file, int64_t number,

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { SLICE_US = 10000, FORMAT = 2 /* of the tables below */ };
+enum { SLICE_US = 10000, FORMAT = 3 /* of the tables below */ };
 
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS about (mark TEXT NOT NULL, revision INTEGER NOT NULL);"
@@ -24,7 +24,7 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS words (number INTEGER PRIMARY KEY, space INTEGER NOT NULL,"
     " word TEXT NOT NULL, keys TEXT NOT NULL, UNIQUE (space, word));"
     "CREATE TABLE IF NOT EXISTS keys (space INTEGER NOT NULL, key TEXT NOT NULL,"
-    " word INTEGER NOT NULL, PRIMARY KEY (space, key, word)) WITHOUT ROWID;"
+    " word INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (space, key, word)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS posts (word INTEGER NOT NULL, document INTEGER NOT NULL,"
     " passages BLOB NOT NULL, PRIMARY KEY (word, document)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS texts (row INTEGER PRIMARY KEY, text TEXT NOT NULL,"

@@ -156,9 +156,7 @@ struct word_matches word_scope_key(struct word_scope *scope, const char *key, si
 {
     struct word_matches matches = {0};
     AUTO(cursor)
-    row = QUERY(&scope->tx,
-                "SELECT w.number, w.word FROM keys k JOIN words w ON w.number = k.word"
-                " WHERE k.space = ? AND k.key = ? LIMIT ?",
+    row = QUERY(&scope->tx, "SELECT word, text FROM keys WHERE space = ? AND key = ? LIMIT ?",
                 NUMBER(scope->space), TEXT(key), NUMBER((int64_t)most));
     while (cursor_next(row)) {
         struct indexed_word *word = GROW(&matches, scope->tx.arena);

@@ -135,7 +135,8 @@ static size_t put_latin(const char *at, struct writer *writer)
     }
     for (size_t i = 0; i < ARRAY_LEN(latin); i++) {
         size_t len = strlen(latin[i].from);
-        if (latin[i].from[0] != *at || strncmp(at, latin[i].from, len) != 0 || (latin[i].at_end && at[len]))
+        if (latin[i].from[0] != *at || strncmp(at, latin[i].from, len) != 0 ||
+            (latin[i].at_end && at[len]))
             continue;
         put(writer, latin[i].to);
         return len;

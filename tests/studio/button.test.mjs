@@ -219,5 +219,5 @@ test('pages of the service are compressed for those who take it, and only the bu
     assert.equal(plain.headers.get('content-encoding'), null, path);
     assert.equal((await fetch(service.url + path, { headers: { 'If-None-Match': headers.get('etag') } })).status, 304, path);
   }
-  for (const path of ['/embed/', '/embed/x.js', '/studio/embed/', '/embed/../x']) assert.equal((await fetch(service.url + path)).status, 401, path);
+  for (const path of ['/embed/', '/embed/x.js', '/studio/embed/x.js', '/embed/../x']) assert.equal((await fetch(service.url + path)).status, 401, path);
 });

@@ -53,7 +53,7 @@ FIELD_TABLE(agent_public_key_answer_table, struct agent_key_answer, "AgentPublic
             agent_public_key_rows);
 
 struct place {
-    struct json_out out;
+    struct js_out out;
     struct text_list ids; /* agents to come */
     size_t at;
     const struct agent *written; /* shown instead of the stored one; NULL: read by id */
@@ -120,16 +120,16 @@ static bool complete(struct request *request, const struct place *place, struct 
 /* A rotated key is written before its agent: { apiKey, agent } or { publicKey, agent }. */
 static void write_head(struct request *request, struct place *place, const struct agent *agent)
 {
-    struct json_out *out = &place->out;
+    struct js_out *out = &place->out;
     const struct field_table *table = request->head.route->output;
     const bool is_public = table == &agent_public_key_answer_table;
     if (place->is_list)
         return;
     if (is_public || table == &agent_key_answer_table) {
-        out_key(out, is_public ? "publicKey" : "apiKey");
-        out_text(out, is_public ? agent->public_key : agent->api_key);
+        js_out_key(out, is_public ? "publicKey" : "apiKey");
+        js_out_text(out, is_public ? agent->public_key : agent->api_key);
     }
-    out_key(out, "agent");
+    js_out_key(out, "agent");
 }
 
 /* One agent up to its tools. false: the store failed. */
@@ -170,8 +170,8 @@ static bool step(struct request *request, struct place *place, struct common *co
     if (place->is_open && place->tool_at < place->tools.count)
         return write_tool(request, place);
     if (place->is_open) {
-        out_array_end(&place->out);
-        out_object_end(&place->out);
+        js_out_array_end(&place->out);
+        js_out_object_end(&place->out);
         place->is_open = false;
         return true;
     }
@@ -211,8 +211,8 @@ static void more(struct request *request)
         }
     }
     if (place->is_list)
-        out_array_end(&place->out);
-    out_object_end(&place->out);
+        js_out_array_end(&place->out);
+    js_out_object_end(&place->out);
     pieces_end(&request->pieces);
 }
 
@@ -225,11 +225,11 @@ static void begin(struct request *request, const struct text_list *ids, const st
     place->ids.items = arena_new_n(arena, const char *, ids->count + 1);
     for (size_t i = 0; i < ids->count; i++)
         place->ids.items[place->ids.count++] = arena_strdup(arena, ids->items[i]);
-    out_init(&place->out, &request->answer.body);
-    out_object(&place->out);
+    js_out_init(&place->out, &request->answer.body);
+    js_out_object(&place->out);
     if (is_list) {
-        out_key(&place->out, "agents");
-        out_array(&place->out);
+        js_out_key(&place->out, "agents");
+        js_out_array(&place->out);
     }
     request_answer_pieces(request, more, place, sizeof(*place));
 }

@@ -102,11 +102,11 @@ bool answer_has_header(const struct answer *answer, const char *name)
 void answer_write(struct answer *answer, int status, const struct field_table *table,
                   const void *object, unsigned views)
 {
-    struct json_out out;
+    struct js_out out;
     answer->status = status;
     answer->error = API_OK;
     buf_reset(&answer->body);
-    out_init(&out, &answer->body);
+    js_out_init(&out, &answer->body);
     field_write(table, object, FIELD_VIEW_API | views, NULL, &out);
     if (answer->body.is_full)
         answer_error(answer, API_INTERNAL_ERROR, NULL, NULL);
@@ -116,32 +116,32 @@ void answer_error(struct answer *answer, enum api_error error, const char *sente
                   const struct faults *faults)
 {
     const struct api_error_row *row = &api_errors[error];
-    struct json_out out;
+    struct js_out out;
     answer->status = row->status;
     answer->error = error;
     buf_reset(&answer->body);
-    out_init(&out, &answer->body);
-    out_object(&out);
-    out_key(&out, "error");
-    out_text(&out, sentence ? sentence : row->sentence);
-    out_key(&out, "code");
-    out_text(&out, row->code);
-    out_key(&out, "status");
-    out_int(&out, row->status);
+    js_out_init(&out, &answer->body);
+    js_out_object(&out);
+    js_out_key(&out, "error");
+    js_out_text(&out, sentence ? sentence : row->sentence);
+    js_out_key(&out, "code");
+    js_out_text(&out, row->code);
+    js_out_key(&out, "status");
+    js_out_int(&out, row->status);
     if (faults && faults->count) {
-        out_key(&out, "details");
-        out_array(&out);
+        js_out_key(&out, "details");
+        js_out_array(&out);
         for (size_t i = 0; i < faults->count; i++) {
-            out_object(&out);
-            out_key(&out, "field");
-            out_text(&out, faults->items[i].field);
-            out_key(&out, "message");
-            out_text(&out, faults->items[i].message);
-            out_object_end(&out);
+            js_out_object(&out);
+            js_out_key(&out, "field");
+            js_out_text(&out, faults->items[i].field);
+            js_out_key(&out, "message");
+            js_out_text(&out, faults->items[i].message);
+            js_out_object_end(&out);
         }
-        out_array_end(&out);
+        js_out_array_end(&out);
     }
-    out_object_end(&out);
+    js_out_object_end(&out);
 }
 
 static const struct field removed_rows[] = {

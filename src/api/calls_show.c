@@ -11,7 +11,7 @@
 #include "store/tx.h"
 
 struct place {
-    struct json_out out;
+    struct js_out out;
     struct text_list ids; /* calls to come */
     size_t at;
     const char *agent_id; /* the only agent whose calls are seen; NULL: any */
@@ -32,7 +32,7 @@ static enum err open_call(struct request *request, struct place *place)
     if (err)
         return err;
     if (!place->is_list)
-        out_key(&place->out, "call");
+        js_out_key(&place->out, "call");
     field_write_open(&call_table, &call, request_answer_views(request), "transcript", &place->out);
     place->is_open = true;
     place->next_turn = 0;
@@ -58,8 +58,8 @@ static enum err step(struct request *request, struct place *place)
         return open_call(request, place);
     if (place->next_turn >= 0)
         return write_turns(request, place);
-    out_array_end(&place->out);
-    out_object_end(&place->out);
+    js_out_array_end(&place->out);
+    js_out_object_end(&place->out);
     place->is_open = false;
     return OK;
 }
@@ -67,13 +67,13 @@ static enum err step(struct request *request, struct place *place)
 static void write_end(struct place *place)
 {
     if (place->is_list) {
-        out_array_end(&place->out);
-        out_key(&place->out, "total");
-        out_int(&place->out, place->total);
-        out_key(&place->out, "nextCursor");
-        out_text(&place->out, place->next);
+        js_out_array_end(&place->out);
+        js_out_key(&place->out, "total");
+        js_out_int(&place->out, place->total);
+        js_out_key(&place->out, "nextCursor");
+        js_out_text(&place->out, place->next);
     }
-    out_object_end(&place->out);
+    js_out_object_end(&place->out);
 }
 
 static void more(struct request *request)
@@ -95,8 +95,8 @@ static void more(struct request *request)
 static struct place *make_place(struct request *request)
 {
     struct place *place = arena_new_of(request->arena, struct place);
-    out_init(&place->out, &request->answer.body);
-    out_object(&place->out);
+    js_out_init(&place->out, &request->answer.body);
+    js_out_object(&place->out);
     place->agent_id = request_own_agent(request);
     return place;
 }
@@ -110,8 +110,8 @@ void calls_write_page(struct request *request, const struct call_page *page)
     place->next = arena_strdup(arena, page->next);
     for (size_t i = 0; i < page->ids.count; i++)
         *GROW(&place->ids, arena) = arena_strdup(arena, page->ids.items[i]);
-    out_key(&place->out, "calls");
-    out_array(&place->out);
+    js_out_key(&place->out, "calls");
+    js_out_array(&place->out);
     request_answer_pieces(request, more, place, sizeof(*place));
 }
 

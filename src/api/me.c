@@ -29,11 +29,11 @@ static bool read_account(struct request *request, struct me_answer *answer)
     const struct principal *who = &request->who.principal;
     struct member member;
     AUTO_BUF text = BUF_INIT(ACCOUNT_MAX_BYTES);
-    struct json_out out;
+    struct js_out out;
     if (!request_found(request,
                        store_member_get(request->job.tx, who->workspace_id, who->key_id, &member)))
         return false;
-    out_init(&out, &text);
+    js_out_init(&out, &text);
     field_write(&member_table, &member, FIELD_VIEW_API, NULL, &out);
     answer->account = arena_strdup(request->job.tx->arena, text.data);
     return true;

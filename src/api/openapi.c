@@ -17,30 +17,30 @@
 struct printer {
     const struct route *routes;
     size_t route_count;
-    struct json_out out;
+    struct js_out out;
     struct schema_set set;
 };
 
 static void text(struct printer *p, const char *key, const char *value)
 {
-    out_key(&p->out, key);
-    out_text(&p->out, value);
+    js_out_key(&p->out, key);
+    js_out_text(&p->out, value);
 }
 
 static void begin(struct printer *p, const char *key)
 {
-    out_key(&p->out, key);
-    out_object(&p->out);
+    js_out_key(&p->out, key);
+    js_out_object(&p->out);
 }
 
 static void end(struct printer *p)
 {
-    out_object_end(&p->out);
+    js_out_object_end(&p->out);
 }
 
 static void ref(struct printer *p, const char *target)
 {
-    out_object(&p->out);
+    js_out_object(&p->out);
     text(p, "$ref", target);
     end(p);
 }
@@ -52,11 +52,11 @@ static void write_path_parameters(struct printer *p, const struct route *route)
     for (const char *at = strchr(route->path, '{'); at; at = strchr(at + 1, '{')) {
         char name[32];
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "}"), at + 1);
-        out_object(&p->out);
+        js_out_object(&p->out);
         text(p, "name", name);
         text(p, "in", "path");
-        out_key(&p->out, "required");
-        out_bool(&p->out, true);
+        js_out_key(&p->out, "required");
+        js_out_bool(&p->out, true);
         begin(p, "schema");
         text(p, "type", "string");
         text(p, "pattern", "^[A-Za-z0-9_-]{1,63}$");
@@ -71,12 +71,12 @@ static void write_query_parameters(struct printer *p, const struct field_table *
     for (size_t i = 0; query && i < query->count; i++) {
         struct field row = query->rows[i];
         row.flags |= FIELD_REQUIRED;
-        out_object(&p->out);
+        js_out_object(&p->out);
         text(p, "name", row.name);
         text(p, "in", "query");
         if (row.about)
             text(p, "description", row.about);
-        out_key(&p->out, "schema");
+        js_out_key(&p->out, "schema");
         schema_value(&p->set, &row, SCHEMA_BODY, &p->out);
         end(p);
     }
@@ -87,13 +87,13 @@ static void write_parameters(struct printer *p, const struct route *route)
     bool is_post = strcmp(route->method, "POST") == 0;
     if (!strchr(route->path, '{') && !route->query && !is_post)
         return;
-    out_key(&p->out, "parameters");
-    out_array(&p->out);
+    js_out_key(&p->out, "parameters");
+    js_out_array(&p->out);
     write_path_parameters(p, route);
     write_query_parameters(p, route->query);
     if (is_post)
         ref(p, "#/components/parameters/IdempotencyKey");
-    out_array_end(&p->out);
+    js_out_array_end(&p->out);
 }
 
 /* ---- bodies ---- */
@@ -103,14 +103,14 @@ static void write_body(struct printer *p, const struct route *route)
     if (!route->input)
         return;
     begin(p, "requestBody");
-    out_key(&p->out, "required");
-    out_bool(&p->out, route->body != ROUTE_JSON_OPTIONAL);
+    js_out_key(&p->out, "required");
+    js_out_bool(&p->out, route->body != ROUTE_JSON_OPTIONAL);
     begin(p, "content");
     begin(p, "application/json");
-    out_key(&p->out, "schema");
+    js_out_key(&p->out, "schema");
     schema_ref(&p->set, route->input, route->is_update ? SCHEMA_PATCH : SCHEMA_BODY, &p->out);
     if (!route->is_update && schema_has_example(route->input)) {
-        out_key(&p->out, "example");
+        js_out_key(&p->out, "example");
         schema_example(route->input, &p->out);
     }
     end(p);
@@ -135,7 +135,7 @@ static void write_headers(struct printer *p)
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         char target[64];
         snprintf(target, sizeof(target), "#/components/headers/%s", names[i]);
-        out_key(&p->out, names[i]);
+        js_out_key(&p->out, names[i]);
         ref(p, target);
     }
     end(p);
@@ -150,11 +150,11 @@ static void write_success(struct printer *p, const struct route *route)
     write_headers(p);
     begin(p, "content");
     begin(p, route->output_type ? route->output_type : "application/json");
-    out_key(&p->out, "schema");
+    js_out_key(&p->out, "schema");
     if (route->output) {
         schema_ref(&p->set, route->output, SCHEMA_ANSWER, &p->out);
     } else {
-        out_object(&p->out);
+        js_out_object(&p->out);
         end(p);
     }
     end(p);
@@ -190,8 +190,8 @@ static void write_error_example(struct printer *p, enum api_error error)
     begin(p, "value");
     text(p, "error", row->sentence);
     text(p, "code", row->code);
-    out_key(&p->out, "status");
-    out_int(&p->out, row->status);
+    js_out_key(&p->out, "status");
+    js_out_int(&p->out, row->status);
     end(p);
     end(p);
 }
@@ -209,7 +209,7 @@ static void write_error(struct printer *p, int status, const bool *errors)
     write_headers(p);
     begin(p, "content");
     begin(p, "application/json");
-    out_key(&p->out, "schema");
+    js_out_key(&p->out, "schema");
     ref(p, "#/components/schemas/Error");
     begin(p, "examples");
     for (int i = 1; i < API_ERROR_COUNT; i++)
@@ -247,24 +247,24 @@ static void write_security(struct printer *p, enum route_auth auth)
         [ROUTE_MEMBER] = {"session"},
         [ROUTE_SIGN_IN] = {NULL},
         [ROUTE_NONE] = {NULL}};
-    out_key(&p->out, "security");
-    out_array(&p->out);
+    js_out_key(&p->out, "security");
+    js_out_array(&p->out);
     for (size_t i = 0; i < 3 && schemes[auth][i]; i++) {
-        out_object(&p->out);
-        out_key(&p->out, schemes[auth][i]);
-        out_array(&p->out);
-        out_array_end(&p->out);
+        js_out_object(&p->out);
+        js_out_key(&p->out, schemes[auth][i]);
+        js_out_array(&p->out);
+        js_out_array_end(&p->out);
         end(p);
     }
-    out_array_end(&p->out);
+    js_out_array_end(&p->out);
 }
 
 static void write_tag(struct printer *p, const char *tag)
 {
-    out_key(&p->out, "tags");
-    out_array(&p->out);
-    out_text(&p->out, tag);
-    out_array_end(&p->out);
+    js_out_key(&p->out, "tags");
+    js_out_array(&p->out);
+    js_out_text(&p->out, tag);
+    js_out_array_end(&p->out);
 }
 
 static void write_operation(struct printer *p, const struct route *route)
@@ -313,19 +313,19 @@ static void write_paths(struct printer *p)
 static void write_event_schema(struct printer *p, enum event_type type)
 {
     begin(p, "schema");
-    out_key(&p->out, "allOf");
-    out_array(&p->out);
+    js_out_key(&p->out, "allOf");
+    js_out_array(&p->out);
     schema_ref(&p->set, &event_table, SCHEMA_ANSWER, &p->out);
-    out_object(&p->out);
+    js_out_object(&p->out);
     begin(p, "properties");
     begin(p, "type");
     text(p, "const", event_type_names[type]);
     end(p);
-    out_key(&p->out, "data");
+    js_out_key(&p->out, "data");
     schema_ref(&p->set, event_types[type].data, SCHEMA_ANSWER, &p->out);
     end(p);
     end(p);
-    out_array_end(&p->out);
+    js_out_array_end(&p->out);
     end(p);
 }
 
@@ -444,9 +444,9 @@ static void write_error_schema(struct printer *p)
         "\"description\":\"A path such as voice.speed or params[2].key.\"},\"message\":{\"type\":"
         "\"string\"}}}}}}";
     struct js *js = NULL;
-    out_key(&p->out, "Error");
+    js_out_key(&p->out, "Error");
     if (js_parse(schema, sizeof(schema) - 1, 16, &js, NULL) == OK)
-        out_js(&p->out, js);
+        js_out_js(&p->out, js);
     js_free(js);
 }
 
@@ -481,12 +481,12 @@ static void write_info(struct printer *p, const char *base_url)
     text(p, "identifier", "Apache-2.0");
     end(p);
     end(p);
-    out_key(&p->out, "servers");
-    out_array(&p->out);
-    out_object(&p->out);
+    js_out_key(&p->out, "servers");
+    js_out_array(&p->out);
+    js_out_object(&p->out);
     text(p, "url", base_url);
     end(p);
-    out_array_end(&p->out);
+    js_out_array_end(&p->out);
 }
 
 static void write_tags(struct printer *p)
@@ -501,22 +501,22 @@ static void write_tags(struct printer *p)
         {"Call button", "Calls from web pages, by the publishable key."},
         {"Studio", "Members, their sessions, and the keys that they make; for the studio's pages."},
     };
-    out_key(&p->out, "tags");
-    out_array(&p->out);
+    js_out_key(&p->out, "tags");
+    js_out_array(&p->out);
     for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
-        out_object(&p->out);
+        js_out_object(&p->out);
         text(p, "name", tags[i][0]);
         text(p, "description", tags[i][1]);
         end(p);
     }
-    out_array_end(&p->out);
+    js_out_array_end(&p->out);
 }
 
 void openapi_write(const struct route *rows, size_t count, const char *base_url, struct buf *out)
 {
     struct printer printer = {.routes = rows, .route_count = count}, *p = &printer;
-    out_init(&p->out, out);
-    out_object(&p->out);
+    js_out_init(&p->out, out);
+    js_out_object(&p->out);
     write_info(p, base_url);
     write_tags(p);
     write_paths(p);

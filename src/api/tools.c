@@ -60,7 +60,7 @@ enum {
 
 /* Tools to come, in pieces. */
 struct place {
-    struct json_out out;
+    struct js_out out;
     struct text_list ids;
     size_t at;
 };
@@ -81,8 +81,8 @@ static void more_tools(struct request *request)
         if (!err) /* else removed since the list was begun, or spoilt */
             field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     }
-    out_array_end(&place->out);
-    out_object_end(&place->out);
+    js_out_array_end(&place->out);
+    js_out_object_end(&place->out);
     pieces_end(&request->pieces);
 }
 
@@ -101,10 +101,10 @@ void tools_list(struct request *request)
     place->ids.items = arena_new_n(arena, const char *, ids.count + 1);
     for (size_t i = 0; i < ids.count; i++)
         place->ids.items[place->ids.count++] = arena_strdup(arena, ids.items[i]);
-    out_init(&place->out, &request->answer.body);
-    out_object(&place->out);
-    out_key(&place->out, "tools");
-    out_array(&place->out);
+    js_out_init(&place->out, &request->answer.body);
+    js_out_object(&place->out);
+    js_out_key(&place->out, "tools");
+    js_out_array(&place->out);
     request_answer_pieces(request, more_tools, place, sizeof(*place));
 }
 

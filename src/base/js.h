@@ -64,24 +64,24 @@ char *js_print(const struct js *js); /* mem_free; "null" for NULL */
 
 /* Streaming writer: commas and escapes are its business; balance is the caller's. Text that is not
  * UTF-8 is replaced as above. Faults are the buffer's is_full. */
-struct json_out {
+struct js_out {
     struct buf *buf;
     unsigned depth;
     uint64_t has_item; /* bit per depth (at most 64) */
     bool after_key;
 };
-void out_init(struct json_out *out, struct buf *buf);
-void out_object(struct json_out *out);
-void out_object_end(struct json_out *out);
-void out_array(struct json_out *out);
-void out_array_end(struct json_out *out);
-void out_key(struct json_out *out, const char *key);
-void out_text(struct json_out *out, const char *text); /* NULL: null */
-void out_text_n(struct json_out *out, const char *text, size_t len);
-void out_int(struct json_out *out, int64_t value);
-void out_real(struct json_out *out, double value);
-void out_bool(struct json_out *out, bool value);
-void out_null(struct json_out *out);
-void out_usd4(struct json_out *out, int64_t usd4);    /* 123400 -> 12.34 */
-void out_time(struct json_out *out, int64_t wall_ms); /* 0: null, else an ISO string */
-void out_js(struct json_out *out, const struct js *js);
+void js_out_init(struct js_out *out, struct buf *buf);
+void js_out_object(struct js_out *out);
+void js_out_object_end(struct js_out *out);
+void js_out_array(struct js_out *out);
+void js_out_array_end(struct js_out *out);
+void js_out_key(struct js_out *out, const char *key);
+void js_out_text(struct js_out *out, const char *text); /* NULL: null */
+void js_out_text_n(struct js_out *out, const char *text, size_t len);
+void js_out_int(struct js_out *out, int64_t value);
+void js_out_real(struct js_out *out, double value);
+void js_out_bool(struct js_out *out, bool value);
+void js_out_null(struct js_out *out);
+void js_out_usd4(struct js_out *out, int64_t usd4);    /* 123400 -> 12.34 */
+void js_out_time(struct js_out *out, int64_t wall_ms); /* 0: null, else an ISO string */
+void js_out_js(struct js_out *out, const struct js *js);

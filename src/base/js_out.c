@@ -8,13 +8,13 @@
 #include "base/js.h"
 #include "base/utf8.h"
 
-void out_init(struct json_out *out, struct buf *buf)
+void js_out_init(struct js_out *out, struct buf *buf)
 {
-    *out = (struct json_out){.buf = buf};
+    *out = (struct js_out){.buf = buf};
 }
 
 /* Writes the comma that is due before a key or a value. */
-static void begin_item(struct json_out *out)
+static void begin_item(struct js_out *out)
 {
     uint64_t bit = (uint64_t)1 << (out->depth & 63);
     if (!out->after_key && out->depth > 0 && (out->has_item & bit))
@@ -23,7 +23,7 @@ static void begin_item(struct json_out *out)
     out->after_key = false;
 }
 
-static void open_level(struct json_out *out, char bracket)
+static void open_level(struct js_out *out, char bracket)
 {
     begin_item(out);
     buf_append_char(out->buf, bracket);
@@ -31,28 +31,28 @@ static void open_level(struct json_out *out, char bracket)
     out->has_item &= ~((uint64_t)1 << (out->depth & 63));
 }
 
-static void close_level(struct json_out *out, char bracket)
+static void close_level(struct js_out *out, char bracket)
 {
     out->depth--;
     buf_append_char(out->buf, bracket);
 }
 
-void out_object(struct json_out *out)
+void js_out_object(struct js_out *out)
 {
     open_level(out, '{');
 }
 
-void out_object_end(struct json_out *out)
+void js_out_object_end(struct js_out *out)
 {
     close_level(out, '}');
 }
 
-void out_array(struct json_out *out)
+void js_out_array(struct js_out *out)
 {
     open_level(out, '[');
 }
 
-void out_array_end(struct json_out *out)
+void js_out_array_end(struct js_out *out)
 {
     close_level(out, ']');
 }
@@ -91,7 +91,7 @@ static void write_string(struct buf *buf, const char *text, size_t len)
     buf_append_char(buf, '"');
 }
 
-void out_key(struct json_out *out, const char *key)
+void js_out_key(struct js_out *out, const char *key)
 {
     begin_item(out);
     write_string(out->buf, key, strlen(key));
@@ -99,49 +99,49 @@ void out_key(struct json_out *out, const char *key)
     out->after_key = true;
 }
 
-void out_text_n(struct json_out *out, const char *text, size_t len)
+void js_out_text_n(struct js_out *out, const char *text, size_t len)
 {
     begin_item(out);
     write_string(out->buf, text, len);
 }
 
-void out_text(struct json_out *out, const char *text)
+void js_out_text(struct js_out *out, const char *text)
 {
     if (text)
-        out_text_n(out, text, strlen(text));
+        js_out_text_n(out, text, strlen(text));
     else
-        out_null(out);
+        js_out_null(out);
 }
 
-void out_int(struct json_out *out, int64_t value)
+void js_out_int(struct js_out *out, int64_t value)
 {
     begin_item(out);
     buf_printf(out->buf, "%" PRId64, value);
 }
 
-void out_real(struct json_out *out, double value)
+void js_out_real(struct js_out *out, double value)
 {
     if (!isfinite(value)) {
-        out_null(out);
+        js_out_null(out);
         return;
     }
     begin_item(out);
     buf_printf(out->buf, "%.15g", value);
 }
 
-void out_bool(struct json_out *out, bool value)
+void js_out_bool(struct js_out *out, bool value)
 {
     begin_item(out);
     buf_append_str(out->buf, value ? "true" : "false");
 }
 
-void out_null(struct json_out *out)
+void js_out_null(struct js_out *out)
 {
     begin_item(out);
     buf_append_str(out->buf, "null");
 }
 
-void out_usd4(struct json_out *out, int64_t usd4)
+void js_out_usd4(struct js_out *out, int64_t usd4)
 {
     uint64_t size = usd4 < 0 ? -(uint64_t)usd4 : (uint64_t)usd4;
     unsigned part = (unsigned)(size % 10000);
@@ -154,15 +154,15 @@ void out_usd4(struct json_out *out, int64_t usd4)
         buf_printf(out->buf, ".%0*u", digits, part);
 }
 
-void out_time(struct json_out *out, int64_t wall_ms)
+void js_out_time(struct js_out *out, int64_t wall_ms)
 {
     char iso[CLOCK_ISO_SIZE];
     if (wall_ms != 0)
         clock_iso(wall_ms, iso);
-    out_text(out, wall_ms ? iso : NULL);
+    js_out_text(out, wall_ms ? iso : NULL);
 }
 
-void out_js(struct json_out *out, const struct js *js)
+void js_out_js(struct js_out *out, const struct js *js)
 {
     begin_item(out);
     (void)!js_write(js, out->buf); /* a full buffer says so itself */

@@ -68,19 +68,19 @@ static void logfmt_field(struct buf *line, const struct log_field *field)
     } else if (is_bare(field->text)) {
         buf_append(line, field->text, text_len(field->text));
     } else {
-        struct json_out out;
-        out_init(&out, line);
-        out_text_n(&out, field->text, text_len(field->text));
+        struct js_out out;
+        js_out_init(&out, line);
+        js_out_text_n(&out, field->text, text_len(field->text));
     }
 }
 
-static void json_field(struct json_out *out, const struct log_field *field)
+static void json_field(struct js_out *out, const struct log_field *field)
 {
-    out_key(out, field->key);
+    js_out_key(out, field->key);
     if (field->text)
-        out_text_n(out, field->text, text_len(field->text));
+        js_out_text_n(out, field->text, text_len(field->text));
     else
-        out_int(out, field->number);
+        js_out_int(out, field->number);
 }
 
 static void write_line(struct buf *line)
@@ -103,10 +103,10 @@ void log_write(enum log_level level, const char *event, const struct log_field *
                                      LOG_S("event", event), LOG_S("call", scope_call),
                                      LOG_S("request", scope_request)};
     AUTO_BUF line = BUF_INIT(LINE_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
+    struct js_out out;
+    js_out_init(&out, &line);
     if (line_format == LOG_JSON)
-        out_object(&out);
+        js_out_object(&out);
     for (size_t i = 0; i < ARRAY_LEN(head) || fields[i - ARRAY_LEN(head)].key; i++) {
         bool is_head = i < ARRAY_LEN(head);
         const struct log_field *field = is_head ? &head[i] : &fields[i - ARRAY_LEN(head)];
@@ -118,6 +118,6 @@ void log_write(enum log_level level, const char *event, const struct log_field *
             logfmt_field(&line, field);
     }
     if (line_format == LOG_JSON)
-        out_object_end(&out);
+        js_out_object_end(&out);
     write_line(&line);
 }

@@ -54,37 +54,37 @@ static const char *key_of(const char *id, int64_t version, char out[KEY_BYTES])
 
 /* ---- what the model reads ---- */
 
-static void write_parameter(const struct tool_pair *param, struct json_out *out)
+static void write_parameter(const struct tool_pair *param, struct js_out *out)
 {
     static const char example[] = "for example: ";
-    out_key(out, param->key);
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "string");
+    js_out_key(out, param->key);
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "string");
     if (param->value && *param->value) {
         AUTO_BUF text = BUF_INIT(TOOLS_MAX_BYTES);
         (void)buf_append(&text, example, sizeof example - 1);
         (void)buf_append_str(&text, param->value);
-        out_key(out, "description");
-        out_text(out, text.data);
+        js_out_key(out, "description");
+        js_out_text(out, text.data);
     }
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 static const char *write_parameters(const struct tool *tool, struct arena *arena)
 {
     AUTO_BUF text = BUF_INIT(TOOLS_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &text);
-    out_object(&out);
-    out_key(&out, "type");
-    out_text(&out, "object");
-    out_key(&out, "properties");
-    out_object(&out);
+    struct js_out out;
+    js_out_init(&out, &text);
+    js_out_object(&out);
+    js_out_key(&out, "type");
+    js_out_text(&out, "object");
+    js_out_key(&out, "properties");
+    js_out_object(&out);
     for (size_t i = 0; i < tool->params.count; i++)
         write_parameter(&tool->params.items[i], &out);
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
     return text.is_full ? NULL : arena_strndup(arena, text.data, text.len);
 }
 
@@ -92,9 +92,9 @@ static const char *write_parameters(const struct tool *tool, struct arena *arena
 static size_t bytes_of(const char *text)
 {
     AUTO_BUF quoted = BUF_INIT(TOOLS_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &quoted);
-    out_text(&out, text);
+    struct js_out out;
+    js_out_init(&out, &quoted);
+    js_out_text(&out, text);
     return quoted.is_full ? TOOLS_MAX_BYTES : quoted.len;
 }
 

@@ -69,16 +69,16 @@ static void print_event(const char *type, const char *name, const char *text,
                         const char *number_name, int64_t number)
 {
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "type");
-    out_text(&out, type);
-    out_key(&out, name);
-    out_text(&out, text);
-    out_key(&out, number_name);
-    out_int(&out, number);
-    out_object_end(&out);
+    struct js_out out;
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "type");
+    js_out_text(&out, type);
+    js_out_key(&out, name);
+    js_out_text(&out, text);
+    js_out_key(&out, number_name);
+    js_out_int(&out, number);
+    js_out_object_end(&out);
     print_line(&line);
 }
 

@@ -49,24 +49,24 @@ void doctor_find(struct doctor *doctor, enum finding_level level, const char *fo
 static int print_json(const struct doctor *doctor)
 {
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "findings");
-    out_array(&out);
+    struct js_out out;
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "findings");
+    js_out_array(&out);
     for (size_t i = 0; i < doctor->count; i++) {
         const struct finding *finding = &doctor->findings[i];
-        out_object(&out);
-        out_key(&out, "level");
-        out_text(&out, level_names[finding->level]);
-        out_key(&out, "subject");
-        out_text(&out, finding->subject);
-        out_key(&out, "text");
-        out_text(&out, finding->text);
-        out_object_end(&out);
+        js_out_object(&out);
+        js_out_key(&out, "level");
+        js_out_text(&out, level_names[finding->level]);
+        js_out_key(&out, "subject");
+        js_out_text(&out, finding->subject);
+        js_out_key(&out, "text");
+        js_out_text(&out, finding->text);
+        js_out_object_end(&out);
     }
-    out_array_end(&out);
-    out_object_end(&out);
+    js_out_array_end(&out);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 

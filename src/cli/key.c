@@ -72,23 +72,23 @@ static int run_create(const struct invocation *call)
     if (local_store_run(call->config, STORE_WRITE, create_fn, &job, &fault))
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
+    struct js_out out;
     if (!invocation_has(call, "json")) {
         buf_printf(&line, "Key %s: %s\n(it is shown this once)", job.row.id, job.row.key);
         return print_line(&line);
     }
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "apiKey");
-    out_object(&out);
-    out_key(&out, "id");
-    out_text(&out, job.row.id);
-    out_key(&out, "name");
-    out_text(&out, job.row.name);
-    out_key(&out, "key");
-    out_text(&out, job.row.key);
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "apiKey");
+    js_out_object(&out);
+    js_out_key(&out, "id");
+    js_out_text(&out, job.row.id);
+    js_out_key(&out, "name");
+    js_out_text(&out, job.row.name);
+    js_out_key(&out, "key");
+    js_out_text(&out, job.row.key);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 
@@ -112,22 +112,22 @@ static enum err list_fn(struct tx *tx, void *arg)
     return OK;
 }
 
-static void write_row(struct json_out *out, const struct row *row)
+static void write_row(struct js_out *out, const struct row *row)
 {
-    out_object(out);
-    out_key(out, "id");
-    out_text(out, row->id);
-    out_key(out, "workspaceId");
-    out_text(out, row->workspace_id);
-    out_key(out, "name");
-    out_text(out, row->name);
-    out_key(out, "revoked");
-    out_bool(out, row->is_revoked);
-    out_key(out, "createdAt");
-    out_time(out, row->created_wall_ms);
-    out_key(out, "lastUsedAt");
-    out_time(out, row->last_used_wall_ms);
-    out_object_end(out);
+    js_out_object(out);
+    js_out_key(out, "id");
+    js_out_text(out, row->id);
+    js_out_key(out, "workspaceId");
+    js_out_text(out, row->workspace_id);
+    js_out_key(out, "name");
+    js_out_text(out, row->name);
+    js_out_key(out, "revoked");
+    js_out_bool(out, row->is_revoked);
+    js_out_key(out, "createdAt");
+    js_out_time(out, row->created_wall_ms);
+    js_out_key(out, "lastUsedAt");
+    js_out_time(out, row->last_used_wall_ms);
+    js_out_object_end(out);
 }
 
 static int print_rows(const struct list_job *job)
@@ -148,15 +148,15 @@ static int print_rows(const struct list_job *job)
 static int print_rows_json(const struct list_job *job)
 {
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "apiKeys");
-    out_array(&out);
+    struct js_out out;
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "apiKeys");
+    js_out_array(&out);
     for (size_t i = 0; i < job->count; i++)
         write_row(&out, &job->rows[i]);
-    out_array_end(&out);
-    out_object_end(&out);
+    js_out_array_end(&out);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 

@@ -86,16 +86,16 @@ static void print_for_people(const struct js *event, const char *verdict, bool i
 static void print_for_programs(const struct js *event, const char *verdict, bool is_repeated)
 {
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out json;
-    out_init(&json, &line);
-    out_object(&json);
-    out_key(&json, "verdict");
-    out_text(&json, verdict);
-    out_key(&json, "isRepeated");
-    out_bool(&json, is_repeated);
-    out_key(&json, "event");
-    out_js(&json, event);
-    out_object_end(&json);
+    struct js_out json;
+    js_out_init(&json, &line);
+    js_out_object(&json);
+    js_out_key(&json, "verdict");
+    js_out_text(&json, verdict);
+    js_out_key(&json, "isRepeated");
+    js_out_bool(&json, is_repeated);
+    js_out_key(&json, "event");
+    js_out_js(&json, event);
+    js_out_object_end(&json);
     print_line(&line);
 }
 

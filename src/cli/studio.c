@@ -52,15 +52,15 @@ static int run_link(const struct invocation *call)
         buf_printf(&line, "%s/studio#link=%s\n(signs in once, within 15 minutes)", url, job.link);
         return print_line(&line);
     }
-    struct json_out out;
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "url");
+    struct js_out out;
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "url");
     AUTO_MEM char *whole = mem_printf("%s/studio#link=%s", url, job.link);
-    out_text(&out, whole);
-    out_key(&out, "link");
-    out_text(&out, job.link);
-    out_object_end(&out);
+    js_out_text(&out, whole);
+    js_out_key(&out, "link");
+    js_out_text(&out, job.link);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 

@@ -127,34 +127,34 @@ static enum err list_fn(struct tx *tx, void *arg)
     return err;
 }
 
-static void write_row(struct json_out *out, const struct row *row)
+static void write_row(struct js_out *out, const struct row *row)
 {
-    out_object(out);
-    out_key(out, "id");
-    out_text(out, row->id);
-    out_key(out, "name");
-    out_text(out, row->name);
-    out_key(out, "plan");
-    out_text(out, row->plan);
-    out_key(out, "balance");
-    out_usd4(out, row->balance_usd4);
-    out_key(out, "maxConcurrentCalls");
-    out_int(out, row->max_calls);
-    out_object_end(out);
+    js_out_object(out);
+    js_out_key(out, "id");
+    js_out_text(out, row->id);
+    js_out_key(out, "name");
+    js_out_text(out, row->name);
+    js_out_key(out, "plan");
+    js_out_text(out, row->plan);
+    js_out_key(out, "balance");
+    js_out_usd4(out, row->balance_usd4);
+    js_out_key(out, "maxConcurrentCalls");
+    js_out_int(out, row->max_calls);
+    js_out_object_end(out);
 }
 
 static int print_rows_json(const struct rows *rows)
 {
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
-    out_object(&out);
-    out_key(&out, "workspaces");
-    out_array(&out);
+    struct js_out out;
+    js_out_init(&out, &line);
+    js_out_object(&out);
+    js_out_key(&out, "workspaces");
+    js_out_array(&out);
     for (size_t i = 0; i < rows->count; i++)
         write_row(&out, &rows->items[i]);
-    out_array_end(&out);
-    out_object_end(&out);
+    js_out_array_end(&out);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 
@@ -206,23 +206,23 @@ static int run_credit(const struct invocation *call)
     if (err)
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &line);
+    struct js_out out;
+    js_out_init(&out, &line);
     if (!invocation_has(call, "json")) {
         buf_printf(&line, "Balance of %s: ", job.id);
-        out_usd4(&out, job.balance_usd4);
+        js_out_usd4(&out, job.balance_usd4);
         buf_append_str(&line, " USD");
         return print_line(&line);
     }
-    out_object(&out);
-    out_key(&out, "workspace");
-    out_object(&out);
-    out_key(&out, "id");
-    out_text(&out, job.id);
-    out_key(&out, "balance");
-    out_usd4(&out, job.balance_usd4);
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_object(&out);
+    js_out_key(&out, "workspace");
+    js_out_object(&out);
+    js_out_key(&out, "id");
+    js_out_text(&out, job.id);
+    js_out_key(&out, "balance");
+    js_out_usd4(&out, job.balance_usd4);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
     return print_line(&line);
 }
 

@@ -76,8 +76,8 @@ const struct event_type_row event_types[EVENT_TYPE_COUNT] = {
 const char *event_data_text(enum event_type type, const void *data, struct arena *arena)
 {
     AUTO_BUF buf = BUF_INIT(SIZE_MAX);
-    struct json_out out;
-    out_init(&out, &buf);
+    struct js_out out;
+    js_out_init(&out, &buf);
     field_write(event_types[type].data, data, FIELD_VIEW_API, NULL, &out);
     return arena_strndup(arena, buf.data, buf.len);
 }
@@ -123,7 +123,7 @@ void event_write(const struct event *event, struct buf *out)
         .call = {event->call_id, event->room_name, event->metadata},
         .data = event->data,
     };
-    struct json_out json;
-    out_init(&json, out);
+    struct js_out json;
+    js_out_init(&json, out);
     field_write(&event_table, &body, FIELD_VIEW_API, NULL, &json);
 }

@@ -237,11 +237,11 @@ void field_merge(const struct field_table *table, void *object, const struct js 
 /* Appends the object as JSON. master_key: for FIELD_VIEW_STORE, seals secrets (context
  * "<table>.<field>"); NULL in all other views. */
 void field_write(const struct field_table *table, const void *object, unsigned views,
-                 const uint8_t *master_key, struct json_out *out);
+                 const uint8_t *master_key, struct js_out *out);
 /* The same, but the list `last` comes after all other members, and is left open with the object:
- * its entries, out_array_end() and out_object_end() are the caller's, in its own time. */
+ * its entries, js_out_array_end() and js_out_object_end() are the caller's, in its own time. */
 void field_write_open(const struct field_table *table, const void *object, unsigned views,
-                      const char *last, struct json_out *out);
+                      const char *last, struct js_out *out);
 /* The store view as text in the arena. */
 const char *field_store_text(const struct field_table *table, const void *object,
                              const uint8_t *master_key, struct arena *arena);

@@ -59,7 +59,7 @@ static bool parse_int(const struct reading *at, const struct js *js)
 
 static void write_int(const struct writer *w, const struct field *row, const void *object)
 {
-    out_int(w->out, *int_of(row, object));
+    js_out_int(w->out, *int_of(row, object));
 }
 
 static void write_range(const struct schema_place *at, double min, double max)
@@ -75,7 +75,7 @@ static void write_int_bounds(const struct schema_place *at, const struct field *
     write_range(at, (double)row->min, (double)row->max);
 }
 
-static void write_int_default(const struct field *row, struct json_out *out)
+static void write_int_default(const struct field *row, struct js_out *out)
 {
     if (row->standard >= row->min) /* under it: it stands for something else */
         schema_int(out, "default", row->standard);
@@ -122,9 +122,9 @@ static bool is_nan(const struct field *row, const void *object)
 static void write_real(const struct writer *w, const struct field *row, const void *object)
 {
     if (is_nan(row, object))
-        out_null(w->out);
+        js_out_null(w->out);
     else
-        out_real(w->out, *real_of(row, object));
+        js_out_real(w->out, *real_of(row, object));
 }
 
 static void write_real_bounds(const struct schema_place *at, const struct field *row)
@@ -132,7 +132,7 @@ static void write_real_bounds(const struct schema_place *at, const struct field 
     write_range(at, row->real_min, row->real_max);
 }
 
-static void write_real_default(const struct field *row, struct json_out *out)
+static void write_real_default(const struct field *row, struct js_out *out)
 {
     if (!isnan(row->standard_real))
         schema_number(out, "default", row->standard_real);
@@ -162,7 +162,7 @@ static bool parse_money(const struct reading *at, const struct js *js)
 
 static void write_money(const struct writer *w, const struct field *row, const void *object)
 {
-    out_usd4(w->out, *int_of(row, object));
+    js_out_usd4(w->out, *int_of(row, object));
 }
 
 static void write_money_bounds(const struct schema_place *at, const struct field *row)
@@ -170,10 +170,10 @@ static void write_money_bounds(const struct schema_place *at, const struct field
     write_range(at, (double)row->min / 10000, (double)row->max / 10000);
 }
 
-static void write_money_default(const struct field *row, struct json_out *out)
+static void write_money_default(const struct field *row, struct js_out *out)
 {
-    out_key(out, "default");
-    out_usd4(out, row->standard);
+    js_out_key(out, "default");
+    js_out_usd4(out, row->standard);
 }
 
 const struct kind kind_money = {.type = "number",
@@ -213,7 +213,7 @@ static bool is_false(const struct field *row, const void *object)
 
 static void write_bool(const struct writer *w, const struct field *row, const void *object)
 {
-    out_bool(w->out, *bool_of(row, object));
+    js_out_bool(w->out, *bool_of(row, object));
 }
 
 static struct field_cell bool_cell(const struct field *row, const void *object, struct arena *arena)
@@ -230,10 +230,10 @@ static bool set_bool_cell(const struct field *row, void *object, const struct fi
     return true;
 }
 
-static void write_bool_default(const struct field *row, struct json_out *out)
+static void write_bool_default(const struct field *row, struct js_out *out)
 {
-    out_key(out, "default");
-    out_bool(out, row->standard != 0);
+    js_out_key(out, "default");
+    js_out_bool(out, row->standard != 0);
 }
 
 const struct kind kind_bool = {.type = "boolean",
@@ -280,7 +280,7 @@ static bool is_first(const struct field *row, const void *object)
 
 static void write_enum(const struct writer *w, const struct field *row, const void *object)
 {
-    out_text(w->out, row->names[enum_of(row, object)]);
+    js_out_text(w->out, row->names[enum_of(row, object)]);
 }
 
 static struct field_cell enum_cell(const struct field *row, const void *object, struct arena *arena)
@@ -304,7 +304,7 @@ static void write_enum_bounds(const struct schema_place *at, const struct field 
     schema_names(row, schema_is_nullable(row, at->use), at->out);
 }
 
-static void write_enum_default(const struct field *row, struct json_out *out)
+static void write_enum_default(const struct field *row, struct js_out *out)
 {
     schema_text(out, "default", row->names[row->standard]);
 }
@@ -333,7 +333,7 @@ static bool parse_time(const struct reading *at, const struct js *js)
 
 static void write_time(const struct writer *w, const struct field *row, const void *object)
 {
-    out_time(w->out, *int_of(row, object));
+    js_out_time(w->out, *int_of(row, object));
 }
 
 static void write_time_bounds(const struct schema_place *at, const struct field *row)

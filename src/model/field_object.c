@@ -33,22 +33,22 @@ static void copy_object(const struct field *row, void *object, struct arena *are
 /* A reference, or null. */
 static void write_reference(const struct schema_place *at, const struct field *row)
 {
-    struct json_out *out = at->out;
+    struct js_out *out = at->out;
     if (!schema_is_nullable(row, at->use)) {
         schema_ref(at->set, row->table, at->use, out);
         return;
     }
-    out_object(out);
+    js_out_object(out);
     if (row->about)
         schema_text(out, "description", row->about);
-    out_key(out, "anyOf");
-    out_array(out);
+    js_out_key(out, "anyOf");
+    js_out_array(out);
     schema_ref(at->set, row->table, at->use, out);
-    out_object(out);
+    js_out_object(out);
     schema_text(out, "type", "null");
-    out_object_end(out);
-    out_array_end(out);
-    out_object_end(out);
+    js_out_object_end(out);
+    js_out_array_end(out);
+    js_out_object_end(out);
 }
 
 const struct kind kind_object = {.type = "object",
@@ -96,7 +96,7 @@ static bool is_null(const struct field *row, const void *object)
 static void write_pointer(const struct writer *w, const struct field *row, const void *object)
 {
     if (is_null(row, object))
-        out_null(w->out);
+        js_out_null(w->out);
     else
         writer_object(w, row->table, *pointer_of(row, object));
 }
@@ -150,10 +150,10 @@ static bool parse_objects(const struct reading *at, const struct js *js)
 static void write_objects(const struct writer *w, const struct field *row, const void *object)
 {
     struct any_list list = field_list(row, object);
-    out_array(w->out);
+    js_out_array(w->out);
     for (size_t i = 0; i < list.count; i++)
         writer_object(w, row->table, (const char *)list.items + i * row->table->size);
-    out_array_end(w->out);
+    js_out_array_end(w->out);
 }
 
 static void copy_objects(const struct field *row, void *object, struct arena *arena)
@@ -172,7 +172,7 @@ static void write_objects_bounds(const struct schema_place *at, const struct fie
         schema_int(at->out, "minItems", row->min);
     if (at->use != SCHEMA_ANSWER && row->max)
         schema_int(at->out, "maxItems", row->max);
-    out_key(at->out, "items");
+    js_out_key(at->out, "items");
     schema_entry(at, row->table);
 }
 
@@ -214,13 +214,13 @@ static bool parse_map(const struct reading *at, const struct js *js)
 static void write_map(const struct writer *w, const struct field *row, const void *object)
 {
     struct any_list list = field_list(row, object);
-    out_object(w->out);
+    js_out_object(w->out);
     for (size_t i = 0; i < list.count; i++) {
         char *entry = (char *)list.items + i * row->table->size;
-        out_key(w->out, *key_of(entry));
+        js_out_key(w->out, *key_of(entry));
         writer_object(w, row->table, entry);
     }
-    out_object_end(w->out);
+    js_out_object_end(w->out);
 }
 
 static void copy_map(const struct field *row, void *object, struct arena *arena)

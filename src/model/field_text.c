@@ -97,23 +97,23 @@ static bool is_text_empty(const struct field *row, const void *object)
 static void write_sealed(const struct writer *w, const struct field *row, const char *secret)
 {
     if (!w->master_key) { /* nobody to seal it: better lost than legible */
-        out_text(w->out, "");
+        js_out_text(w->out, "");
         return;
     }
     char context[128];
     field_secret_context(w->table, row, context, sizeof(context));
     AUTO_BUF sealed = BUF_INIT(SIZE_MAX);
     if (crypto_seal(w->master_key, context, secret, strlen(secret), &sealed) != OK)
-        out_text(w->out, "");
+        js_out_text(w->out, "");
     else
-        out_text_n(w->out, sealed.data, sealed.len);
+        js_out_text_n(w->out, sealed.data, sealed.len);
 }
 
 static void write_text(const struct writer *w, const struct field *row, const void *object)
 {
     const char *text = field_text(row, object);
     if (!(row->flags & FIELD_SECRET) || w->views & FIELD_VIEW_REVEAL || *text == '\0') {
-        out_text(w->out, text);
+        js_out_text(w->out, text);
         return;
     }
     if (w->views & FIELD_VIEW_STORE) {
@@ -121,7 +121,7 @@ static void write_text(const struct writer *w, const struct field *row, const vo
         return;
     }
     AUTO(arena) arena = arena_new(0);
-    out_text(w->out, secret_mask(text, arena));
+    js_out_text(w->out, secret_mask(text, arena));
 }
 
 static void write_text_bounds(const struct schema_place *at, const struct field *row)
@@ -140,7 +140,7 @@ static void write_text_bounds(const struct schema_place *at, const struct field 
         schema_int(at->out, "maxLength", row->max);
 }
 
-static void write_text_default(const struct field *row, struct json_out *out)
+static void write_text_default(const struct field *row, struct js_out *out)
 {
     if (row->standard_text)
         schema_text(out, "default", row->standard_text);
@@ -188,10 +188,10 @@ static void write_json(const struct writer *w, const struct field *row, const vo
     const char *text = field_text(row, object);
     struct js *js = NULL;
     if (js_parse(text, strlen(text), JSON_DEPTH_MAX, &js, NULL) != OK) {
-        out_null(w->out);
+        js_out_null(w->out);
         return;
     }
-    out_js(w->out, js);
+    js_out_js(w->out, js);
     js_free(js);
 }
 
@@ -199,8 +199,8 @@ static void write_json_bounds(const struct schema_place *at, const struct field 
 {
     if (!(row->flags & FIELD_OBJECT_ONLY))
         return;
-    out_key(at->out, "additionalProperties");
-    out_bool(at->out, true);
+    js_out_key(at->out, "additionalProperties");
+    js_out_bool(at->out, true);
 }
 
 const struct kind kind_json = {.set_default = set_json,
@@ -260,10 +260,10 @@ static bool parse_texts(const struct reading *at, const struct js *js)
 static void write_texts(const struct writer *w, const struct field *row, const void *object)
 {
     struct any_list list = field_list(row, object);
-    out_array(w->out);
+    js_out_array(w->out);
     for (size_t i = 0; i < list.count; i++)
-        out_text(w->out, ((const char *const *)list.items)[i]);
-    out_array_end(w->out);
+        js_out_text(w->out, ((const char *const *)list.items)[i]);
+    js_out_array_end(w->out);
 }
 
 static void copy_texts(const struct field *row, void *object, struct arena *arena)
@@ -280,8 +280,8 @@ static struct field_cell texts_cell(const struct field *row, const void *object,
                                     struct arena *arena)
 {
     AUTO_BUF buf = BUF_INIT(SIZE_MAX);
-    struct json_out out;
-    out_init(&out, &buf);
+    struct js_out out;
+    js_out_init(&out, &buf);
     write_texts(&(struct writer){.out = &out}, row, object);
     return (struct field_cell){.text = arena_strndup(arena, buf.data, buf.len)};
 }
@@ -299,14 +299,14 @@ static bool set_texts_cell(const struct field *row, void *object, const struct f
 
 static void write_texts_bounds(const struct schema_place *at, const struct field *row)
 {
-    struct json_out *out = at->out;
+    struct js_out *out = at->out;
     bool is_body = at->use != SCHEMA_ANSWER;
     if (is_body && row->min)
         schema_int(out, "minItems", row->min);
     if (is_body && row->max)
         schema_int(out, "maxItems", row->max);
-    out_key(out, "items");
-    out_object(out);
+    js_out_key(out, "items");
+    js_out_object(out);
     schema_text(out, "type", "string");
     if (row->name_count)
         schema_names(row, false, out);
@@ -316,7 +316,7 @@ static void write_texts_bounds(const struct schema_place *at, const struct field
         schema_int(out, "minLength", (int64_t)row->entry_min);
     if (is_body && row->entry_max)
         schema_int(out, "maxLength", (int64_t)row->entry_max);
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 const struct kind kind_texts = {.type = "array",
@@ -364,12 +364,12 @@ static void write_text_map(const struct writer *w, const struct field *row, cons
 {
     struct any_list list = field_list(row, object);
     const struct text_pair *pairs = list.items;
-    out_object(w->out);
+    js_out_object(w->out);
     for (size_t i = 0; i < list.count; i++) {
-        out_key(w->out, pairs[i].name);
-        out_text(w->out, pairs[i].text);
+        js_out_key(w->out, pairs[i].name);
+        js_out_text(w->out, pairs[i].text);
     }
-    out_object_end(w->out);
+    js_out_object_end(w->out);
 }
 
 static void copy_text_map(const struct field *row, void *object, struct arena *arena)
@@ -386,11 +386,11 @@ static void copy_text_map(const struct field *row, void *object, struct arena *a
 static void write_text_map_bounds(const struct schema_place *at, const struct field *row)
 {
     schema_map(at, row);
-    out_object(at->out);
+    js_out_object(at->out);
     schema_text(at->out, "type", "string");
     if (at->use != SCHEMA_ANSWER && row->entry_max)
         schema_int(at->out, "maxLength", (int64_t)row->entry_max);
-    out_object_end(at->out);
+    js_out_object_end(at->out);
 }
 
 const struct kind kind_text_map = {.type = "object",

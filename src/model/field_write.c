@@ -22,21 +22,21 @@ static void write_row(const struct writer *w, const struct field *row, const voi
     bool is_bare = kind->is_empty && kind->is_empty(row, object);
     if (is_bare && row->flags & FIELD_OMIT_EMPTY)
         return;
-    out_key(w->out, row->name);
+    js_out_key(w->out, row->name);
     if (is_bare && row->flags & FIELD_NULL_EMPTY && !(w->views & FIELD_VIEW_STORE))
-        out_null(w->out);
+        js_out_null(w->out);
     else
         kind->write(w, row, object);
 }
 
 void field_write(const struct field_table *table, const void *object, unsigned views,
-                 const uint8_t *master_key, struct json_out *out)
+                 const uint8_t *master_key, struct js_out *out)
 {
     struct writer w = {.table = table, .views = views, .master_key = master_key, .out = out};
-    out_object(out);
+    js_out_object(out);
     for (size_t i = 0; i < table->count; i++)
         write_row(&w, &table->rows[i], object);
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 void writer_object(const struct writer *w, const struct field_table *table, const void *object)
@@ -45,23 +45,23 @@ void writer_object(const struct writer *w, const struct field_table *table, cons
 }
 
 void field_write_open(const struct field_table *table, const void *object, unsigned views,
-                      const char *last, struct json_out *out)
+                      const char *last, struct js_out *out)
 {
     struct writer w = {.table = table, .views = views, .out = out};
-    out_object(out);
+    js_out_object(out);
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].name, last) != 0)
             write_row(&w, &table->rows[i], object);
-    out_key(out, last);
-    out_array(out);
+    js_out_key(out, last);
+    js_out_array(out);
 }
 
 const char *field_store_text(const struct field_table *table, const void *object,
                              const uint8_t *master_key, struct arena *arena)
 {
     AUTO_BUF buf = BUF_INIT(SIZE_MAX);
-    struct json_out out;
-    out_init(&out, &buf);
+    struct js_out out;
+    js_out_init(&out, &buf);
     field_write(table, object, FIELD_VIEW_STORE, master_key, &out);
     return arena_strndup(arena, buf.data, buf.len);
 }

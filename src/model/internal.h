@@ -88,7 +88,7 @@ struct writer {
     const struct field_table *table;
     unsigned views;
     const uint8_t *master_key;
-    struct json_out *out;
+    struct js_out *out;
 };
 void writer_object(const struct writer *w, const struct field_table *table, const void *object);
 
@@ -96,12 +96,12 @@ void writer_object(const struct writer *w, const struct field_table *table, cons
 struct schema_place {
     struct schema_set *set;
     enum schema_use use;
-    struct json_out *out;
+    struct js_out *out;
 };
-void schema_int(struct json_out *out, const char *key, int64_t value);
-void schema_text(struct json_out *out, const char *key, const char *value);
-void schema_number(struct json_out *out, const char *key, double value); /* whole without a point */
-void schema_names(const struct field *row, bool is_null_too, struct json_out *out); /* "enum" */
+void schema_int(struct js_out *out, const char *key, int64_t value);
+void schema_text(struct js_out *out, const char *key, const char *value);
+void schema_number(struct js_out *out, const char *key, double value); /* whole without a point */
+void schema_names(const struct field *row, bool is_null_too, struct js_out *out); /* "enum" */
 bool schema_is_nullable(const struct field *row, enum schema_use use);
 /* The bounds of a map, up to the schema of its entries, which the caller writes. */
 void schema_map(const struct schema_place *at, const struct field *row);
@@ -125,7 +125,7 @@ struct kind {
     bool (*set_cell)(const struct field *row, void *object, const struct field_cell *cell,
                      struct arena *arena);
     void (*write_bounds)(const struct schema_place *at, const struct field *row);
-    void (*write_default)(const struct field *row, struct json_out *out);
+    void (*write_default)(const struct field *row, struct js_out *out);
     /* In place of type, bounds and default. */
     void (*write_schema)(const struct schema_place *at, const struct field *row);
 };

@@ -19,7 +19,7 @@ static void write_name(const struct field_table *table, enum schema_use use, con
 }
 
 void schema_ref(struct schema_set *set, const struct field_table *table, enum schema_use use,
-                struct json_out *out)
+                struct js_out *out)
 {
     char name[128];
     size_t i = 0;
@@ -31,31 +31,31 @@ void schema_ref(struct schema_set *set, const struct field_table *table, enum sc
         set->items[set->count++].use = use;
     }
     write_name(table, use, "#/components/schemas/", name, sizeof(name));
-    out_object(out);
-    out_key(out, "$ref");
-    out_text(out, name);
-    out_object_end(out);
+    js_out_object(out);
+    js_out_key(out, "$ref");
+    js_out_text(out, name);
+    js_out_object_end(out);
 }
 
-void schema_int(struct json_out *out, const char *key, int64_t value)
+void schema_int(struct js_out *out, const char *key, int64_t value)
 {
-    out_key(out, key);
-    out_int(out, value);
+    js_out_key(out, key);
+    js_out_int(out, value);
 }
 
-void schema_text(struct json_out *out, const char *key, const char *value)
+void schema_text(struct js_out *out, const char *key, const char *value)
 {
-    out_key(out, key);
-    out_text(out, value);
+    js_out_key(out, key);
+    js_out_text(out, value);
 }
 
-static void write_json(struct json_out *out, const char *key, const char *text)
+static void write_json(struct js_out *out, const char *key, const char *text)
 {
     struct js *js = NULL;
     if (js_parse(text, strlen(text), 16, &js, NULL) != OK)
         return;
-    out_key(out, key);
-    out_js(out, js);
+    js_out_key(out, key);
+    js_out_js(out, js);
     js_free(js);
 }
 
@@ -67,57 +67,57 @@ bool schema_is_nullable(const struct field *row, enum schema_use use)
     return !(row->flags & FIELD_REQUIRED);
 }
 
-static void write_type(const struct field *row, enum schema_use use, struct json_out *out)
+static void write_type(const struct field *row, enum schema_use use, struct js_out *out)
 {
     const char *type = field_kind(row)->type;
     if (!type && row->flags & FIELD_OBJECT_ONLY)
         type = "object";
     if (!type)
         return; /* anything */
-    out_key(out, "type");
+    js_out_key(out, "type");
     if (!schema_is_nullable(row, use)) {
-        out_text(out, type);
+        js_out_text(out, type);
         return;
     }
-    out_array(out);
-    out_text(out, type);
-    out_text(out, "null");
-    out_array_end(out);
+    js_out_array(out);
+    js_out_text(out, type);
+    js_out_text(out, "null");
+    js_out_array_end(out);
 }
 
-void schema_names(const struct field *row, bool is_null_too, struct json_out *out)
+void schema_names(const struct field *row, bool is_null_too, struct js_out *out)
 {
-    out_key(out, "enum");
-    out_array(out);
+    js_out_key(out, "enum");
+    js_out_array(out);
     for (size_t i = 0; i < row->name_count; i++)
         if (*row->names[i])
-            out_text(out, row->names[i]);
+            js_out_text(out, row->names[i]);
     if (is_null_too)
-        out_null(out);
-    out_array_end(out);
+        js_out_null(out);
+    js_out_array_end(out);
 }
 
-void schema_number(struct json_out *out, const char *key, double value)
+void schema_number(struct js_out *out, const char *key, double value)
 {
-    out_key(out, key);
+    js_out_key(out, key);
     if (floor(value) == value)
-        out_int(out, (int64_t)value);
+        js_out_int(out, (int64_t)value);
     else
-        out_real(out, value);
+        js_out_real(out, value);
 }
 
 void schema_map(const struct schema_place *at, const struct field *row)
 {
-    struct json_out *out = at->out;
+    struct js_out *out = at->out;
     if (at->use != SCHEMA_ANSWER && row->max)
         schema_int(out, "maxProperties", row->max);
     if (row->is_pattern_name) {
-        out_key(out, "propertyNames");
-        out_object(out);
+        js_out_key(out, "propertyNames");
+        js_out_object(out);
         schema_text(out, "pattern", "^[A-Za-z_][A-Za-z0-9_]{0,63}$");
-        out_object_end(out);
+        js_out_object_end(out);
     }
-    out_key(out, "additionalProperties");
+    js_out_key(out, "additionalProperties");
 }
 
 void schema_entry(const struct schema_place *at, const struct field_table *table)
@@ -125,22 +125,22 @@ void schema_entry(const struct schema_place *at, const struct field_table *table
     schema_ref(at->set, table, at->use == SCHEMA_ANSWER ? SCHEMA_ANSWER : SCHEMA_BODY, at->out);
 }
 
-static void write_default(const struct field *row, struct json_out *out)
+static void write_default(const struct field *row, struct js_out *out)
 {
     if (field_kind(row)->write_default && !(row->flags & (FIELD_REQUIRED | FIELD_OPTIONAL)))
         field_kind(row)->write_default(row, out);
 }
 
 void schema_value(struct schema_set *set, const struct field *row, enum schema_use use,
-                  struct json_out *out)
+                  struct js_out *out)
 {
     if (use == SCHEMA_PATCH && row->flags & FIELD_CREATE_ONLY) {
-        out_object(out);
+        js_out_object(out);
         schema_text(out, "description", "Cannot be changed.");
-        out_key(out, "not");
-        out_object(out);
-        out_object_end(out);
-        out_object_end(out);
+        js_out_key(out, "not");
+        js_out_object(out);
+        js_out_object_end(out);
+        js_out_object_end(out);
         return;
     }
     struct schema_place at = {.set = set, .use = use, .out = out};
@@ -149,7 +149,7 @@ void schema_value(struct schema_set *set, const struct field *row, enum schema_u
         kind->write_schema(&at, row);
         return;
     }
-    out_object(out);
+    js_out_object(out);
     write_type(row, use, out);
     if (row->about)
         schema_text(out, "description", row->about);
@@ -158,15 +158,15 @@ void schema_value(struct schema_set *set, const struct field *row, enum schema_u
     if (use == SCHEMA_BODY)
         write_default(row, out);
     if (row->example) {
-        out_key(out, "examples");
-        out_array(out);
+        js_out_key(out, "examples");
+        js_out_array(out);
         struct js *js = NULL;
         if (js_parse(row->example, strlen(row->example), 16, &js, NULL) == OK)
-            out_js(out, js);
+            js_out_js(out, js);
         js_free(js);
-        out_array_end(out);
+        js_out_array_end(out);
     }
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 static bool is_described(const struct field *row, enum schema_use use)
@@ -189,50 +189,49 @@ static bool is_required(const struct field *row, enum schema_use use)
     return use == SCHEMA_ANSWER ? is_always_sent(row) : (row->flags & FIELD_REQUIRED) != 0;
 }
 
-static void write_required(const struct field_table *table, enum schema_use use,
-                           struct json_out *out)
+static void write_required(const struct field_table *table, enum schema_use use, struct js_out *out)
 {
     bool has_any = false;
     for (size_t i = 0; i < table->count; i++)
         has_any |= is_required(&table->rows[i], use);
     if (!has_any)
         return;
-    out_key(out, "required");
-    out_array(out);
+    js_out_key(out, "required");
+    js_out_array(out);
     for (size_t i = 0; i < table->count; i++)
         if (is_required(&table->rows[i], use))
-            out_text(out, table->rows[i].name);
-    out_array_end(out);
+            js_out_text(out, table->rows[i].name);
+    js_out_array_end(out);
 }
 
 static void write_component(struct schema_set *set, const struct field_table *table,
-                            enum schema_use use, struct json_out *out)
+                            enum schema_use use, struct js_out *out)
 {
     char name[128];
     write_name(table, use, "", name, sizeof(name));
-    out_key(out, name);
-    out_object(out);
+    js_out_key(out, name);
+    js_out_object(out);
     schema_text(out, "type", "object");
     if (table->about)
         schema_text(out, "description", table->about);
     write_required(table, use, out);
-    out_key(out, "properties");
-    out_object(out);
+    js_out_key(out, "properties");
+    js_out_object(out);
     for (size_t i = 0; i < table->count; i++) {
         if (!is_described(&table->rows[i], use))
             continue;
-        out_key(out, table->rows[i].name);
+        js_out_key(out, table->rows[i].name);
         schema_value(set, &table->rows[i], use, out);
     }
-    out_object_end(out);
+    js_out_object_end(out);
     if (use != SCHEMA_ANSWER && table->is_closed) {
-        out_key(out, "additionalProperties");
-        out_bool(out, false);
+        js_out_key(out, "additionalProperties");
+        js_out_bool(out, false);
     }
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
-void schema_components(struct schema_set *set, struct json_out *out)
+void schema_components(struct schema_set *set, struct js_out *out)
 {
     for (size_t i = 0; i < set->count; i++) /* grows while it is walked */
         write_component(set, set->items[i].table, set->items[i].use, out);
@@ -246,11 +245,11 @@ bool schema_has_example(const struct field_table *table)
     return false;
 }
 
-void schema_example(const struct field_table *table, struct json_out *out)
+void schema_example(const struct field_table *table, struct js_out *out)
 {
-    out_object(out);
+    js_out_object(out);
     for (size_t i = 0; i < table->count; i++)
         if (table->rows[i].example && !(table->rows[i].flags & FIELD_READ_ONLY))
             write_json(out, table->rows[i].name, table->rows[i].example);
-    out_object_end(out);
+    js_out_object_end(out);
 }

@@ -21,13 +21,13 @@ struct schema_set {
 
 /* Writes {"$ref": ...} and remembers the component. */
 void schema_ref(struct schema_set *set, const struct field_table *table, enum schema_use use,
-                struct json_out *out);
+                struct js_out *out);
 /* Writes the schema of one row's value. */
 void schema_value(struct schema_set *set, const struct field *row, enum schema_use use,
-                  struct json_out *out);
+                  struct js_out *out);
 /* Writes every remembered component as a member of the object that is open, those included that
  * turn up on the way. */
-void schema_components(struct schema_set *set, struct json_out *out);
+void schema_components(struct schema_set *set, struct js_out *out);
 /* An example of a body: the rows that have one. */
-void schema_example(const struct field_table *table, struct json_out *out);
+void schema_example(const struct field_table *table, struct js_out *out);
 bool schema_has_example(const struct field_table *table);

@@ -302,16 +302,16 @@ void http_answer_early(struct http_exchange *exchange, const struct http_answer 
 
 static void append_error(struct buf *out, int status, const char *code, const char *sentence)
 {
-    struct json_out json;
-    out_init(&json, out);
-    out_object(&json);
-    out_key(&json, "error");
-    out_text(&json, sentence);
-    out_key(&json, "code");
-    out_text(&json, code);
-    out_key(&json, "status");
-    out_int(&json, status);
-    out_object_end(&json);
+    struct js_out json;
+    js_out_init(&json, out);
+    js_out_object(&json);
+    js_out_key(&json, "error");
+    js_out_text(&json, sentence);
+    js_out_key(&json, "code");
+    js_out_text(&json, code);
+    js_out_key(&json, "status");
+    js_out_int(&json, status);
+    js_out_object_end(&json);
 }
 
 void http_answer_error(struct http_exchange *exchange, int status, const char *code,

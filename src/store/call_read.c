@@ -92,9 +92,9 @@ static void turn_the_other_way(struct call_turn_list *turns)
 
 static size_t json_bytes(const struct call_turn *turn, struct buf *scratch)
 {
-    struct json_out out;
+    struct js_out out;
     buf_reset(scratch);
-    out_init(&out, scratch);
+    js_out_init(&out, scratch);
     field_write(&call_turn_table, turn, FIELD_VIEW_API, NULL, &out);
     return scratch->is_full ? SIZE_MAX / 2 : scratch->len;
 }

@@ -137,14 +137,14 @@ enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key
                                 const struct kept_answer *answer)
 {
     AUTO_BUF text = BUF_INIT(ANSWER_MAX_BYTES);
-    struct json_out json;
-    out_init(&json, &text);
-    out_object(&json);
-    out_key(&json, "shown");
-    out_text(&json, answer->shown ? answer->shown : "");
-    out_key(&json, "body");
-    out_text_n(&json, answer->body ? answer->body : "", answer->body_len);
-    out_object_end(&json);
+    struct js_out json;
+    js_out_init(&json, &text);
+    js_out_object(&json);
+    js_out_key(&json, "shown");
+    js_out_text(&json, answer->shown ? answer->shown : "");
+    js_out_key(&json, "body");
+    js_out_text_n(&json, answer->body ? answer->body : "", answer->body_len);
+    js_out_object_end(&json);
     if (text.is_full)
         return fault_set(&tx->fault, ERR_LIMIT, "an answer is too long to be kept");
     const char *sealed = tx_seal(tx, seal_context, text.data);

@@ -79,9 +79,9 @@ static const char *value_of(const struct filling *filling, const char *name)
 static void append_json(const char *value, struct buf *out)
 {
     AUTO_BUF quoted = BUF_INIT(6 * BODY_MAX_BYTES);
-    struct json_out json;
-    out_init(&json, &quoted);
-    out_text(&json, value);
+    struct js_out json;
+    js_out_init(&json, &quoted);
+    js_out_text(&json, value);
     if (quoted.len >= 2)
         buf_append(out, quoted.data + 1, quoted.len - 2);
 }
@@ -331,14 +331,14 @@ static enum escape escape_for(const char *type)
 static void write_params(const struct filling *filling, struct buf *out)
 {
     const struct tool *tool = filling->input->tool;
-    struct json_out json;
-    out_init(&json, out);
-    out_object(&json);
+    struct js_out json;
+    js_out_init(&json, out);
+    js_out_object(&json);
     for (size_t i = 0; i < tool->params.count; i++) {
-        out_key(&json, tool->params.items[i].key);
-        out_text(&json, value_of(filling, tool->params.items[i].key));
+        js_out_key(&json, tool->params.items[i].key);
+        js_out_text(&json, value_of(filling, tool->params.items[i].key));
     }
-    out_object_end(&json);
+    js_out_object_end(&json);
 }
 
 static enum err make_body(const struct filling *filling, struct tool_request *out,

@@ -18,33 +18,33 @@ enum { DEPTH_MOST = 64, TOKENS_STANDARD = 1024 /* max_tokens is required */ };
 
 /* ---- the request ---- */
 
-static void mark_cached(struct json_out *out)
+static void mark_cached(struct js_out *out)
 {
-    out_key(out, "cache_control");
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "ephemeral");
-    out_object_end(out);
+    js_out_key(out, "cache_control");
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "ephemeral");
+    js_out_object_end(out);
 }
 
-static void write_text_block(struct json_out *out, const char *text, bool is_cached)
+static void write_text_block(struct js_out *out, const char *text, bool is_cached)
 {
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "text");
-    out_key(out, "text");
-    out_text(out, text);
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "text");
+    js_out_key(out, "text");
+    js_out_text(out, text);
     if (is_cached)
         mark_cached(out);
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 /* System messages are a list of their own; the first is the agent's instructions. */
-static void write_system(struct json_out *out, const struct llm_request *request)
+static void write_system(struct js_out *out, const struct llm_request *request)
 {
     bool is_first = true;
-    out_key(out, "system");
-    out_array(out);
+    js_out_key(out, "system");
+    js_out_array(out);
     for (size_t i = 0; i < request->message_count; i++) {
         const struct llm_message *message = &request->messages[i];
         if (message->role != LLM_SYSTEM || !message->text || !*message->text)
@@ -52,51 +52,51 @@ static void write_system(struct json_out *out, const struct llm_request *request
         write_text_block(out, message->text, is_first);
         is_first = false;
     }
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
 /* An empty object where the text is no JSON object. */
-static void write_json(struct json_out *out, const char *text)
+static void write_json(struct js_out *out, const char *text)
 {
     AUTO(js) tree = NULL;
     if (text && js_parse(text, strlen(text), DEPTH_MOST, &tree, NULL) == OK &&
         js_type(tree) == JS_OBJECT) {
-        out_js(out, tree);
+        js_out_js(out, tree);
         return;
     }
-    out_object(out);
-    out_object_end(out);
+    js_out_object(out);
+    js_out_object_end(out);
 }
 
-static void write_call(struct json_out *out, const struct llm_tool_call *call)
+static void write_call(struct js_out *out, const struct llm_tool_call *call)
 {
     char name[CHAT_NAME_SIZE];
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "tool_use");
-    out_key(out, "id");
-    out_text(out, call->id);
-    out_key(out, "name");
-    out_text(out, chat_name(call->name, name));
-    out_key(out, "input");
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "tool_use");
+    js_out_key(out, "id");
+    js_out_text(out, call->id);
+    js_out_key(out, "name");
+    js_out_text(out, chat_name(call->name, name));
+    js_out_key(out, "input");
     write_json(out, call->arguments);
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
-static void write_result(struct json_out *out, const struct llm_message *message)
+static void write_result(struct js_out *out, const struct llm_message *message)
 {
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "tool_result");
-    out_key(out, "tool_use_id");
-    out_text(out, message->tool_call_id);
-    out_key(out, "content");
-    out_text(out, message->text ? message->text : "");
-    out_object_end(out);
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "tool_result");
+    js_out_key(out, "tool_use_id");
+    js_out_text(out, message->tool_call_id);
+    js_out_key(out, "content");
+    js_out_text(out, message->text ? message->text : "");
+    js_out_object_end(out);
 }
 
 /* Text blocks must not be empty. */
-static void write_blocks(struct json_out *out, const struct llm_message *message)
+static void write_blocks(struct js_out *out, const struct llm_message *message)
 {
     if (message->role == LLM_TOOL)
         write_result(out, message);
@@ -117,29 +117,29 @@ static bool is_empty(const struct llm_message *message)
                                            (!message->text || !*message->text));
 }
 
-static void open_message(struct json_out *out, const char *role)
+static void open_message(struct js_out *out, const char *role)
 {
-    out_object(out);
-    out_key(out, "role");
-    out_text(out, role);
-    out_key(out, "content");
-    out_array(out);
+    js_out_object(out);
+    js_out_key(out, "role");
+    js_out_text(out, role);
+    js_out_key(out, "content");
+    js_out_array(out);
 }
 
-static void close_message(struct json_out *out)
+static void close_message(struct js_out *out)
 {
-    out_array_end(out);
-    out_object_end(out);
+    js_out_array_end(out);
+    js_out_object_end(out);
 }
 
 /* Neighbours of one role are one message; the first and the last are the user's. */
-static void write_messages(struct json_out *out, const struct llm_request *request)
+static void write_messages(struct js_out *out, const struct llm_request *request)
 {
     static const char begin[] = "(The caller has joined the call.)", on[] = "(Go on.)";
     const char *role = "user";
     bool has_any = false;
-    out_key(out, "messages");
-    out_array(out);
+    js_out_key(out, "messages");
+    js_out_array(out);
     open_message(out, role);
     for (size_t i = 0; i < request->message_count; i++) {
         const struct llm_message *message = &request->messages[i];
@@ -163,51 +163,51 @@ static void write_messages(struct json_out *out, const struct llm_request *reque
         write_text_block(out, on, false);
         close_message(out);
     }
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
-static void write_tools(struct json_out *out, const struct llm_request *request)
+static void write_tools(struct js_out *out, const struct llm_request *request)
 {
     char name[CHAT_NAME_SIZE];
-    out_key(out, "tools");
-    out_array(out);
+    js_out_key(out, "tools");
+    js_out_array(out);
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct llm_tool *tool = &request->tools[i];
-        out_object(out);
-        out_key(out, "name");
-        out_text(out, chat_name(tool->name, name));
-        out_key(out, "description");
-        out_text(out, tool->description ? tool->description : "");
-        out_key(out, "input_schema");
+        js_out_object(out);
+        js_out_key(out, "name");
+        js_out_text(out, chat_name(tool->name, name));
+        js_out_key(out, "description");
+        js_out_text(out, tool->description ? tool->description : "");
+        js_out_key(out, "input_schema");
         write_json(out, tool->parameters && *tool->parameters ? tool->parameters : NULL);
         if (i + 1 == request->tool_count)
             mark_cached(out);
-        out_object_end(out);
+        js_out_object_end(out);
     }
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
 static enum err write_request(const struct llm_request *request,
                               const struct chat_settings *settings, struct buf *out)
 {
-    struct json_out writer;
-    out_init(&writer, out);
-    out_object(&writer);
-    out_key(&writer, "model");
-    out_text(&writer, settings->model);
-    out_key(&writer, "max_tokens");
-    out_int(&writer, request->max_tokens > 0 ? request->max_tokens : TOKENS_STANDARD);
-    out_key(&writer, "stream");
-    out_bool(&writer, true);
+    struct js_out writer;
+    js_out_init(&writer, out);
+    js_out_object(&writer);
+    js_out_key(&writer, "model");
+    js_out_text(&writer, settings->model);
+    js_out_key(&writer, "max_tokens");
+    js_out_int(&writer, request->max_tokens > 0 ? request->max_tokens : TOKENS_STANDARD);
+    js_out_key(&writer, "stream");
+    js_out_bool(&writer, true);
     if (!(settings->quirks & CHAT_NO_TEMPERATURE)) {
-        out_key(&writer, "temperature");
-        out_real(&writer, MIN(request->temperature, 1.0));
+        js_out_key(&writer, "temperature");
+        js_out_real(&writer, MIN(request->temperature, 1.0));
     }
     write_system(&writer, request);
     if (request->tool_count > 0 && !(settings->quirks & CHAT_NO_TOOLS))
         write_tools(&writer, request);
     write_messages(&writer, request);
-    out_object_end(&writer);
+    js_out_object_end(&writer);
     return out->is_full ? ERR_LIMIT : OK;
 }
 

@@ -16,65 +16,65 @@ static void write_target(const struct speaker *speaker, struct buf *out)
     (void)buf_append_str(out, "/tts/websocket");
 }
 
-static void write_voice(const struct speaker *speaker, struct json_out *out)
+static void write_voice(const struct speaker *speaker, struct js_out *out)
 {
-    out_key(out, "voice");
-    out_object(out);
-    out_key(out, "mode");
-    out_text(out, "id");
-    out_key(out, "id");
-    out_text(out, speaker_voice(speaker));
-    out_object_end(out);
+    js_out_key(out, "voice");
+    js_out_object(out);
+    js_out_key(out, "mode");
+    js_out_text(out, "id");
+    js_out_key(out, "id");
+    js_out_text(out, speaker_voice(speaker));
+    js_out_object_end(out);
 }
 
-static void write_format(struct json_out *out)
+static void write_format(struct js_out *out)
 {
-    out_key(out, "output_format");
-    out_object(out);
-    out_key(out, "container");
-    out_text(out, "raw");
-    out_key(out, "encoding");
-    out_text(out, "pcm_s16le");
-    out_key(out, "sample_rate");
-    out_int(out, RATE_HZ);
-    out_object_end(out);
+    js_out_key(out, "output_format");
+    js_out_object(out);
+    js_out_key(out, "container");
+    js_out_text(out, "raw");
+    js_out_key(out, "encoding");
+    js_out_text(out, "pcm_s16le");
+    js_out_key(out, "sample_rate");
+    js_out_int(out, RATE_HZ);
+    js_out_object_end(out);
 }
 
-static void write_delivery(const struct speaker *speaker, struct json_out *out)
+static void write_delivery(const struct speaker *speaker, struct js_out *out)
 {
-    out_key(out, "generation_config");
-    out_object(out);
-    out_key(out, "speed");
-    out_real(out, speaker_speed(speaker));
-    out_key(out, "volume");
-    out_real(out, speaker_volume(speaker));
+    js_out_key(out, "generation_config");
+    js_out_object(out);
+    js_out_key(out, "speed");
+    js_out_real(out, speaker_speed(speaker));
+    js_out_key(out, "volume");
+    js_out_real(out, speaker_volume(speaker));
     if (*speaker_emotion(speaker)) {
-        out_key(out, "emotion");
-        out_text(out, speaker_emotion(speaker));
+        js_out_key(out, "emotion");
+        js_out_text(out, speaker_emotion(speaker));
     }
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 static void write_say(const struct speaker *speaker, const char *context, const char *text,
                       struct buf *message)
 {
-    struct json_out out;
-    out_init(&out, message);
-    out_object(&out);
-    out_key(&out, "context_id");
-    out_text(&out, context);
-    out_key(&out, "model_id");
-    out_text(&out, speaker_model(speaker));
-    out_key(&out, "transcript");
-    out_text(&out, text);
-    out_key(&out, "language");
-    out_text(&out, speaker->config.language);
+    struct js_out out;
+    js_out_init(&out, message);
+    js_out_object(&out);
+    js_out_key(&out, "context_id");
+    js_out_text(&out, context);
+    js_out_key(&out, "model_id");
+    js_out_text(&out, speaker_model(speaker));
+    js_out_key(&out, "transcript");
+    js_out_text(&out, text);
+    js_out_key(&out, "language");
+    js_out_text(&out, speaker->config.language);
     write_voice(speaker, &out);
     write_format(&out);
     write_delivery(speaker, &out);
-    out_key(&out, "continue");
-    out_bool(&out, false);
-    out_object_end(&out);
+    js_out_key(&out, "continue");
+    js_out_bool(&out, false);
+    js_out_object_end(&out);
 }
 
 static void write_stop(const char *context, struct buf *message)

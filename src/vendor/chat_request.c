@@ -25,53 +25,53 @@ static struct js *parsed(const char *text)
     return tree;
 }
 
-static void write_calls(struct json_out *out, const struct llm_message *message)
+static void write_calls(struct js_out *out, const struct llm_message *message)
 {
     char name[CHAT_NAME_SIZE];
-    out_key(out, "tool_calls");
-    out_array(out);
+    js_out_key(out, "tool_calls");
+    js_out_array(out);
     for (size_t i = 0; i < message->call_count; i++) {
         const struct llm_tool_call *call = &message->calls[i];
         AUTO(js) extra = parsed(call->extra);
-        out_object(out);
-        out_key(out, "id");
-        out_text(out, call->id);
-        out_key(out, "type");
-        out_text(out, "function");
-        out_key(out, "function");
-        out_object(out);
-        out_key(out, "name");
-        out_text(out, chat_name(call->name, name));
-        out_key(out, "arguments");
-        out_text(out, call->arguments && *call->arguments ? call->arguments : "{}");
-        out_object_end(out);
+        js_out_object(out);
+        js_out_key(out, "id");
+        js_out_text(out, call->id);
+        js_out_key(out, "type");
+        js_out_text(out, "function");
+        js_out_key(out, "function");
+        js_out_object(out);
+        js_out_key(out, "name");
+        js_out_text(out, chat_name(call->name, name));
+        js_out_key(out, "arguments");
+        js_out_text(out, call->arguments && *call->arguments ? call->arguments : "{}");
+        js_out_object_end(out);
         if (extra) {
-            out_key(out, "extra_content");
-            out_js(out, extra);
+            js_out_key(out, "extra_content");
+            js_out_js(out, extra);
         }
-        out_object_end(out);
+        js_out_object_end(out);
     }
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
-static void write_message(struct json_out *out, const struct llm_message *message)
+static void write_message(struct js_out *out, const struct llm_message *message)
 {
-    out_object(out);
-    out_key(out, "role");
-    out_text(out, role_names[message->role]);
-    out_key(out, "content");
-    out_text(out, message->text || message->call_count ? message->text : "");
+    js_out_object(out);
+    js_out_key(out, "role");
+    js_out_text(out, role_names[message->role]);
+    js_out_key(out, "content");
+    js_out_text(out, message->text || message->call_count ? message->text : "");
     if (message->call_count)
         write_calls(out, message);
     if (message->role == LLM_TOOL) {
-        out_key(out, "tool_call_id");
-        out_text(out, message->tool_call_id);
+        js_out_key(out, "tool_call_id");
+        js_out_text(out, message->tool_call_id);
     }
-    out_object_end(out);
+    js_out_object_end(out);
 }
 
 /* All that stands in system messages, joined; for servers that take one, and at the front. */
-static void write_one_system(struct json_out *out, const struct llm_request *request)
+static void write_one_system(struct js_out *out, const struct llm_request *request)
 {
     AUTO_BUF text = BUF_INIT(1024 * 1024);
     for (size_t i = 0; i < request->message_count; i++)
@@ -82,91 +82,91 @@ static void write_one_system(struct json_out *out, const struct llm_request *req
         write_message(out, &system);
 }
 
-static void write_messages(struct json_out *out, const struct llm_request *request, unsigned quirks)
+static void write_messages(struct js_out *out, const struct llm_request *request, unsigned quirks)
 {
     bool is_one = quirks & CHAT_ONE_SYSTEM;
-    out_key(out, "messages");
-    out_array(out);
+    js_out_key(out, "messages");
+    js_out_array(out);
     if (is_one)
         write_one_system(out, request);
     for (size_t i = 0; i < request->message_count; i++)
         if (!is_one || request->messages[i].role != LLM_SYSTEM)
             write_message(out, &request->messages[i]);
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
-static void write_tools(struct json_out *out, const struct llm_request *request)
+static void write_tools(struct js_out *out, const struct llm_request *request)
 {
     char name[CHAT_NAME_SIZE];
     if (request->tool_count == 0)
         return;
-    out_key(out, "tools");
-    out_array(out);
+    js_out_key(out, "tools");
+    js_out_array(out);
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct llm_tool *tool = &request->tools[i];
         AUTO(js) parameters = parsed(tool->parameters);
-        out_object(out);
-        out_key(out, "type");
-        out_text(out, "function");
-        out_key(out, "function");
-        out_object(out);
-        out_key(out, "name");
-        out_text(out, chat_name(tool->name, name));
-        out_key(out, "description");
-        out_text(out, tool->description ? tool->description : "");
-        out_key(out, "parameters");
+        js_out_object(out);
+        js_out_key(out, "type");
+        js_out_text(out, "function");
+        js_out_key(out, "function");
+        js_out_object(out);
+        js_out_key(out, "name");
+        js_out_text(out, chat_name(tool->name, name));
+        js_out_key(out, "description");
+        js_out_text(out, tool->description ? tool->description : "");
+        js_out_key(out, "parameters");
         if (parameters) {
-            out_js(out, parameters);
+            js_out_js(out, parameters);
         } else {
-            out_object(out);
-            out_object_end(out);
+            js_out_object(out);
+            js_out_object_end(out);
         }
-        out_object_end(out);
-        out_object_end(out);
+        js_out_object_end(out);
+        js_out_object_end(out);
     }
-    out_array_end(out);
+    js_out_array_end(out);
 }
 
-static void write_options(struct json_out *out, const struct llm_request *request,
+static void write_options(struct js_out *out, const struct llm_request *request,
                           const struct chat_settings *settings)
 {
     unsigned quirks = settings->quirks;
     if (!(quirks & CHAT_NO_STREAM_OPTIONS)) {
-        out_key(out, "stream_options");
-        out_object(out);
-        out_key(out, "include_usage");
-        out_bool(out, true);
-        out_object_end(out);
+        js_out_key(out, "stream_options");
+        js_out_object(out);
+        js_out_key(out, "include_usage");
+        js_out_bool(out, true);
+        js_out_object_end(out);
     }
     if (!(quirks & CHAT_NO_TEMPERATURE)) {
-        out_key(out, "temperature");
-        out_real(out, request->temperature);
+        js_out_key(out, "temperature");
+        js_out_real(out, request->temperature);
     }
     if (!(quirks & CHAT_NO_CAP) && request->max_tokens > 0) {
-        out_key(out, quirks & CHAT_COMPLETION_CAP ? "max_completion_tokens" : "max_tokens");
-        out_int(out, request->max_tokens);
+        js_out_key(out, quirks & CHAT_COMPLETION_CAP ? "max_completion_tokens" : "max_tokens");
+        js_out_int(out, request->max_tokens);
     }
     if (!(quirks & CHAT_NO_REASONING) && *settings->reasoning) {
-        out_key(out, "reasoning_effort");
-        out_text(out, settings->reasoning);
+        js_out_key(out, "reasoning_effort");
+        js_out_text(out, settings->reasoning);
     }
 }
 
 enum err chat_request_write(const struct llm_request *request, const struct chat_settings *settings,
                             struct buf *out)
 {
-    struct json_out writer;
-    out_init(&writer, out);
-    out_object(&writer);
-    out_key(&writer, "model");
-    out_text(&writer, settings->model);
-    out_key(&writer, "stream");
-    out_bool(&writer, true);
+    struct js_out writer;
+    js_out_init(&writer, out);
+    js_out_object(&writer);
+    js_out_key(&writer, "model");
+    js_out_text(&writer, settings->model);
+    js_out_key(&writer, "stream");
+    js_out_bool(&writer, true);
     write_options(&writer, request, settings);
     write_messages(&writer, request, settings->quirks);
     if (!(settings->quirks & CHAT_NO_TOOLS))
         write_tools(&writer, request);
-    out_object_end(&writer);
+    js_out_object_end(&writer);
     return out->is_full ? ERR_LIMIT : OK;
 }
 

@@ -39,35 +39,35 @@ static void write_target(const struct speaker *speaker, struct buf *out)
         (void)buf_printf(out, "&language_code=%s", speaker->config.language);
 }
 
-static void begin(struct json_out *out, struct buf *messages, const char *context)
+static void begin(struct js_out *out, struct buf *messages, const char *context)
 {
-    out_init(out, messages);
-    out_object(out);
-    out_key(out, "context_id");
-    out_text(out, context);
+    js_out_init(out, messages);
+    js_out_object(out);
+    js_out_key(out, "context_id");
+    js_out_text(out, context);
 }
 
 static void write_say(const struct speaker *speaker, const char *context, const char *text,
                       struct buf *messages)
 {
-    struct json_out out;
+    struct js_out out;
     begin(&out, messages, context);
-    out_key(&out, "text");
-    out_text(&out, " ");
-    out_key(&out, "voice_settings");
-    out_object(&out);
-    out_key(&out, "speed");
-    out_real(&out, speaker_speed(speaker));
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_key(&out, "text");
+    js_out_text(&out, " ");
+    js_out_key(&out, "voice_settings");
+    js_out_object(&out);
+    js_out_key(&out, "speed");
+    js_out_real(&out, speaker_speed(speaker));
+    js_out_object_end(&out);
+    js_out_object_end(&out);
     (void)buf_append_char(messages, '\n');
     AUTO_MEM char *spaced = mem_printf("%s ", text); /* a text should end with a space */
     begin(&out, messages, context);
-    out_key(&out, "text");
-    out_text(&out, spaced);
-    out_key(&out, "flush");
-    out_bool(&out, true);
-    out_object_end(&out);
+    js_out_key(&out, "text");
+    js_out_text(&out, spaced);
+    js_out_key(&out, "flush");
+    js_out_bool(&out, true);
+    js_out_object_end(&out);
     (void)buf_printf(messages, "\n{\"context_id\":\"%s\",\"close_context\":true}", context);
 }
 

@@ -132,20 +132,20 @@ static struct embed *open_embed(const struct engine *engine, const struct embed_
 static void write_body(const struct openai_embed *embed, const char *const *texts, size_t count,
                        struct buf *body)
 {
-    struct json_out out;
-    out_init(&out, body);
-    out_object(&out);
-    out_key(&out, "model");
-    out_text(&out, embed->model);
-    out_key(&out, "encoding_format");
-    out_text(&out, "float");
-    out_key(&out, "input");
-    out_array(&out);
+    struct js_out out;
+    js_out_init(&out, body);
+    js_out_object(&out);
+    js_out_key(&out, "model");
+    js_out_text(&out, embed->model);
+    js_out_key(&out, "encoding_format");
+    js_out_text(&out, "float");
+    js_out_key(&out, "input");
+    js_out_array(&out);
     for (size_t i = 0; i < count; i++) /* an empty text is refused */
-        out_text_n(&out, *texts[i] ? texts[i] : " ",
-                   *texts[i] ? strnlen(texts[i], EMBED_TEXT_MAX_BYTES) : 1);
-    out_array_end(&out);
-    out_object_end(&out);
+        js_out_text_n(&out, *texts[i] ? texts[i] : " ",
+                      *texts[i] ? strnlen(texts[i], EMBED_TEXT_MAX_BYTES) : 1);
+    js_out_array_end(&out);
+    js_out_object_end(&out);
 }
 
 static void start(struct embed *base, uint32_t gen, const char *const *texts, size_t count)

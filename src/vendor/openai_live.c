@@ -31,74 +31,74 @@ static bool is_newer(const char *model)
     return strcmp(model, "gpt-live-transcribe") == 0 || strcmp(model, "gpt-transcribe") == 0;
 }
 
-static void write_languages(const struct listen *listen, struct json_out *out)
+static void write_languages(const struct listen *listen, struct js_out *out)
 {
     if (listen->detect_language)
         return;
     if (!is_newer(listen->state->model)) {
-        out_key(out, "language");
-        out_text(out, listen->language);
+        js_out_key(out, "language");
+        js_out_text(out, listen->language);
         return;
     }
-    out_key(out, "languages");
-    out_array(out);
-    out_text(out, listen->language);
+    js_out_key(out, "languages");
+    js_out_array(out);
+    js_out_text(out, listen->language);
     for (size_t i = 0; i < listen->hint_count; i++)
-        out_text(out, listen->hints[i]);
-    out_array_end(out);
+        js_out_text(out, listen->hints[i]);
+    js_out_array_end(out);
 }
 
-static void write_terms(const struct listen *listen, struct json_out *out)
+static void write_terms(const struct listen *listen, struct js_out *out)
 {
     if (listen->term_count == 0 || !is_newer(listen->state->model))
         return;
-    out_key(out, "keywords");
-    out_array(out);
+    js_out_key(out, "keywords");
+    js_out_array(out);
     for (size_t i = 0; i < listen->term_count && i < TERMS_SENT; i++)
-        out_text(out, listen->terms[i]);
-    out_array_end(out);
+        js_out_text(out, listen->terms[i]);
+    js_out_array_end(out);
 }
 
-static void write_input(const struct listen *listen, struct json_out *out)
+static void write_input(const struct listen *listen, struct js_out *out)
 {
-    out_key(out, "input");
-    out_object(out);
-    out_key(out, "format");
-    out_object(out);
-    out_key(out, "type");
-    out_text(out, "audio/pcm");
-    out_key(out, "rate");
-    out_int(out, RATE_HZ);
-    out_object_end(out);
-    out_key(out, "transcription");
-    out_object(out);
-    out_key(out, "model");
-    out_text(out, listen->state->model);
+    js_out_key(out, "input");
+    js_out_object(out);
+    js_out_key(out, "format");
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "audio/pcm");
+    js_out_key(out, "rate");
+    js_out_int(out, RATE_HZ);
+    js_out_object_end(out);
+    js_out_key(out, "transcription");
+    js_out_object(out);
+    js_out_key(out, "model");
+    js_out_text(out, listen->state->model);
     write_languages(listen, out);
     write_terms(listen, out);
-    out_object_end(out);
-    out_key(out, "turn_detection");
-    out_null(out);
-    out_object_end(out);
+    js_out_object_end(out);
+    js_out_key(out, "turn_detection");
+    js_out_null(out);
+    js_out_object_end(out);
 }
 
 static void write_start(const struct listen *listen, struct buf *start)
 {
-    struct json_out out;
-    out_init(&out, start);
-    out_object(&out);
-    out_key(&out, "type");
-    out_text(&out, "session.update");
-    out_key(&out, "session");
-    out_object(&out);
-    out_key(&out, "type");
-    out_text(&out, "transcription");
-    out_key(&out, "audio");
-    out_object(&out);
+    struct js_out out;
+    js_out_init(&out, start);
+    js_out_object(&out);
+    js_out_key(&out, "type");
+    js_out_text(&out, "session.update");
+    js_out_key(&out, "session");
+    js_out_object(&out);
+    js_out_key(&out, "type");
+    js_out_text(&out, "transcription");
+    js_out_key(&out, "audio");
+    js_out_object(&out);
     write_input(listen, &out);
-    out_object_end(&out);
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
 }
 
 static void write_audio(struct listen *listen, const int16_t *samples, size_t count,

@@ -72,20 +72,20 @@ static void *open_voice(struct speaker *speaker)
 static void write_body(const struct openai_voice *voice, const char *text, struct buf *out)
 {
     const struct speaker *speaker = voice->speaker;
-    struct json_out writer;
-    out_init(&writer, out);
-    out_object(&writer);
-    out_key(&writer, "model");
-    out_text(&writer, speaker_model(speaker));
-    out_key(&writer, "input");
-    out_text(&writer, text);
-    out_key(&writer, "voice");
-    out_text(&writer, speaker_voice(speaker));
-    out_key(&writer, "response_format");
-    out_text(&writer, voice->engine->format);
-    out_key(&writer, "speed");
-    out_real(&writer, speaker_speed(speaker));
-    out_object_end(&writer);
+    struct js_out writer;
+    js_out_init(&writer, out);
+    js_out_object(&writer);
+    js_out_key(&writer, "model");
+    js_out_text(&writer, speaker_model(speaker));
+    js_out_key(&writer, "input");
+    js_out_text(&writer, text);
+    js_out_key(&writer, "voice");
+    js_out_text(&writer, speaker_voice(speaker));
+    js_out_key(&writer, "response_format");
+    js_out_text(&writer, voice->engine->format);
+    js_out_key(&writer, "speed");
+    js_out_real(&writer, speaker_speed(speaker));
+    js_out_object_end(&writer);
 }
 
 static void say(void *wire, uint32_t id, const char *text)

@@ -22,49 +22,49 @@ static void write_target(const struct listen *listen, struct buf *out)
     (void)buf_append_str(out, "/transcribe-websocket");
 }
 
-static void write_hints(const struct listen *listen, struct json_out *out)
+static void write_hints(const struct listen *listen, struct js_out *out)
 {
-    out_key(out, "language_hints");
-    out_array(out);
-    out_text(out, listen->language);
+    js_out_key(out, "language_hints");
+    js_out_array(out);
+    js_out_text(out, listen->language);
     for (size_t i = 0; i < listen->hint_count; i++)
-        out_text(out, listen->hints[i]);
-    out_array_end(out);
+        js_out_text(out, listen->hints[i]);
+    js_out_array_end(out);
 }
 
-static void write_context(const struct listen *listen, struct json_out *out)
+static void write_context(const struct listen *listen, struct js_out *out)
 {
     if (listen->term_count == 0)
         return;
-    out_key(out, "context");
-    out_object(out);
-    out_key(out, "terms");
-    out_array(out);
+    js_out_key(out, "context");
+    js_out_object(out);
+    js_out_key(out, "terms");
+    js_out_array(out);
     for (size_t i = 0; i < listen->term_count; i++)
-        out_text(out, listen->terms[i]);
-    out_array_end(out);
-    out_object_end(out);
+        js_out_text(out, listen->terms[i]);
+    js_out_array_end(out);
+    js_out_object_end(out);
 }
 
 static void write_start(const struct listen *listen, struct buf *start)
 {
-    struct json_out out;
-    out_init(&out, start);
-    out_object(&out);
-    out_key(&out, "model");
-    out_text(&out, listen->state->model);
-    out_key(&out, "audio_format");
-    out_text(&out, "pcm_s16le");
-    out_key(&out, "sample_rate");
-    out_int(&out, STT_RATE_HZ);
-    out_key(&out, "num_channels");
-    out_int(&out, 1);
+    struct js_out out;
+    js_out_init(&out, start);
+    js_out_object(&out);
+    js_out_key(&out, "model");
+    js_out_text(&out, listen->state->model);
+    js_out_key(&out, "audio_format");
+    js_out_text(&out, "pcm_s16le");
+    js_out_key(&out, "sample_rate");
+    js_out_int(&out, STT_RATE_HZ);
+    js_out_key(&out, "num_channels");
+    js_out_int(&out, 1);
     if (engine_speaks(&listen->engine->info, listen->language))
         write_hints(listen, &out);
-    out_key(&out, "enable_language_identification");
-    out_bool(&out, listen->detect_language);
+    js_out_key(&out, "enable_language_identification");
+    js_out_bool(&out, listen->detect_language);
     write_context(listen, &out);
-    out_object_end(&out);
+    js_out_object_end(&out);
 }
 
 static bool is_mark(const char *text)

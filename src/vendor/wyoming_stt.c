@@ -125,25 +125,25 @@ static char *write_request(const struct wyoming_engine *engine, const struct stt
     const char *terms[TERMS_MOST];
     size_t count = terms_find(config->vocabulary, arena, terms, TERMS_MOST);
     struct buf data = BUF_INIT(DATA_MAX_BYTES);
-    struct json_out out;
-    out_init(&out, &data);
-    out_object(&out);
+    struct js_out out;
+    js_out_init(&out, &data);
+    js_out_object(&out);
     if (*engine->model) {
-        out_key(&out, "name");
-        out_text(&out, engine->model);
+        js_out_key(&out, "name");
+        js_out_text(&out, engine->model);
     }
     if (config->language && !config->detect_language) {
-        out_key(&out, "language");
-        out_text(&out, config->language);
+        js_out_key(&out, "language");
+        js_out_text(&out, config->language);
     }
     if (count > 0) {
-        out_key(&out, "transcript_names");
-        out_array(&out);
+        js_out_key(&out, "transcript_names");
+        js_out_array(&out);
         for (size_t i = 0; i < count; i++)
-            out_text(&out, terms[i]);
-        out_array_end(&out);
+            js_out_text(&out, terms[i]);
+        js_out_array_end(&out);
     }
-    out_object_end(&out);
+    js_out_object_end(&out);
     return buf_take(&data, NULL);
 }
 

@@ -85,20 +85,20 @@ static void say(void *wire, uint32_t id, const char *text)
     struct wyoming_voice *voice = wire;
     const char *name = speaker_voice(voice->speaker);
     AUTO_BUF data = BUF_INIT(BODY_MAX_BYTES);
-    struct json_out out;
+    struct js_out out;
     voice->id = id;
     if (!voice->connection)
         connect_voice(voice);
-    out_init(&out, &data);
-    out_object(&out);
-    out_key(&out, "text");
-    out_text(&out, text);
-    out_key(&out, "voice");
-    out_object(&out);
-    out_key(&out, *name ? "name" : "language");
-    out_text(&out, *name ? name : voice->speaker->config.language);
-    out_object_end(&out);
-    out_object_end(&out);
+    js_out_init(&out, &data);
+    js_out_object(&out);
+    js_out_key(&out, "text");
+    js_out_text(&out, text);
+    js_out_key(&out, "voice");
+    js_out_object(&out);
+    js_out_key(&out, *name ? "name" : "language");
+    js_out_text(&out, *name ? name : voice->speaker->config.language);
+    js_out_object_end(&out);
+    js_out_object_end(&out);
     wyoming_send(voice->connection, "synthesize", data.data, NULL, 0);
 }
 

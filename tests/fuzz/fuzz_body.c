@@ -18,9 +18,9 @@ static void write_views(const struct field_table *table, const void *object)
 {
     AUTO_BUF buf = BUF_INIT(16 << 20);
     for (unsigned view = FIELD_VIEW_API; view <= FIELD_VIEW_REVEAL; view <<= 1) {
-        struct json_out out;
+        struct js_out out;
         buf_reset(&buf);
-        out_init(&out, &buf);
+        js_out_init(&out, &buf);
         field_write(table, object, view, master_key, &out);
         AUTO(js) back = NULL;
         if (!buf.is_full && js_parse(buf.data, buf.len, 200, &back, NULL) != OK)

@@ -30,9 +30,9 @@ static void decode(const char *text, size_t size)
 static void write_string(const char *text, size_t size)
 {
     AUTO_BUF written = BUF_INIT(ROOM_BYTES);
-    struct json_out out;
-    out_init(&out, &written);
-    out_text_n(&out, text, size);
+    struct js_out out;
+    js_out_init(&out, &written);
+    js_out_text_n(&out, text, size);
     AUTO(js) tree = NULL;
     enum err err = js_parse(written.data, written.len, 1, &tree, NULL);
     assert(err == OK && js_type(tree) == JS_STRING);

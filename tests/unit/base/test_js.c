@@ -160,34 +160,34 @@ TEST(js_write_meets_the_ceiling)
     CHECK_TEXT(fit.data, "[\"0123456789\"]");
 }
 
-TEST(json_out_writes)
+TEST(js_out_writes)
 {
     AUTO_BUF buf = BUF_INIT(1000);
     AUTO(js) tree = parsed("{\"x\":[1]}");
-    struct json_out out;
-    out_init(&out, &buf);
-    out_object(&out);
-    out_key(&out, "a\n");
-    out_array(&out);
-    out_int(&out, -5);
-    out_object(&out);
-    out_object_end(&out);
-    out_text(&out, "q\"\\\x01\t\xff/");
-    out_text(&out, NULL);
-    out_array_end(&out);
-    out_key(&out, "r");
-    out_real(&out, 12.3456);
-    out_key(&out, "i");
-    out_real(&out, INFINITY);
-    out_key(&out, "b");
-    out_bool(&out, true);
-    out_key(&out, "t");
-    out_time(&out, 1795189527123);
-    out_key(&out, "js");
-    out_js(&out, tree);
-    out_key(&out, "never");
-    out_time(&out, 0);
-    out_object_end(&out);
+    struct js_out out;
+    js_out_init(&out, &buf);
+    js_out_object(&out);
+    js_out_key(&out, "a\n");
+    js_out_array(&out);
+    js_out_int(&out, -5);
+    js_out_object(&out);
+    js_out_object_end(&out);
+    js_out_text(&out, "q\"\\\x01\t\xff/");
+    js_out_text(&out, NULL);
+    js_out_array_end(&out);
+    js_out_key(&out, "r");
+    js_out_real(&out, 12.3456);
+    js_out_key(&out, "i");
+    js_out_real(&out, INFINITY);
+    js_out_key(&out, "b");
+    js_out_bool(&out, true);
+    js_out_key(&out, "t");
+    js_out_time(&out, 1795189527123);
+    js_out_key(&out, "js");
+    js_out_js(&out, tree);
+    js_out_key(&out, "never");
+    js_out_time(&out, 0);
+    js_out_object_end(&out);
     CHECK_TEXT(
         buf.data,
         "{\"a\\n\":[-5,{},\"q\\\"\\\\\\u0001\\t\xef\xbf\xbd/\",null],\"r\":12.3456,\"i\":null,"
@@ -196,7 +196,7 @@ TEST(json_out_writes)
     CHECK(back != NULL);
 }
 
-TEST(json_out_writes_money)
+TEST(js_out_writes_money)
 {
     static const struct {
         int64_t usd4;
@@ -205,9 +205,9 @@ TEST(json_out_writes_money)
                  {-5000, "-0.5"}, {100500, "10.05"}, {9999, "0.9999"}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_BUF buf = BUF_INIT(100);
-        struct json_out out;
-        out_init(&out, &buf);
-        out_usd4(&out, cases[i].usd4);
+        struct js_out out;
+        js_out_init(&out, &buf);
+        js_out_usd4(&out, cases[i].usd4);
         CHECK_TEXT(buf.data, cases[i].text);
     }
 }

@@ -76,8 +76,8 @@ static const char *view(const struct field_table *table, const void *object, uns
                         struct arena *arena)
 {
     AUTO_BUF buf = BUF_INIT(1 << 20);
-    struct json_out out;
-    out_init(&out, &buf);
+    struct js_out out;
+    js_out_init(&out, &buf);
     field_write(table, object, views, NULL, &out);
     return arena_strndup(arena, buf.data, buf.len);
 }

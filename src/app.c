@@ -22,11 +22,11 @@
 
 enum {
     IDLE_POLL_US = 10 * 1000,
-    IDLE_MOST_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
+    IDLE_MAX_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
     END_LOOK_US = 100 * 1000,
-    SETTLE_MOST_US = 4 * 1000 * 1000, /* for what is written and sent after the calls */
-    STORE_MOST_US = 1000 * 1000,      /* then for the jobs of the store that still wait */
-    CUT_AFTER_S = 10,                 /* in all, from the end of the calls or of their grace */
+    SETTLE_MAX_US = 4 * 1000 * 1000, /* for what is written and sent after the calls */
+    STORE_MAX_US = 1000 * 1000,      /* then for the jobs of the store that still wait */
+    CUT_AFTER_S = 10,                /* in all, from the end of the calls or of their grace */
 };
 
 static void set_log(const struct config *config)
@@ -70,7 +70,7 @@ static void drain_store(struct app *app)
     if (app->is_store_draining)
         return;
     app->is_store_draining = true;
-    store_drain(app->store, STORE_MOST_US, app->control, on_store_drained, app);
+    store_drain(app->store, STORE_MAX_US, app->control, on_store_drained, app);
 }
 
 /* Lets the last answers go out; then cuts who does not read, whose requests are answered into the
@@ -80,7 +80,7 @@ static void wait_for_answers(void *arg)
     struct app *app = arg;
     int64_t now_us = loop_now_us(app->control);
     bool is_late =
-        now_us > app->stopping_us + IDLE_MOST_US || now_us > app->ending_us + SETTLE_MOST_US;
+        now_us > app->stopping_us + IDLE_MAX_US || now_us > app->ending_us + SETTLE_MAX_US;
     if (is_late) { /* who waits for a tenant's endpoint or host name waits no more */
         http_client_stop(app->http_client);
         resolver_stop(app->resolver);
@@ -105,7 +105,7 @@ static void watch_end(void *arg)
         app->ending_us = now_us;
         app_signals_cut_after(CUT_AFTER_S);
     }
-    if (app->ending_us && now_us >= app->ending_us + SETTLE_MOST_US)
+    if (app->ending_us && now_us >= app->ending_us + SETTLE_MAX_US)
         drain_store(app);
     timer_set_after(&app->end_timer, END_LOOK_US);
 }

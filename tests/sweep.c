@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-enum { RUNS_MOST = 5000 }; /* more outside calls than any case has: it does not end by itself */
+enum { RUNS_MAX = 5000 }; /* more outside calls than any case has: it does not end by itself */
 
 static struct {
     bool is_on, is_lasting;
@@ -38,8 +38,8 @@ bool sweep_next(struct sweep_run *run, bool is_lasting)
         if (has_failed_check || !sweep_failed())
             return end_sweep();
     }
-    if (++run->nth > RUNS_MOST) {
-        test_fail(__FILE__, __LINE__, "a sweep of %d runs has still something to fail", RUNS_MOST);
+    if (++run->nth > RUNS_MAX) {
+        test_fail(__FILE__, __LINE__, "a sweep of %d runs has still something to fail", RUNS_MAX);
         return end_sweep();
     }
     sweep.is_lasting = is_lasting;

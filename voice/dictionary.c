@@ -17,7 +17,7 @@ cst_lexicon *cmu_lex_init(void);
 
 static const char *const path = "/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict";
 
-enum { LINES_MOST = 400000, WORD_MOST_CHARS = 40 };
+enum { LINES_MAX = 400000, WORD_MAX_CHARS = 40 };
 
 static struct {
     const char *text;
@@ -47,9 +47,9 @@ static int compare_lines(const void *a, const void *b)
 
 static void index_lines(void)
 {
-    dictionary.lines = mem_new_n(const char *, LINES_MOST);
+    dictionary.lines = mem_new_n(const char *, LINES_MAX);
     const char *at = dictionary.text, *end = at + dictionary.len;
-    while (at < end && dictionary.count < LINES_MOST) {
+    while (at < end && dictionary.count < LINES_MAX) {
         dictionary.lines[dictionary.count++] = at;
         const char *next = memchr(at, '\n', (size_t)(end - at));
         at = next ? next + 1 : end;
@@ -136,7 +136,7 @@ bool dictionary_lines(const char *word, struct buf *out)
 {
     load();
     size_t i = lower_bound(word);
-    if (strlen(word) > WORD_MOST_CHARS)
+    if (strlen(word) > WORD_MAX_CHARS)
         return false;
     if (!is_word_at(i, word))
         return say_by_rule(word, out);

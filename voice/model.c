@@ -19,12 +19,12 @@
 #include "text/words.h"
 
 enum {
-    TEXT_MOST_BYTES = 128 * 1024, /* of the vocabulary that is read */
-    WORDS_MOST = 6000,
-    WORD_MOST_CHARS = 40,
-    SENTENCE_MOST_WORDS = 60,
-    RUNS_MOST = 500, /* content runs that go into frames */
-    RUN_MOST_WORDS = 3,
+    TEXT_MAX_BYTES = 128 * 1024, /* of the vocabulary that is read */
+    WORDS_MAX = 6000,
+    WORD_MAX_CHARS = 40,
+    SENTENCE_MAX_WORDS = 60,
+    RUNS_MAX = 500, /* content runs that go into frames */
+    RUN_MAX_WORDS = 3,
     FILE_MAX_BYTES = 32 * 1024 * 1024,
     CACHE_SIZE = 8,
     TEXT_WEIGHT = 2, /* the agent's own sentences */
@@ -49,7 +49,7 @@ static const char *const frames[] = {
 };
 
 struct run {
-    uint32_t words[RUN_MOST_WORDS];
+    uint32_t words[RUN_MAX_WORDS];
     size_t count;
 };
 
@@ -58,13 +58,13 @@ struct model {
     struct buf *dictionary;
     struct map *unknown; /* words that nobody can say */
     struct map *known_runs;
-    struct run runs[RUNS_MOST];
+    struct run runs[RUNS_MAX];
     size_t run_count;
 };
 
 struct sentence {
-    uint32_t words[SENTENCE_MOST_WORDS];
-    bool is_content[SENTENCE_MOST_WORDS];
+    uint32_t words[SENTENCE_MAX_WORDS];
+    bool is_content[SENTENCE_MAX_WORDS];
     size_t count;
 };
 
@@ -84,7 +84,7 @@ static bool can_say(struct model *model, const char *word)
     AUTO_BUF scratch = BUF_INIT(4096);
     if (map_get_str(model->unknown, word))
         return false;
-    if (ngram_word_count(model->ngram) < WORDS_MOST && dictionary_lines(word, &scratch))
+    if (ngram_word_count(model->ngram) < WORDS_MAX && dictionary_lines(word, &scratch))
         return true;
     map_set_str(model->unknown, word, &yes);
     return false;
@@ -93,7 +93,7 @@ static bool can_say(struct model *model, const char *word)
 static void add_word(struct model *model, const char *word, struct sentence *sentence)
 {
     uint32_t number;
-    if (sentence->count == SENTENCE_MOST_WORDS || !can_say(model, word) ||
+    if (sentence->count == SENTENCE_MAX_WORDS || !can_say(model, word) ||
         !take_word(model, word, &number))
         return;
     sentence->is_content[sentence->count] = !word_is_stop(word, "en") && word[1];
@@ -103,7 +103,7 @@ static void add_word(struct model *model, const char *word, struct sentence *sen
 /* Cuts text into words of a-z and '; other letters make their word unknown, so it is left out. */
 static const char *read_sentence(struct model *model, const char *at, struct sentence *out)
 {
-    char word[WORD_MOST_CHARS + 1];
+    char word[WORD_MAX_CHARS + 1];
     size_t len = 0;
     bool is_foreign = false;
     out->count = 0;
@@ -111,7 +111,7 @@ static const char *read_sentence(struct model *model, const char *at, struct sen
         unsigned char c = (unsigned char)*at;
         bool is_inner = c == '\'' && len > 0 && isalpha((unsigned char)at[1]);
         if (isalpha(c) || is_inner || c >= 0x80) {
-            is_foreign = is_foreign || c >= 0x80 || len == WORD_MOST_CHARS;
+            is_foreign = is_foreign || c >= 0x80 || len == WORD_MAX_CHARS;
             if (!is_foreign)
                 word[len++] = (char)tolower(c);
             continue;
@@ -133,7 +133,7 @@ static const char *read_sentence(struct model *model, const char *at, struct sen
 static void keep_run(struct model *model, const uint32_t *words, size_t count)
 {
     static char yes;
-    if (model->run_count == RUNS_MOST ||
+    if (model->run_count == RUNS_MAX ||
         map_set(model->known_runs, words, count * sizeof *words, &yes))
         return;
     struct run *run = &model->runs[model->run_count++];
@@ -144,7 +144,7 @@ static void keep_run(struct model *model, const uint32_t *words, size_t count)
 /* "towels" also as "towel", and "dog" as "dogs": callers ask in the other number. */
 static void keep_other_number(struct model *model, uint32_t number)
 {
-    char other[WORD_MOST_CHARS + 2];
+    char other[WORD_MAX_CHARS + 2];
     const char *word = ngram_word_text(model->ngram, number);
     size_t len = strlen(word);
     bool is_plural = len > 3 && word[len - 1] == 's' && word[len - 2] != 's';
@@ -159,7 +159,7 @@ static void keep_other_number(struct model *model, uint32_t number)
 static void collect_runs(struct model *model, const struct sentence *sentence)
 {
     for (size_t i = 0; i < sentence->count; i++)
-        for (size_t n = 1; n <= RUN_MOST_WORDS && i + n <= sentence->count; n++) {
+        for (size_t n = 1; n <= RUN_MAX_WORDS && i + n <= sentence->count; n++) {
             if (!sentence->is_content[i + n - 1])
                 break;
             keep_run(model, sentence->words + i, n);
@@ -190,7 +190,7 @@ static void add_frame(struct model *model, const char *frame, const struct run *
     for (char *word; (word = strsep(&rest, " "));) {
         if (*word != '%')
             add_word(model, word, &whole);
-        for (size_t i = 0; *word == '%' && i < run->count && whole.count < SENTENCE_MOST_WORDS; i++)
+        for (size_t i = 0; *word == '%' && i < run->count && whole.count < SENTENCE_MAX_WORDS; i++)
             whole.words[whole.count++] = run->words[i];
     }
     ngram_add(model->ngram, whole.words, whole.count, FRAME_WEIGHT);
@@ -205,8 +205,8 @@ enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dicti
     model->known_runs = map_new();
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         add_text(model, lines[i], LINE_WEIGHT, false);
-    AUTO_BUF spoken = BUF_INIT(4 * TEXT_MOST_BYTES);
-    AUTO_MEM char *read = mem_strndup(vocabulary, TEXT_MOST_BYTES);
+    AUTO_BUF spoken = BUF_INIT(4 * TEXT_MAX_BYTES);
+    AUTO_MEM char *read = mem_strndup(vocabulary, TEXT_MAX_BYTES);
     number_expand(read, "en", &spoken);
     add_text(model, spoken.data ? spoken.data : "", TEXT_WEIGHT, true);
     for (size_t r = 0; r < model->run_count; r++)

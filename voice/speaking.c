@@ -20,12 +20,12 @@ enum {
     CHUNK_SAMPLES = OUT_RATE_HZ * 6 / 100,
     CHUNK_US = 60000,
     AHEAD_US = 1500000, /* of play: rides out a synthesis of another call's long line */
-    LINES_MOST = 64,
+    LINES_MAX = 64,
     LINE_MAX_SAMPLES = OUT_RATE_HZ * 120, /* a line longer than that is cut */
     SLOW_RETRY_US = 20000,
     ONSET_PEAK = 120, /* quieter than that is the silence before a line: flite's is 200 ms */
     ONSET_BLOCK_MS = 5,
-    ONSET_MOST_MS = 300,   /* cut no more than this */
+    ONSET_MAX_MS = 300,    /* cut no more than this */
     ONSET_KEEP_BLOCKS = 4, /* before the first loud one: a soft consonant */
 };
 
@@ -175,7 +175,7 @@ static bool is_quiet(const int16_t *samples, size_t count)
 static size_t cut_onset(struct speaking *speaking, const int16_t *samples, size_t count)
 {
     size_t block = (size_t)speaking->rate_hz * ONSET_BLOCK_MS / 1000, skip = 0;
-    size_t most = (size_t)speaking->rate_hz * ONSET_MOST_MS / 1000;
+    size_t most = (size_t)speaking->rate_hz * ONSET_MAX_MS / 1000;
     while (speaking->is_onset && count - skip >= block) {
         bool is_loud = !is_quiet(samples + skip, block) || speaking->onset_samples + skip >= most;
         speaking->is_onset = !is_loud;
@@ -237,7 +237,7 @@ static void on_timer(void *arg)
 
 void speaking_speak(struct speaking *speaking, uint32_t gen, const char *text)
 {
-    if (speaking->line_count == LINES_MOST) {
+    if (speaking->line_count == LINES_MAX) {
         struct line *last = CONTAINER_OF(speaking->lines.prev, struct line, node);
         drop_line(speaking, last);
     }

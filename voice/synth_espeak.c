@@ -11,7 +11,7 @@ enum {
     BUFFER_MS = 60,
     RATE_NORMAL_WPM = 175, /* espeak's own default; 80 is its least */
     RATE_LEAST_WPM = 80,
-    RATE_MOST_WPM = 450,
+    RATE_MAX_WPM = 450,
 };
 
 /* Where espeak's voice has another name than the ISO code. */
@@ -69,7 +69,7 @@ static void say_espeak(const struct synth_wish *wish, const char *text, synth_fn
     int wpm = (int)(RATE_NORMAL_WPM * wish->speed);
     if (!choose_voice(wish))
         return;
-    espeak_SetParameter(espeakRATE, MIN(MAX(wpm, RATE_LEAST_WPM), RATE_MOST_WPM), 0);
+    espeak_SetParameter(espeakRATE, MIN(MAX(wpm, RATE_LEAST_WPM), RATE_MAX_WPM), 0);
     espeak_Synth(text, strlen(text) + 1, 0, POS_CHARACTER, 0, espeakCHARS_UTF8, NULL, &stream);
     espeak_Synchronize();
 }

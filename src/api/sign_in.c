@@ -105,7 +105,7 @@ static const struct field body_rows[] = {
     ROW_TEXT(struct sign_in_body, link, "link", .max = 100,
              .about = "What stands in a link behind #link=."),
     ROW_TEXT(struct sign_in_body, email, "email", .max = 254),
-    ROW_TEXT(struct sign_in_body, password, "password", .max = PASSWORD_MOST),
+    ROW_TEXT(struct sign_in_body, password, "password", .max = PASSWORD_MAX),
     ROW_TEXT(struct sign_in_body, workspace_id, "workspaceId", .max = 63,
              .about = "Of those in which the address and the password fit."),
 };
@@ -370,8 +370,8 @@ struct password_body {
 };
 static const struct field password_rows[] = {
     ROW_TEXT(struct password_body, password, "password", .flags = FIELD_REQUIRED,
-             .min = PASSWORD_LEAST, .max = PASSWORD_MOST),
-    ROW_TEXT(struct password_body, current, "current", .max = PASSWORD_MOST,
+             .min = PASSWORD_LEAST, .max = PASSWORD_MAX),
+    ROW_TEXT(struct password_body, current, "current", .max = PASSWORD_MAX,
              .about = "The one until now, where there is one."),
 };
 FIELD_TABLE(password_body_table, struct password_body, "NewPassword", password_rows);

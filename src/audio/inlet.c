@@ -10,7 +10,7 @@
 
 enum {
     TICKS_PER_SAMPLE = AUDIO_OUT_RATE_HZ / AUDIO_IN_RATE_HZ,
-    AHEAD_MOST_US = 10000000, /* of sound over time: what a network held back may come at once */
+    AHEAD_MAX_US = 10000000, /* of sound over time: what a network held back may come at once */
     TICKS_PER_MS = AUDIO_OUT_RATE_HZ / 1000,
     FAST_CLOCK = 50, /* a sender's clock may be two percent fast */
 };
@@ -49,7 +49,7 @@ void inlet_input(struct inlet *inlet, const uint8_t *payload, size_t len, uint16
                                      .sequence = sequence,
                                      .timestamp = timestamp};
     int64_t sound_us = (int64_t)arrival.ticks * 1000 / TICKS_PER_MS;
-    if (!bucket_take(&inlet->sound, 1, AHEAD_MOST_US, sound_us - sound_us / FAST_CLOCK, now_us)) {
+    if (!bucket_take(&inlet->sound, 1, AHEAD_MAX_US, sound_us - sound_us / FAST_CLOCK, now_us)) {
         inlet->jitter.stats.refused++;
         return;
     }

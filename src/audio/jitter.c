@@ -13,8 +13,8 @@ enum {
     FRAME_TICKS = 960,
     FRAME_US = 20000,
     QUIET_WAIT_US = 60000, /* nothing came for so long beyond its time: tell silence */
-    BEHIND_MOST = 100,     /* RFC 3550: MAX_MISORDER */
-    AHEAD_MOST = 3000,     /* RFC 3550: MAX_DROPOUT */
+    BEHIND_MAX = 100,      /* RFC 3550: MAX_MISORDER */
+    AHEAD_MAX = 3000,      /* RFC 3550: MAX_DROPOUT */
     SEQUENCE_BASE = 1 << 16,
 };
 
@@ -31,7 +31,7 @@ void jitter_init(struct jitter *jitter)
 static int64_t wait_us(const struct jitter *jitter)
 {
     int64_t wait = JITTER_WAIT_LEAST_US + 3 * jitter->stats.jitter_us;
-    return MIN(wait, JITTER_WAIT_MOST_US);
+    return MIN(wait, JITTER_WAIT_MAX_US);
 }
 
 static void measure(struct jitter *jitter, uint32_t timestamp, int64_t now_us)
@@ -39,7 +39,7 @@ static void measure(struct jitter *jitter, uint32_t timestamp, int64_t now_us)
     int64_t transit = now_us - us_of(timestamp);
     int64_t change = llabs(transit - jitter->transit_us);
     jitter->transit_us = transit;
-    if (jitter->stats.packets > 1 && change < JITTER_WAIT_MOST_US * 8)
+    if (jitter->stats.packets > 1 && change < JITTER_WAIT_MAX_US * 8)
         jitter->stats.jitter_us += (change - jitter->stats.jitter_us) / 16;
 }
 
@@ -59,7 +59,7 @@ static uint64_t place(struct jitter *jitter, uint16_t sequence, uint32_t timesta
     if (!jitter->next_sequence)
         start_at(jitter, sequence, timestamp);
     int diff = (int16_t)(sequence - (uint16_t)jitter->next_sequence);
-    if (diff < -BEHIND_MOST || diff > AHEAD_MOST) {
+    if (diff < -BEHIND_MAX || diff > AHEAD_MAX) {
         bool is_second = jitter->has_jumped && sequence == jitter->jump_sequence;
         jitter->has_jumped = true;
         jitter->jump_sequence = (uint16_t)(sequence + 1);
@@ -146,7 +146,7 @@ static bool close_gap(struct jitter *jitter, const struct jitter_packet *slot,
 {
     int32_t missing = (int32_t)(slot->timestamp - jitter->next_timestamp);
     missing -= (int32_t)jitter->silence_ticks;
-    missing = MIN(missing, JITTER_CONCEAL_MOST_TICKS);
+    missing = MIN(missing, JITTER_CONCEAL_MAX_TICKS);
     jitter->stats.lost += slot->sequence - jitter->next_sequence;
     jitter->next_sequence = slot->sequence;
     jitter->silence_ticks = 0;

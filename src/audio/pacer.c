@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { BEHIND_MOST_US = 200000 /* a loop that stood still for longer does not catch up */ };
+enum { BEHIND_MAX_US = 200000 /* a loop that stood still for longer does not catch up */ };
 
 struct pacer {
     struct loop *loop;
@@ -71,7 +71,7 @@ static void on_timer(void *arg)
     struct pacer *pacer = arg;
     int64_t now_us = loop_now_us(pacer->loop);
     int64_t last = (now_us - pacer->origin_us) / PACER_SLOT_US;
-    if (last - pacer->next > BEHIND_MOST_US / PACER_SLOT_US)
+    if (last - pacer->next > BEHIND_MAX_US / PACER_SLOT_US)
         pacer->next = last;
     while (pacer->next <= last)
         run_slot(pacer, pacer->next++);

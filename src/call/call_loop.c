@@ -215,7 +215,7 @@ bool call_loop_take(struct call_loop *home)
 int call_loop_room(const struct call_loop *home)
 {
     if (!home->config->machine)
-        return LOAD_ROOM_MOST;
+        return LOAD_ROOM_MAX;
     return MAX(atomic_load(&((struct call_loop *)home)->load.room), 0);
 }
 

@@ -18,8 +18,8 @@
 #include "room/directory.h"
 
 enum {
-    UNJOINED_US = 5 * 1000 * 1000,   /* of a drain: for who is about to join */
-    WRITE_MOST_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
+    UNJOINED_US = 5 * 1000 * 1000,  /* of a drain: for who is about to join */
+    WRITE_MAX_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
 };
 
 enum { LAST_PLACES_PART = 32 /* of what the node holds: one workspace leaves them to others */ };
@@ -517,7 +517,7 @@ static void grace_over(void *arg)
     struct calls *calls = arg;
     log_info("calls.grace_over", LOG_I("calls", (int64_t)calls_count(calls)));
     calls_end_all(calls, END_AGENT_SHUTDOWN);
-    timer_set_after(&calls->bound, WRITE_MOST_US);
+    timer_set_after(&calls->bound, WRITE_MAX_US);
 }
 
 /* Media loop. */

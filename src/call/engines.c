@@ -29,9 +29,9 @@ static void hear_first(struct engines *engines, const char *iso)
     iso = heard_as(iso);
     while (at < engines->heard_count && strcmp(engines->heard[at], iso) != 0)
         at++;
-    if (at == engines->heard_count && engines->heard_count < ENGINES_HEARD_MOST)
+    if (at == engines->heard_count && engines->heard_count < ENGINES_HEARD_MAX)
         engines->heard_count++;
-    at = MIN(at, (size_t)ENGINES_HEARD_MOST - 1);
+    at = MIN(at, (size_t)ENGINES_HEARD_MAX - 1);
     char first[ENGINES_ISO_SIZE];
     snprintf(first, sizeof(first), "%s", iso);
     memmove(engines->heard[1], engines->heard[0], at * sizeof(engines->heard[0]));
@@ -135,7 +135,7 @@ static const struct engine_info *next_of(const struct engines *engines, enum eng
     for (size_t i = 0; info && i < choice->tried_count; i++)
         if (strcmp(choice->tried[i], info->id) == 0)
             return NULL;
-    return choice->tried_count < ENGINES_TRIED_MOST ? info : NULL;
+    return choice->tried_count < ENGINES_TRIED_MAX ? info : NULL;
 }
 
 bool engines_has_more(const struct engines *engines, enum engine_kind kind)

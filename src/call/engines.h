@@ -13,14 +13,14 @@ struct call_plan;
 struct loop;
 
 enum {
-    ENGINES_TRIED_MOST = 4,
-    ENGINES_HEARD_MOST = 4, /* the call's language, the agent's, English, the one changed to */
+    ENGINES_TRIED_MAX = 4,
+    ENGINES_HEARD_MAX = 4, /* the call's language, the agent's, English, the one changed to */
     ENGINES_ISO_SIZE = 8,
 };
 
 struct engine_choice {
-    const struct engine_info *info;        /* in use */
-    const char *tried[ENGINES_TRIED_MOST]; /* ids, the one in use included */
+    const struct engine_info *info;       /* in use */
+    const char *tried[ENGINES_TRIED_MAX]; /* ids, the one in use included */
     size_t tried_count;
     bool is_replaced; /* not the one the agent names, from the start */
 };
@@ -28,8 +28,8 @@ struct engine_choice {
 struct engines {
     const struct registry *registry;
     struct loop *loop;
-    char iso[ENGINES_ISO_SIZE];                       /* of the call */
-    char heard[ENGINES_HEARD_MOST][ENGINES_ISO_SIZE]; /* listened for; first the one spoken */
+    char iso[ENGINES_ISO_SIZE];                      /* of the call */
+    char heard[ENGINES_HEARD_MAX][ENGINES_ISO_SIZE]; /* listened for; first the one spoken */
     size_t heard_count;
     struct engine_choice choice[ENGINE_CALL_KINDS];
     const struct engine *opened[ENGINE_CALL_KINDS];
@@ -38,7 +38,7 @@ struct engines {
     struct llm *llm;
     struct tts *tts;
     struct stt_config stt_config;
-    const char *hints[ENGINES_HEARD_MOST];
+    const char *hints[ENGINES_HEARD_MAX];
     struct tts_config tts_config;
     const char *model; /* of the LLM that the agent names */
     const char *workspace;

@@ -11,7 +11,7 @@
 enum {
     RETRY_FIRST_US = 250 * 1000, /* when the database is away */
     RETRY_LONGEST_US = 2 * 1000 * 1000,
-    FAILURES_MOST = 20, /* of one record in a row, while others were written: half a minute */
+    FAILURES_MAX = 20, /* of one record in a row, while others were written: half a minute */
 };
 
 #define FIRST(list) LIST_FIRST(list, struct journal_record, node)
@@ -95,7 +95,7 @@ void journal_free(struct journal *journal)
 /* The database takes all else, but not this record. */
 static bool is_desperate(const struct journal *journal)
 {
-    return journal->odd >= FAILURES_MOST;
+    return journal->odd >= FAILURES_MAX;
 }
 
 static enum err write_end(struct tx *tx, const struct journal *journal,
@@ -326,7 +326,7 @@ static enum err room_for(const struct journal *journal, const struct journal_rec
 {
     if (record->kind == JOURNAL_END)
         return OK;
-    if (journal->bytes + record->bytes > JOURNAL_MOST_BYTES)
+    if (journal->bytes + record->bytes > JOURNAL_MAX_BYTES)
         return ERR_LIMIT;
     return journal->config.total->bytes + record->bytes > JOURNAL_ALL_BYTES ? ERR_BUSY : OK;
 }

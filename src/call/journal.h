@@ -68,7 +68,7 @@ struct journal_total {
     size_t bytes;
 };
 enum {
-    JOURNAL_MOST_BYTES = 1024 * 1024,      /* of one call: a dozen of its longest turns */
+    JOURNAL_MAX_BYTES = 1024 * 1024,       /* of one call: a dozen of its longest turns */
     JOURNAL_ALL_BYTES = 128 * 1024 * 1024, /* of all calls of a loop */
 };
 
@@ -90,7 +90,7 @@ struct journal *journal_new(const struct journal_config *config);
 void journal_free(struct journal *journal);
 DEFINE_AUTO(journal)
 
-/* record: values; texts are copied, quality is taken. ERR_LIMIT: the call has JOURNAL_MOST_BYTES
+/* record: values; texts are copied, quality is taken. ERR_LIMIT: the call has JOURNAL_MAX_BYTES
  * waiting; ERR_BUSY: all have JOURNAL_ALL_BYTES. Then it was not added and the call must end: an
  * end is always taken. */
 enum err journal_add(struct journal *journal, const struct journal_record *record) MUST_USE;

@@ -6,7 +6,7 @@
 /* When the call's own limits end it, money aside. */
 static int64_t longest_us(const struct limits *limits, const struct presence *presence)
 {
-    int64_t us = limits->begun_us + LIMITS_MOST_US;
+    int64_t us = limits->begun_us + LIMITS_MAX_US;
     if (limits->most_us > 0 && presence->joined_us)
         us = MIN(us, presence->joined_us + limits->most_us);
     return us;

@@ -13,7 +13,7 @@ enum {
     LIMITS_JOIN_GRACE_US = 3 * 1000 * 1000, /* a join that begins as the token ends is let in */
     LIMITS_CONFIRM_US = 10 * 1000 * 1000,   /* for the database to say that the money is out */
 };
-#define LIMITS_MOST_US (INT64_C(24) * 3600 * 1000 * 1000) /* from its creation, whatever is set */
+#define LIMITS_MAX_US (INT64_C(24) * 3600 * 1000 * 1000) /* from its creation, whatever is set */
 
 struct limits {
     int64_t begun_us;

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { FRAMES_MOST = 60 * 50 }; /* a line of a minute; a longer one is not kept */
+enum { FRAMES_MAX = 60 * 50 }; /* a line of a minute; a longer one is not kept */
 
 struct encoded_line {
     struct list_node node; /* in the cache */
@@ -40,7 +40,7 @@ struct encoded_line *encoded_line_new(const char *key, const char *owner)
     line->refs = 1;
     line->key = mem_strdup(key);
     line->owner = mem_strdup(owner);
-    buf_init(&line->packets, (size_t)FRAMES_MOST * CODEC_PACKET_MAX_BYTES);
+    buf_init(&line->packets, (size_t)FRAMES_MAX * CODEC_PACKET_MAX_BYTES);
     return line;
 }
 
@@ -185,7 +185,7 @@ static struct encoded_line *to_forget(const struct line_cache *cache)
 
 void line_cache_keep(struct line_cache *cache, struct encoded_line *line)
 {
-    if (line->frames == 0 || line->frames > FRAMES_MOST || line->packets.is_full ||
+    if (line->frames == 0 || line->frames > FRAMES_MAX || line->packets.is_full ||
         line->is_spoilt || list_is_linked(&line->node) || map_get_str(cache->by_key, line->key))
         return;
     count(cache, line);

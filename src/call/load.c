@@ -35,7 +35,7 @@ void load_init(struct load *load, int64_t capacity_pm, const int64_t frame_ns[CO
     for (int i = 0; i < CODEC_PROFILES; i++)
         load->frame_ns[i] = frame_ns[i];
     load->fixed_us = first_guess_us(load);
-    atomic_store(&load->room, LOAD_ROOM_MOST);
+    atomic_store(&load->room, LOAD_ROOM_MAX);
 }
 
 static unsigned total(const struct load_sight *sight)
@@ -107,7 +107,7 @@ static int room(const struct load *load, const struct load_sight *sight, bool is
     int64_t left = most - total(sight);
     if (is_ours && is_held_up(load, sight) && !can_lower(sight))
         left = 0;
-    return (int)MIN(MAX(left, 0), LOAD_ROOM_MOST);
+    return (int)MIN(MAX(left, 0), LOAD_ROOM_MAX);
 }
 
 static enum load_step choose(const struct load *load, const struct load_sight *sight, bool is_ours)

@@ -28,7 +28,7 @@ enum {
     LOAD_FULL = 820,         /* beyond it the tail of the reply times grows (docs/performance.md) */
     LOAD_LOWER = 740,
     LOAD_RAISE = 620,
-    LOAD_ROOM_MOST = 1000000,
+    LOAD_ROOM_MAX = 1000000,
     LOAD_OURS = 300, /* a loop below this share does not spoil anything by itself */
 };
 

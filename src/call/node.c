@@ -10,11 +10,11 @@
 #include "store/store.h"
 
 enum {
-    START_MOST_US = 30 * 1000 * 1000, /* for a database that is busy or comes up */
+    START_MAX_US = 30 * 1000 * 1000, /* for a database that is busy or comes up */
     START_AGAIN_US = 500 * 1000,
-    STOP_MOST_US = 1000 * 1000,
+    STOP_MAX_US = 1000 * 1000,
     COMMANDS_AT_ONCE = 20,
-    ANSWER_MOST_US = 10 * 1000 * 1000, /* that is waited for the owner's answer to a command */
+    ANSWER_MAX_US = 10 * 1000 * 1000, /* that is waited for the owner's answer to a command */
 };
 
 struct node {
@@ -290,7 +290,7 @@ void node_start(struct node *node, calls_done_fn *done, void *arg)
 {
     node->done = done;
     node->done_arg = arg;
-    node->start_until_us = loop_now_us(node->control) + START_MOST_US;
+    node->start_until_us = loop_now_us(node->control) + START_MAX_US;
     node->watch =
         store_watch(node->store, STORE_BALANCE | STORE_COMMANDS, node->control, on_change, node);
     begin(node);
@@ -325,7 +325,7 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     node->done = done; /* a start that is under way is told nothing any more */
     node->done_arg = arg;
     timer_init(&node->timer, node->control, stop_is_over, node);
-    timer_set_after(&node->timer, STOP_MOST_US);
+    timer_set_after(&node->timer, STOP_MAX_US);
     run_for(node, STORE_OWN, stop_job, stopped);
 }
 
@@ -436,7 +436,7 @@ static void asked(void *arg, enum err err)
         finish(ask, err);
         return;
     }
-    timer_set_after(&ask->timer, ANSWER_MOST_US);
+    timer_set_after(&ask->timer, ANSWER_MAX_US);
     list_push_back(&node->asks, &ask->waiting);
     look_for_answers(node);
 }

@@ -10,9 +10,9 @@
 
 enum {
     AT_ONCE = 20, /* calls ended in one transaction: others' writes wait for it */
-    START_MOST_US = 3 * 1000 * 1000,
+    START_MAX_US = 3 * 1000 * 1000,
     PAUSE_US = 500 * 1000,
-    FAILURES_MOST = 5,            /* of one call alone, while the database did other work */
+    FAILURES_MAX = 5,             /* of one call alone, while the database did other work */
     LOOKS_APART_US = 3 * 1000000, /* at most, or what was seen before says nothing */
 };
 
@@ -98,7 +98,7 @@ static void run(struct recovery *recovery, store_fn *fn, store_done_fn *done)
 static enum err batch_job(struct tx *tx, void *arg)
 {
     struct recovery *recovery = arg;
-    bool is_bare = recovery->failures >= FAILURES_MOST;
+    bool is_bare = recovery->failures >= FAILURES_MAX;
     return store_call_recover(tx, recovery->at_once, is_bare, &recovery->found);
 }
 
@@ -155,7 +155,7 @@ void recovery_start(struct recovery *recovery, loop_fn *on_first, void *arg)
 {
     recovery->on_first = on_first;
     recovery->arg = arg;
-    timer_set_after(&recovery->start, START_MOST_US);
+    timer_set_after(&recovery->start, START_MAX_US);
     batch(recovery);
 }
 

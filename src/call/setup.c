@@ -32,7 +32,7 @@ struct before { /* one before_call tool */
 struct setup {
     struct setup_config config;
     struct arena *arena;
-    struct before before[SETUP_TOOLS_MOST];
+    struct before before[SETUP_TOOLS_MAX];
     size_t before_count;
     struct vocabulary_job *vocabulary_job;
     char *vocabulary;
@@ -266,7 +266,7 @@ static enum err write_system(struct setup *setup, const char *iso)
     const struct call_plan *plan = setup->config.plan;
     const struct call_prompt *sent = &plan->start->config.prompt;
     const struct language *language = language_by_id(plan->language);
-    struct prompt_fact facts[SETUP_TOOLS_MOST];
+    struct prompt_fact facts[SETUP_TOOLS_MAX];
     for (size_t i = 0; i < setup->before_count; i++)
         facts[i] = (struct prompt_fact){setup->before[i].tool->name, setup->before[i].answer};
     struct prompt_config config = {
@@ -330,7 +330,7 @@ struct setup *setup_start(const struct setup_config *config)
     gather_vocabulary(setup);
     const struct tool_list *tools = &config->plan->agent->tools;
     bool runs_tools = !config->plan->start->config.prompt.system && config->tools->http;
-    for (size_t i = 0; runs_tools && i < tools->count && i < SETUP_TOOLS_MOST; i++)
+    for (size_t i = 0; runs_tools && i < tools->count && i < SETUP_TOOLS_MAX; i++)
         if (tools->items[i].kind == TOOL_BEFORE_CALL)
             run_before(setup, &tools->items[i]);
     if (!call_tools_is_running(config->tools) && !setup->vocabulary_job)

@@ -23,7 +23,7 @@ struct store;
 
 enum {
     SETUP_MAX_US = 30 * 1000 * 1000, /* contract, before_call */
-    SETUP_TOOLS_MOST = 100,          /* contract, Bounds: toolIds */
+    SETUP_TOOLS_MAX = 100,           /* contract, Bounds: toolIds */
     SETUP_VOCABULARY_MAX_BYTES = 96 * 1024,
 };
 

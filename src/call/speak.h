@@ -19,7 +19,7 @@ struct talk;
 struct talk_action;
 struct tts_event;
 
-enum { SPEAK_CACHED_MOST = 3 /* pieces that the voice is asked for at once */ };
+enum { SPEAK_CACHED_MAX = 3 /* pieces that the voice is asked for at once */ };
 
 struct speak {
     /* Set by the owner, borrowed. */
@@ -33,7 +33,7 @@ struct speak {
     struct {
         uint32_t gen; /* 0: none */
         struct encoded_line *line;
-    } cached[SPEAK_CACHED_MOST]; /* fixed lines that the voice says for the first time */
+    } cached[SPEAK_CACHED_MAX]; /* fixed lines that the voice says for the first time */
 };
 
 void speak_piece(struct speak *speak, const struct talk_action *action, int64_t now_us);

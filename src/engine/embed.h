@@ -10,9 +10,9 @@
 struct embed; /* one session; an adapter's own struct begins with it */
 
 enum {
-    EMBED_TEXTS_MOST = 32,            /* of one request: its answer is parsed in one go, 3 ms */
+    EMBED_TEXTS_MAX = 32,             /* of one request: its answer is parsed in one go, 3 ms */
     EMBED_TEXT_MAX_BYTES = 16 * 1024, /* longer ones are cut; models read some 8,000 tokens */
-    EMBED_SIZE_MOST = 4096,           /* numbers of a vector */
+    EMBED_SIZE_MAX = 4096,            /* numbers of a vector */
 };
 
 enum embed_event_kind { EMBED_VECTORS, EMBED_ERROR };
@@ -37,7 +37,7 @@ struct embed_ops {
     /* config is borrowed for the call. */
     struct embed *(*open)(const struct engine *engine, const struct embed_config *config,
                           struct loop *loop, embed_event_fn *on_event, void *arg);
-    /* One request at a time: start() cancels the one before. count: 1 to EMBED_TEXTS_MOST; texts
+    /* One request at a time: start() cancels the one before. count: 1 to EMBED_TEXTS_MAX; texts
      * are borrowed for the call. */
     void (*start)(struct embed *embed, uint32_t gen, const char *const *texts, size_t count);
     void (*cancel)(struct embed *embed);

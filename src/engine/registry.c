@@ -14,7 +14,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 
-enum { LIST_MOST = 200, USD4 = 10000 };
+enum { LIST_MAX = 200, USD4 = 10000 };
 
 struct registry {
     struct arena *arena; /* texts and lists */
@@ -73,10 +73,10 @@ static enum err read_cost(const struct reader *reader, int64_t *out_usd4)
 }
 
 /* Commas and spaces divide. */
-static size_t split(struct arena *arena, const char *list, const char *out[LIST_MOST])
+static size_t split(struct arena *arena, const char *list, const char *out[LIST_MAX])
 {
     size_t count = 0;
-    for (const char *at = list; *at && count < LIST_MOST;) {
+    for (const char *at = list; *at && count < LIST_MAX;) {
         size_t skip = strspn(at, ", \t"), len = strcspn(at + skip, ", \t");
         if (len)
             out[count++] = arena_strndup(arena, at + skip, len);
@@ -95,7 +95,7 @@ static const char *joined(struct arena *arena, const char *const *items, size_t 
 
 static void read_languages(const struct reader *reader, struct engine_info *info)
 {
-    const char *value = setting(reader, "languages"), *items[LIST_MOST];
+    const char *value = setting(reader, "languages"), *items[LIST_MAX];
     if (value && *value)
         info->languages =
             joined(reader->registry->arena, items, split(reader->registry->arena, value, items));
@@ -106,7 +106,7 @@ static void read_models(const struct reader *reader, struct engine_info *info)
 {
     struct arena *arena = reader->registry->arena;
     const char *chosen = setting(reader, "model"), *list = setting(reader, "models");
-    const char *items[LIST_MOST], **models = arena_new_n(arena, const char *, LIST_MOST + 1);
+    const char *items[LIST_MAX], **models = arena_new_n(arena, const char *, LIST_MAX + 1);
     size_t count = 0, listed = list && *list ? split(arena, list, items) : 0;
     if (chosen && *chosen)
         models[count++] = arena_strdup(arena, chosen);
@@ -123,7 +123,7 @@ static void read_voices(const struct reader *reader, struct engine_info *info)
 {
     struct arena *arena = reader->registry->arena;
     const char *chosen = setting(reader, "voice"), *list = setting(reader, "voices");
-    const char *items[LIST_MOST];
+    const char *items[LIST_MAX];
     size_t listed = list && *list ? split(arena, list, items) : 0, count = 0;
     struct engine_voice *voices =
         arena_new_n(arena, struct engine_voice, listed + info->voice_count + 1);

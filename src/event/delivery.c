@@ -30,7 +30,7 @@ enum {
     SETTLE_US = 5000,        /* outcomes are gathered so long for one transaction */
     LOOK_AGAIN_US = 1000000, /* when no hint comes: rows of another process or node */
     STORE_PAUSE_US = 250000, /* after a database fault; doubled with each in a row */
-    STORE_PAUSE_MOST_US = 4000000,
+    STORE_PAUSE_MAX_US = 4000000,
     ROUND_LINES_FREE = 256, /* a round over more lines than that is followed by a rest, ... */
     ROUND_LINE_US = 20,     /* ... so long for each line, so that looking never fills the time */
     STOP_STANDARD_MS = 6000,
@@ -206,7 +206,7 @@ static void look_when_due(struct deliverer *deliverer, const struct cycle *cycle
 static void cycle_failed(struct deliverer *deliverer, const struct cycle *cycle, enum err err)
 {
     int64_t pause_us = MIN((int64_t)STORE_PAUSE_US << MIN(deliverer->store_faults, 10U),
-                           (int64_t)STORE_PAUSE_MOST_US);
+                           (int64_t)STORE_PAUSE_MAX_US);
     deliverer->store_faults++;
     deliverer->is_careful = !store_is_transient(err) && cycle->result_count > 0;
     log_warn("webhooks.store", LOG_S("error", err_name(err)),

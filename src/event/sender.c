@@ -19,8 +19,8 @@ enum {
     PATIENCE_US = 250000, /* what waits longer is put back */
     LOOK_US = 50000,
     REMEMBERED_US = 60 * 1000000, /* an idle receiver that did not answer */
-    REMEMBERED_MOST = 4096,
-    LINES_MOST = 128,                  /* that are known of a receiver */
+    REMEMBERED_MAX = 4096,
+    LINES_MAX = 128,                   /* that are known of a receiver */
     KEPT_MAX_BYTES = 64 * 1024 * 1024, /* far above the longest event */
 };
 
@@ -169,7 +169,7 @@ static void forget_idle(struct sender *sender, int64_t now_us)
     struct receiver *receiver;
     LIST_EACH (receiver, &sender->idle, struct receiver, node) {
         bool is_old = now_us - receiver->idle_since_us >= REMEMBERED_US;
-        if (!is_old && sender->idle_count <= REMEMBERED_MOST)
+        if (!is_old && sender->idle_count <= REMEMBERED_MAX)
             return;
         leave_idle(sender, receiver);
         free_receiver(sender, receiver);
@@ -217,7 +217,7 @@ static struct line *line_of(struct receiver *receiver, const char *name)
             return line;
         }
     }
-    if (receiver->line_count >= LINES_MOST)
+    if (receiver->line_count >= LINES_MAX)
         forget_a_line(receiver);
     size_t len = strlen(name) + 1;
     line = mem_zalloc(sizeof(*line) + len);

@@ -19,9 +19,9 @@ enum {
     EXPIRE_ROWS = 1000,
     AGAIN_US = 250000, /* after rows of one kind, before more of them */
     COUNT_LEAST_US = 1000000,
-    COUNT_MOST_US = 60 * 1000000,
+    COUNT_MAX_US = 60 * 1000000,
     COUNT_ROW_US = 20, /* of pause for each row that was counted: 1% or so of a reader */
-    GIVE_UP_MOST = 5000,
+    GIVE_UP_MAX = 5000,
     GIVE_UP_ROWS = 250, /* a job: others must not wait long for the writer */
     DROP_ROWS = 500,
 };
@@ -121,14 +121,14 @@ static void on_expire(void *arg)
 static enum err count_work(struct tx *tx, void *arg)
 {
     struct task *task = arg;
-    return store_outbox_excess(tx, task->most_waiting, GIVE_UP_MOST, &task->excess);
+    return store_outbox_excess(tx, task->most_waiting, GIVE_UP_MAX, &task->excess);
 }
 
 static void count_done(struct upkeep *upkeep, struct task *task, enum err err)
 {
     const struct outbox_excess *excess = &task->excess;
     int64_t pause_us = MAX(excess->waiting * COUNT_ROW_US, (int64_t)COUNT_LEAST_US);
-    timer_set_after(&upkeep->count, err ? EXPIRE_US : MIN(pause_us, (int64_t)COUNT_MOST_US));
+    timer_set_after(&upkeep->count, err ? EXPIRE_US : MIN(pause_us, (int64_t)COUNT_MAX_US));
     if (err)
         return;
     metric_set(METRIC_WEBHOOK_WAITING, excess->waiting);

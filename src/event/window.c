@@ -3,10 +3,10 @@
 #include "base/attr.h"
 
 enum {
-    FAST_MOST = 64,            /* connections to one that answers in FAST_US: it needs no more */
+    FAST_MAX = 64,             /* connections to one that answers in FAST_US: it needs no more */
     FAST_US = 50 * 1000,       /* then 64 of them are over 1,000 deliveries a second */
     SOON_US = 250 * 1000,      /* what waits in memory should be under way by then */
-    SOON_MOST = 16,            /* times the connections */
+    SOON_MAX = 16,             /* times the connections */
     CUT_OFF_US = 60 * 1000000, /* longer than a restart of most servers */
     CUT_OFF_SILENCES = 20,     /* so that a receiver with few events is tried on its schedule */
     CUT_OFF_SIZE = 2,          /* it begins again with so many, once it answers */
@@ -31,7 +31,7 @@ void window_answered(struct window *window, int64_t latency_us)
     window->is_cut_off = false;
     window->silences = 0;
     unsigned most =
-        window->latency_us < FAST_US ? MIN(window->most, (unsigned)FAST_MOST) : window->most;
+        window->latency_us < FAST_US ? MIN(window->most, (unsigned)FAST_MAX) : window->most;
     if (window->size < most)
         window->size++;
 }
@@ -51,7 +51,7 @@ void window_silent(struct window *window, int64_t latency_us, int64_t now_us)
 unsigned window_holds(const struct window *window)
 {
     int64_t soon = window->latency_us ? SOON_US / window->latency_us : 0;
-    return window->size * (1 + (unsigned)MIN(soon, (int64_t)SOON_MOST));
+    return window->size * (1 + (unsigned)MIN(soon, (int64_t)SOON_MAX));
 }
 
 bool window_is_plain(const struct window *window)

@@ -13,7 +13,7 @@
 enum {
     STYLES_MAX = 5000,
     ID_BYTES = 128,
-    INHERITED_MOST = 20, /* a chain longer than this is a ring */
+    INHERITED_MAX = 20, /* a chain longer than this is a ring */
 };
 
 struct entry {
@@ -131,7 +131,7 @@ static void apply_name(const char *name, struct docx_style *style)
 struct docx_style docx_style_of(const struct docx_styles *styles, const char *id)
 {
     struct docx_style style = {0};
-    for (unsigned i = 0; i < INHERITED_MOST && *id; i++) {
+    for (unsigned i = 0; i < INHERITED_MAX && *id; i++) {
         const struct entry *entry = map_get_str(styles->by_id, id);
         if (!entry) {
             apply_name(id, &style); /* some programs name without defining */

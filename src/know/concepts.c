@@ -17,7 +17,7 @@ enum {
     WORD_BYTES = 64,
     ALIKE_LEAST_BYTES = 3,
     ENDING_LEAST_BYTES = 9, /* three letters of an Indian script: what ends may follow */
-    ENDING_MOST_BYTES = 21, /* of Tamil and Bengali words, which carry their cases and more */
+    ENDING_MAX_BYTES = 21,  /* of Tamil and Bengali words, which carry their cases and more */
     TAMIL_LEAD = 0xAE,      /* second byte of their letters in UTF-8 */
     TAMIL_LEAD_LAST = 0xAF,
     BENGALI_LEAD = 0xA6,
@@ -149,8 +149,8 @@ static bool carries_endings(const char *folded)
 static const struct set *without_endings(const char *folded, size_t len)
 {
     const struct set *found = NULL;
-    size_t least = len > ENDING_LEAST_BYTES + ENDING_MOST_BYTES ? len - ENDING_MOST_BYTES
-                                                                : (size_t)ENDING_LEAST_BYTES;
+    size_t least = len > ENDING_LEAST_BYTES + ENDING_MAX_BYTES ? len - ENDING_MAX_BYTES
+                                                               : (size_t)ENDING_LEAST_BYTES;
     for (size_t n = len; n > least && !found; n -= 3)
         found = look(folded, n - 3);
     return found;

@@ -14,10 +14,10 @@
 #include "text/words.h"
 
 enum {
-    SECTION_CHARS = 400,      /* some three spoken sentences: what one answer can use */
-    LONGEST_CHARS = 600,      /* a paragraph beyond it is cut between sentences */
-    SECTION_MOST_CHARS = 900, /* with one very long sentence in it */
-    WRAPPED_CHARS = 45,       /* a line this long that ends without a stop goes on in the next */
+    SECTION_CHARS = 400,     /* some three spoken sentences: what one answer can use */
+    LONGEST_CHARS = 600,     /* a paragraph beyond it is cut between sentences */
+    SECTION_MAX_CHARS = 900, /* with one very long sentence in it */
+    WRAPPED_CHARS = 45,      /* a line this long that ends without a stop goes on in the next */
     HEADING_CHARS = 200,
     QUESTION_CHARS = 300,
     ANSWER_CHARS = 1500, /* a longer one is sections below its question */
@@ -87,7 +87,7 @@ static void begin_section(struct cutter *cutter)
 static void add_to_section(struct cutter *cutter, const char *text, char separator)
 {
     bool is_begun = cutter->section.len > 0;
-    size_t most = cutter->is_cut_short ? SECTION_MOST_CHARS : SECTION_CHARS;
+    size_t most = cutter->is_cut_short ? SECTION_MAX_CHARS : SECTION_CHARS;
     if (is_begun && text_length(cutter->section.data) + text_length(text) > most) {
         end_section(cutter);
         is_begun = false;

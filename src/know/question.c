@@ -17,14 +17,14 @@
 #include "text/words.h"
 
 enum {
-    PIECES_MAX = 3,           /* of a word that was torn apart */
-    JOINED_LEAST = 4,         /* letters */
-    SOUNDS_MOST = 200,        /* words looked at for one key */
-    ALIKE_MOST = 12,          /* words that sound like one */
-    GROUP_MOST = 150,         /* words of one group */
-    GROUP_ROWS_MOST = 300000, /* places read before no more are read for groups */
-    LEAST_LETTERS = 4,        /* of a word that may be misspelled */
-    PREFIX_LEAST = 4,         /* letters of a sound by which one word continues another */
+    PIECES_MAX = 3,          /* of a word that was torn apart */
+    JOINED_LEAST = 4,        /* letters */
+    SOUNDS_MAX = 200,        /* words looked at for one key */
+    ALIKE_MAX = 12,          /* words that sound like one */
+    GROUP_MAX = 150,         /* words of one group */
+    GROUP_ROWS_MAX = 300000, /* places read before no more are read for groups */
+    LEAST_LETTERS = 4,       /* of a word that may be misspelled */
+    PREFIX_LEAST = 4,        /* letters of a sound by which one word continues another */
 };
 
 /* Found on the tuning half of tests/knowledge. */
@@ -85,7 +85,7 @@ static void match_stem(struct search *search, unsigned asked, const char *folded
 {
     struct stem_call call = {""};
     words_each(folded, iso, write_stem_key, &call);
-    struct word_matches found = word_scope_key(search->scope, call.key, SOUNDS_MOST);
+    struct word_matches found = word_scope_key(search->scope, call.key, SOUNDS_MAX);
     for (size_t i = 0; i < found.count; i++)
         add_match(search, (struct match){found.items[i].number, 1, MATCH_SAME, asked});
 }
@@ -164,7 +164,7 @@ static struct word_matches candidates(struct search *search, const char *sound)
     size_t n = terms_sound_keys(sound, keys, SOUND_KEYS_MAX), kept = 0;
     struct word_matches all = {0};
     for (size_t i = 0; i < n; i++) {
-        struct word_matches found = word_scope_key(search->scope, keys[i], SOUNDS_MOST);
+        struct word_matches found = word_scope_key(search->scope, keys[i], SOUNDS_MAX);
         for (size_t j = 0; j < found.count; j++)
             *GROW(&all, search->arena) = found.items[j];
     }
@@ -178,7 +178,7 @@ static struct word_matches candidates(struct search *search, const char *sound)
 }
 
 /* The best of them, the most alike first; returns how many. */
-static size_t find_alike(struct search *search, const char *folded, struct like out[ALIKE_MOST])
+static size_t find_alike(struct search *search, const char *folded, struct like out[ALIKE_MAX])
 {
     char sound[SOUND_BYTES], other[SOUND_BYTES];
     sound_of(folded, sound);
@@ -188,9 +188,9 @@ static size_t find_alike(struct search *search, const char *folded, struct like 
         sound_of(found.items[i].text, other);
         struct like like = {found.items[i].number, alike(folded, sound, found.items[i].text, other),
                             found.items[i].text};
-        if (like.likeness <= 0 || (count == ALIKE_MOST && like.likeness <= out[count - 1].likeness))
+        if (like.likeness <= 0 || (count == ALIKE_MAX && like.likeness <= out[count - 1].likeness))
             continue;
-        size_t at = count < ALIKE_MOST ? count++ : count - 1;
+        size_t at = count < ALIKE_MAX ? count++ : count - 1;
         for (; at > 0 && out[at - 1].likeness < like.likeness; at--)
             out[at] = out[at - 1];
         out[at] = like;
@@ -210,7 +210,7 @@ static void take_after(struct asked *asked, const char *word)
 
 static void match_sounds(struct search *search, unsigned asked, bool is_known)
 {
-    struct like likes[ALIKE_MOST];
+    struct like likes[ALIKE_MAX];
     size_t n = find_alike(search, search->asked[asked].folded, likes);
     double best = n ? likes[0].likeness : 0;
     search->asked[asked].alike = best;
@@ -249,7 +249,7 @@ static void match_groups(struct search *search, unsigned asked)
     for (size_t i = 0; i < n; i++) {
         char key[TERM_BYTES];
         terms_concept_key(concepts[i], key);
-        struct word_matches found = word_scope_key(search->scope, key, GROUP_MOST);
+        struct word_matches found = word_scope_key(search->scope, key, GROUP_MAX);
         for (size_t j = 0; j < found.count; j++)
             add_match(search,
                       (struct match){found.items[j].number, GROUP_WORTH, MATCH_GROUP, asked});
@@ -303,7 +303,7 @@ static void find(struct reading *reading, struct asked *asked)
 /* How well a piece does alone: 1 when it stands in the documents or says nothing. */
 static double look_alone(struct reading *reading, const char *folded)
 {
-    struct like likes[ALIKE_MOST];
+    struct like likes[ALIKE_MAX];
     if (word_scope_word(reading->search->scope, folded) || is_small(reading, folded) ||
         concept_is_weak(folded))
         return 1;
@@ -338,7 +338,7 @@ static bool is_torn(struct reading *reading, size_t at, size_t n, char *joined, 
         return false;
     if (word_scope_word(search->scope, joined))
         return true;
-    struct like likes[ALIKE_MOST];
+    struct like likes[ALIKE_MAX];
     return least < JOINED_LIKENESS && find_alike(search, joined, likes) &&
            likes[0].likeness >= MAX(has_small ? JOINED_SMALL : JOINED_LIKENESS, least + 0.05);
 }
@@ -389,7 +389,7 @@ static size_t passages_with(struct search *search, unsigned asked, enum match_ki
     for (size_t i = 0; i < search->match_count; i++) {
         struct match *match = &search->matches[i];
         if (match->asked != asked || match->kind != kind ||
-            (kind == MATCH_GROUP && search->rows_read > GROUP_ROWS_MOST))
+            (kind == MATCH_GROUP && search->rows_read > GROUP_ROWS_MAX))
             continue;
         match->rows = word_scope_find(search->scope, match->word);
         sum += match->rows.count;

@@ -8,7 +8,7 @@
 #include "know/internal.h"
 #include "know/weights.def"
 
-enum { TABLE_SIZE = 16384, NEAR_WORDS = 8, MISSING_MOST = 3 };
+enum { TABLE_SIZE = 16384, NEAR_WORDS = 8, MISSING_MAX = 3 };
 _Static_assert(ARRAY_LEN(weights) == SIGNS, "a weight for each sign");
 _Static_assert(TABLE_SIZE >= 2 * FOUND_MAX && (TABLE_SIZE & (TABLE_SIZE - 1)) == 0, "half empty");
 
@@ -157,7 +157,7 @@ static void sum_up(const struct search *search, const struct has *has, size_t do
     signs[SIGN_SOUNDS] = sounds / MAX(found, 0.01);
     signs[SIGN_COMPLETE] = counted && missing <= 0;
     signs[SIGN_LEAD_COMPLETE] = counted && !lead_missing;
-    signs[SIGN_MISSING] = MIN(missing, MISSING_MOST) / MISSING_MOST;
+    signs[SIGN_MISSING] = MIN(missing, MISSING_MAX) / MISSING_MAX;
 }
 
 static void read_signs(const struct search *search, struct weighed *item)

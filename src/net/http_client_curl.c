@@ -15,7 +15,7 @@
 #include "net/resolver.h"
 #include "net/tls.h"
 
-enum { HEADER_MOST_BYTES = 128 * 1024 /* four times what servers send at most */ };
+enum { HEADER_MAX_BYTES = 128 * 1024 /* four times what servers send at most */ };
 
 _Static_assert((int)HTTP_FETCH_ERROR_SIZE == (int)CURL_ERROR_SIZE, "libcurl writes so much");
 
@@ -84,9 +84,9 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
     if (fetch->is_over)
         return 0;
     fetch->header_bytes += len;
-    if (fetch->header_bytes > HEADER_MOST_BYTES) {
+    if (fetch->header_bytes > HEADER_MAX_BYTES) {
         fault_set(&fetch->fault, ERR_LIMIT, "the answer's headers are longer than %d bytes",
-                  HEADER_MOST_BYTES);
+                  HEADER_MAX_BYTES);
         return 0;
     }
     http_fetch_touch(fetch);

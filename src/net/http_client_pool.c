@@ -13,8 +13,8 @@
 
 enum {
     IDLE_US = 60 * 1000 * 1000, /* most servers close an idle connection about then */
-    IDLE_MOST = 256,            /* pools: 40 kB and two descriptors each */
-    HOSTS_MOST = 256, /* then it is replaced: libcurl keeps each one's pin (400 bytes) and the frame
+    IDLE_MAX = 256,             /* pools: 40 kB and two descriptors each */
+    HOSTS_MAX = 256, /* then it is replaced: libcurl keeps each one's pin (400 bytes) and the frame
                          of its connections (150) */
     SMALL_BYTES = 64 * 1024,         /* always granted, whatever others hold */
     TENANT_BYTES = 32 * 1024 * 1024, /* 16 requests with the largest bodies both ways */
@@ -288,7 +288,7 @@ static struct http_pool *new_pool(struct http_pools *pools, const char *tenant)
 struct http_pool *http_pool_take(struct http_pools *pools, const char *tenant)
 {
     struct http_pool *pool = find(pools, tenant);
-    if (pool && map_count(pool->hosts) >= HOSTS_MOST) {
+    if (pool && map_count(pool->hosts) >= HOSTS_MAX) {
         forget(pool);
         pool->is_replaced = true;
         if (pool->requests == 0)
@@ -313,7 +313,7 @@ void http_pool_give(struct http_pool *pool)
     }
     pool->idle_since_us = loop_now_us(pools->config.loop);
     list_push_back(&pools->idle, &pool->idle);
-    if (++pools->idle_count > IDLE_MOST)
+    if (++pools->idle_count > IDLE_MAX)
         drop_pool(LIST_FIRST(&pools->idle, struct http_pool, idle));
     if (!timer_is_set(&pools->sweep))
         timer_set_after(&pools->sweep, IDLE_US);

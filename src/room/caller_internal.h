@@ -26,7 +26,7 @@ enum {
     CALLER_ASK_UNIT_BYTES = 1024,
     CALLER_PACKETS = 150, /* data packets, at once and a second */
     CALLER_PACKET_EVERY_US = 20 * 1000,
-    CALLER_EXCESS_MOST = 300 /* requests dropped; then the caller is put out */
+    CALLER_EXCESS_MAX = 300 /* requests dropped; then the caller is put out */
 };
 
 enum caller_state {

@@ -14,7 +14,7 @@ bool caller_may_ask(struct caller *caller, int64_t units)
                     loop_now_us(caller->config.loop)))
         return true;
     metric_add(METRIC_REQUESTS_DROPPED, 1);
-    if (++caller->excess == CALLER_EXCESS_MOST)
+    if (++caller->excess == CALLER_EXCESS_MAX)
         caller_put_out(caller, "more requests than a caller may send");
     return false;
 }

@@ -16,7 +16,7 @@ enum {
     MTU_BYTES = 1200, /* with DTLS, UDP and IPv6 headers still under 1,280 */
     MTU_LEAST_BYTES = 256,
     CONTROL_FIRST_US = 500000, /* as the first RTO of data */
-    CONTROL_MOST_US = 4000000,
+    CONTROL_MAX_US = 4000000,
     CONTROL_TRIES = 10,
     DATA_TIMEOUTS = 10,    /* Association.Max.Retrans, RFC 9260 section 16 */
     SACK_DELAY_US = 50000, /* at most 500 ms allowed; text should not wait for the window */
@@ -411,7 +411,7 @@ static void run_timers(struct sctp *sctp, int64_t now_us)
         [STATE_SHUTDOWN_ACK_SENT] = WANT_SHUTDOWN_ACK,
     };
     sctp->wants |= again[sctp->state];
-    sctp->control_wait_us = MIN(sctp->control_wait_us * 2, CONTROL_MOST_US);
+    sctp->control_wait_us = MIN(sctp->control_wait_us * 2, CONTROL_MAX_US);
     sctp->control_due_us = again[sctp->state] ? now_us + sctp->control_wait_us : INT64_MAX;
 }
 

@@ -5,7 +5,7 @@
 enum {
     RTO_FIRST_US = 500000, /* below RFC 9260's 1 s: the path was measured by ICE and DTLS already */
     RTO_LEAST_US = 300000, /* above the 200 ms by which a peer may delay its SACK */
-    RTO_MOST_US = 5000000, /* ICE gives the caller up after 10 s of silence */
+    RTO_MAX_US = 5000000,  /* ICE gives the caller up after 10 s of silence */
     MISSING_REPORTS = 3,   /* RFC 9260 section 7.2.4 */
     FORWARD_STREAMS = 16,
     DATA_CHUNK_BYTES = SCTP_CHUNK_HEADER_BYTES + SCTP_DATA_HEADER_BYTES
@@ -255,7 +255,7 @@ static void measure(struct sctp_tx *tx, int64_t rtt_us)
         tx->srtt_us += (rtt_us - tx->srtt_us) / 8;
     }
     int64_t rto_us = tx->srtt_us + 4 * tx->rttvar_us;
-    tx->rto_us = MAX(RTO_LEAST_US, MIN(rto_us, RTO_MOST_US));
+    tx->rto_us = MAX(RTO_LEAST_US, MIN(rto_us, RTO_MAX_US));
 }
 
 static size_t ack(struct sctp_tx *tx, struct outgoing *chunk, int64_t now_us)
@@ -388,7 +388,7 @@ void sctp_tx_timeout(struct sctp_tx *tx, int64_t now_us)
     tx->ssthresh_bytes = MAX(tx->cwnd_bytes / 2, 4 * tx->mtu_bytes);
     tx->cwnd_bytes = tx->mtu_bytes;
     tx->partial_bytes = 0;
-    tx->rto_us = MIN(tx->rto_us * 2, RTO_MOST_US);
+    tx->rto_us = MIN(tx->rto_us * 2, RTO_MAX_US);
     tx->timer_us = list_is_empty(&tx->flight) ? INT64_MAX : now_us + tx->rto_us;
 }
 

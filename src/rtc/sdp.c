@@ -12,7 +12,7 @@ enum {
     LINE_MAX_BYTES = 4096,
     UFRAG_LEAST = 4, /* RFC 8839 section 5.4 */
     PWD_LEAST = 22,
-    EXT_ID_MOST = 14 /* the one-byte form of RFC 8285 */
+    EXT_ID_MAX = 14 /* the one-byte form of RFC 8285 */
 };
 
 /* What stands after "name:" of an attribute, NUL-terminated. */
@@ -276,7 +276,7 @@ static enum err on_extmap(struct parse *parse, const char *value)
     if (!read_number(value, 4095, &id, &value))
         return refuse(parse, "bad extmap");
     const char *uri = strchr(value, ' ');
-    if (!uri || !parse->section || id == 0 || id > EXT_ID_MOST)
+    if (!uri || !parse->section || id == 0 || id > EXT_ID_MAX)
         return OK;
     if (strcmp(uri + 1, "urn:ietf:params:rtp-hdrext:sdes:mid") == 0)
         parse->section->ext_mid = (uint8_t)id;

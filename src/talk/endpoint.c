@@ -14,7 +14,7 @@ enum {
     PAUSE_FALLS = 8,              /* a shorter one by an eighth: the long ones are to be met */
     PAUSE_FADES = 8,              /* of it goes with each turn without one */
     PAUSE_MARGIN_US = 150 * 1000, /* beyond what the caller's pauses are */
-    PAUSE_MOST_US = 600 * 1000,   /* more than the least, for whoever pauses long */
+    PAUSE_MAX_US = 600 * 1000,    /* more than the least, for whoever pauses long */
 };
 
 static void judge(struct endpoint *endpoint);
@@ -124,7 +124,7 @@ static void add_piece(struct buf *buf, const char *piece, size_t most_chars)
 size_t endpoint_room_chars(const struct endpoint *endpoint)
 {
     size_t used = endpoint->final_chars + (endpoint->final_chars > 0); /* and a space */
-    return used < ENDPOINT_MOST_CHARS ? ENDPOINT_MOST_CHARS - used : 0;
+    return used < ENDPOINT_MAX_CHARS ? ENDPOINT_MAX_CHARS - used : 0;
 }
 
 void endpoint_go_on(struct endpoint *endpoint, int64_t now_us)
@@ -237,7 +237,7 @@ static int64_t own_pause_us(const struct endpoint *endpoint, int64_t least_us)
 {
     if (endpoint->pause_us == 0)
         return least_us;
-    return MAX(least_us, MIN(endpoint->pause_us + PAUSE_MARGIN_US, least_us + PAUSE_MOST_US));
+    return MAX(least_us, MIN(endpoint->pause_us + PAUSE_MARGIN_US, least_us + PAUSE_MAX_US));
 }
 
 static int64_t due_with_text(const struct endpoint *endpoint)

@@ -24,8 +24,8 @@ enum {
     ENDPOINT_DICTATED_US = 1200 * 1000,  /* more in a number or a name that is being dictated */
     ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
     ENDPOINT_FALSE_US = 2000 * 1000,     /* voice without words is a false alarm after this */
-    ENDPOINT_MOST_CHARS = 16000,         /* of one turn (contract, Long calls) */
-    ENDPOINT_TEXT_MAX_BYTES = 4 * ENDPOINT_MOST_CHARS + 8,
+    ENDPOINT_MAX_CHARS = 16000,          /* of one turn (contract, Long calls) */
+    ENDPOINT_TEXT_MAX_BYTES = 4 * ENDPOINT_MAX_CHARS + 8,
 };
 
 enum endpoint_verdict { ENDPOINT_OPEN, ENDPOINT_COMMIT, ENDPOINT_VOID };

@@ -7,7 +7,7 @@
 enum {
     FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
     RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
-    RETRY_MOST_US = 10000 * 1000,
+    RETRY_MAX_US = 10000 * 1000,
 };
 
 /* The sentence of call.error: who, and what it did. */
@@ -112,7 +112,7 @@ void health_failed(struct health *health, const struct talk_failure *failure, in
     int64_t wait_us = engine->failures == 1 || wants_fallback
                           ? 0
                           : (int64_t)RETRY_LEAST_US << MIN(engine->failures, 6);
-    engine->retry_us = now_us + MIN(wait_us, (int64_t)RETRY_MOST_US);
+    engine->retry_us = now_us + MIN(wait_us, (int64_t)RETRY_MAX_US);
 }
 
 void health_opened(struct health *health, enum talk_engine engine, bool has_more)

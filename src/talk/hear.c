@@ -212,7 +212,7 @@ static void mind_unanswered(struct talk *talk, int64_t now_us)
 {
     struct hear *hear = &talk->hear;
     bool owes = !hear->endpoint.is_flushed && !hear->endpoint.is_ended;
-    if (!owes || ++hear->unanswered < TALK_UNANSWERED_MOST)
+    if (!owes || ++hear->unanswered < TALK_UNANSWERED_MAX)
         return;
     hear->unanswered = 0;
     health_failed(&talk->health,
@@ -283,7 +283,7 @@ static void make_early(struct talk *talk, int64_t now_us)
 {
     const char *text = endpoint_text(&talk->hear.endpoint);
     if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->hear.endpoint) ||
-        talk->hear.early_count >= TALK_EARLY_MOST ||
+        talk->hear.early_count >= TALK_EARLY_MAX ||
         (talk->is_ending && is_passing(talk, text, false)))
         return;
     if (reply_answers(&talk->mind.reply, text))

@@ -20,9 +20,9 @@ enum {
     TALK_NOISE_US = 3000 * 1000,     /* sound without words pauses the agent no longer */
     TALK_HANG_UP_US = 300 * 1000,    /* after the last sample, for the way to the caller's ear */
     TALK_LOST_LEAST_US = 400 * 1000, /* a shorter sound may have been no word */
-    TALK_UNANSWERED_MOST = 2,        /* flushes in a row: then the recogniser has failed */
-    TALK_EARLY_MOST = 3,             /* early replies for one turn */
-    TALK_TYPED_MOST_CHARS = 2000,    /* contract, Typed messages */
+    TALK_UNANSWERED_MAX = 2,         /* flushes in a row: then the recogniser has failed */
+    TALK_EARLY_MAX = 3,              /* early replies for one turn */
+    TALK_TYPED_MAX_CHARS = 2000,     /* contract, Typed messages */
     TALK_TYPED_AT_ONCE = 5,
     TALK_TYPED_EVERY_US = 1000 * 1000,
 };

@@ -40,7 +40,7 @@ static const char *instruction_of(const struct mind *mind)
 {
     const struct reply *reply = &mind->reply;
     const char *wish = mind->config->greeting_instruction;
-    if (reply->steps >= REPLY_STEPS_MOST)
+    if (reply->steps >= REPLY_STEPS_MAX)
         return "Answer the caller now, in words, with what you know: no further tool can be used "
                "for this answer.";
     if (!reply->is_greeting)

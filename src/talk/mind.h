@@ -22,7 +22,7 @@ struct mind {
     const struct talk_config *config; /* set by the owner, borrowed */
     struct history history;
     struct reply reply;
-    struct late_tool late[REPLY_CALLS_MOST];
+    struct late_tool late[REPLY_CALLS_MAX];
     uint32_t last_gen, last_tool;
     struct arena *request; /* of the last ASK */
 };

@@ -9,7 +9,7 @@
 #include "text/script.h"
 #include "text/words.h"
 
-enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MOST = 20, SLICE_BYTES = 16 * 1024 };
+enum { PASSAGES_MAX_BYTES = 256 * 1024, PASSAGES_MAX = 20, SLICE_BYTES = 16 * 1024 };
 
 struct reply_wanted { /* a want that waits */
     struct list_node node;
@@ -192,7 +192,7 @@ bool reply_answers(const struct reply *reply, const char *caller)
 
 static void keep_passages(struct reply *reply, const struct llm_passage *passages, size_t count)
 {
-    count = MIN(count, (size_t)PASSAGES_MOST);
+    count = MIN(count, (size_t)PASSAGES_MAX);
     if (count == 0)
         return;
     size_t bytes = 0;
@@ -285,7 +285,7 @@ static bool may_ask_again(enum engine_error error, int64_t retry_us)
 {
     bool is_passing = error == ENGINE_TRANSIENT || error == ENGINE_PROTOCOL ||
                       (error == ENGINE_QUOTA && retry_us > 0);
-    return is_passing && retry_us <= REPLY_PAUSE_MOST_US;
+    return is_passing && retry_us <= REPLY_PAUSE_MAX_US;
 }
 
 void reply_failed(struct reply *reply, const struct llm_event *event, bool is_replaced,
@@ -298,7 +298,7 @@ void reply_failed(struct reply *reply, const struct llm_event *event, bool is_re
         return;
     }
     bool is_hopeless = !is_replaced && !may_ask_again(event->error, event->retry_us);
-    if (reply->has_text || ++reply->tries >= REPLY_TRIES_MOST || is_hopeless) {
+    if (reply->has_text || ++reply->tries >= REPLY_TRIES_MAX || is_hopeless) {
         give_up(reply);
     } else if (event->retry_us == 0 || is_replaced) {
         ask(reply, now_us);
@@ -336,12 +336,12 @@ static bool take_slice(struct reply *reply, const char *slice)
     think_filter_push(&reply->think, slice, &text);
     if (text.len == 0)
         return true;
-    size_t room = REPLY_MOST_CHARS - reply->chars;
+    size_t room = REPLY_MAX_CHARS - reply->chars;
     size_t bytes = text_bytes(text.data, room);
     bool fits = bytes == text.len && splitter_push(&reply->splitter, text.data, bytes) == OK;
     reply->chars += fits ? text_length(text.data) : room;
     if (!fits && bytes < text.len && splitter_push(&reply->splitter, text.data, bytes) != OK)
-        reply->chars = REPLY_MOST_CHARS;
+        reply->chars = REPLY_MAX_CHARS;
     speak_pieces(reply);
     return fits;
 }
@@ -364,7 +364,7 @@ void reply_done(struct reply *reply)
 {
     AUTO_BUF text = BUF_INIT(SLICE_BYTES);
     think_filter_finish(&reply->think, &text);
-    if (text.len > 0 && reply->chars < REPLY_MOST_CHARS &&
+    if (text.len > 0 && reply->chars < REPLY_MAX_CHARS &&
         splitter_push(&reply->splitter, text.data, text.len) != OK)
         reply->tries++;
     splitter_finish(&reply->splitter);

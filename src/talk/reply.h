@@ -26,17 +26,17 @@
 struct arena;
 
 enum {
-    REPLY_LOOK_UP_US = 1000 * 1000, /* then the reply is made without passages */
-    REPLY_MODEL_US = 8000 * 1000,   /* to its first and between its words */
-    REPLY_ANSWER_US = 60000 * 1000, /* for all words of one answer: what was said by then is it */
-    REPLY_TOOL_US = 31000 * 1000,   /* a run is cut off at 30 s by itself */
-    REPLY_QUIET_US = 3000 * 1000,   /* then the holding line: never 4 s without a word */
-    REPLY_HOLD_US = 400 * 1000,     /* contract, Holding line */
-    REPLY_TRIES_MOST = 3,           /* asks of a model for one answer */
-    REPLY_PAUSE_MOST_US = 1500 * 1000, /* a model that asks for a longer pause has failed */
-    REPLY_STEPS_MOST = 5,              /* answers with tools before one without */
-    REPLY_CALLS_MOST = 8,              /* tools in one answer */
-    REPLY_MOST_CHARS = 16000,          /* as long as the longest turn of a caller: 18 minutes */
+    REPLY_LOOK_UP_US = 1000 * 1000,   /* then the reply is made without passages */
+    REPLY_MODEL_US = 8000 * 1000,     /* to its first and between its words */
+    REPLY_ANSWER_US = 60000 * 1000,   /* for all words of one answer: what was said by then is it */
+    REPLY_TOOL_US = 31000 * 1000,     /* a run is cut off at 30 s by itself */
+    REPLY_QUIET_US = 3000 * 1000,     /* then the holding line: never 4 s without a word */
+    REPLY_HOLD_US = 400 * 1000,       /* contract, Holding line */
+    REPLY_TRIES_MAX = 3,              /* asks of a model for one answer */
+    REPLY_PAUSE_MAX_US = 1500 * 1000, /* a model that asks for a longer pause has failed */
+    REPLY_STEPS_MAX = 5,              /* answers with tools before one without */
+    REPLY_CALLS_MAX = 8,              /* tools in one answer */
+    REPLY_MAX_CHARS = 16000,          /* as long as the longest turn of a caller: 18 minutes */
 };
 
 enum reply_state {
@@ -96,7 +96,7 @@ struct reply {
     size_t passage_count;
     struct splitter splitter;
     struct think_filter think;
-    struct reply_call calls[REPLY_CALLS_MOST];
+    struct reply_call calls[REPLY_CALLS_MAX];
     size_t call_count, call_excess; /* asked for; beyond those that are run */
     int steps, tries;
     size_t chars;                      /* of this answer */

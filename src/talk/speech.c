@@ -181,7 +181,7 @@ bool speech_has(const struct speech *speech, uint32_t gen)
 bool speech_is_endless(const struct speech *speech, uint32_t gen, size_t samples)
 {
     const struct speech_piece *piece = piece_of(speech, gen);
-    return piece && piece->samples + samples > text_length(piece->text) * SPEECH_CHAR_MOST_SAMPLES +
+    return piece && piece->samples + samples > text_length(piece->text) * SPEECH_CHAR_MAX_SAMPLES +
                                                    SPEECH_PIECE_MORE_SAMPLES;
 }
 

@@ -23,7 +23,7 @@ enum {
     SPEECH_LINE_MAX_BYTES = 64 * 1024,
     SPEECH_CHAR_SAMPLES = 48000 / 15, /* of a piece whose length is not known yet */
     /* What a voice may make of a piece: ten times as slow as people speak, and a pause. */
-    SPEECH_CHAR_MOST_SAMPLES = 10 * SPEECH_CHAR_SAMPLES,
+    SPEECH_CHAR_MAX_SAMPLES = 10 * SPEECH_CHAR_SAMPLES,
     SPEECH_PIECE_MORE_SAMPLES = 10 * 48000,
 };
 

@@ -1,5 +1,5 @@
 /* What the model asked to be run: the built-in tools at once, the agent's through the call; then
- * the model is asked again with the results, REPLY_STEPS_MOST times at most. What it asks for is
+ * the model is asked again with the results, REPLY_STEPS_MAX times at most. What it asks for is
  * somebody else's text: what is too long or cannot be read is not run, and the model is told. */
 #include <string.h>
 
@@ -32,7 +32,7 @@ void reply_clear_calls(struct reply *reply)
 
 bool reply_may_use_tools(const struct reply *reply)
 {
-    return !reply->is_greeting && reply->steps < REPLY_STEPS_MOST;
+    return !reply->is_greeting && reply->steps < REPLY_STEPS_MAX;
 }
 
 static bool reply_has_all_results(const struct reply *reply)
@@ -67,7 +67,7 @@ static char *copy_bounded(const char *text, size_t max_bytes)
 void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us)
 {
     reply->due_us = now_us + REPLY_MODEL_US;
-    if (reply->call_count == REPLY_CALLS_MOST) {
+    if (reply->call_count == REPLY_CALLS_MAX) {
         reply->call_excess++;
         return;
     }
@@ -91,8 +91,8 @@ void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int6
 
 static void note(struct mind *mind)
 {
-    struct llm_tool_call calls[REPLY_CALLS_MOST];
-    const char *results[REPLY_CALLS_MOST];
+    struct llm_tool_call calls[REPLY_CALLS_MAX];
+    const char *results[REPLY_CALLS_MAX];
     const struct reply *reply = &mind->reply;
     for (size_t i = 0; i < reply->call_count; i++) {
         calls[i] = reply->calls[i].call;
@@ -103,7 +103,7 @@ static void note(struct mind *mind)
     if (reply->call_excess == 0)
         return;
     AUTO_MEM char *text = mem_printf("%zu or more tool calls were not run: at most %d at once.",
-                                     reply->call_excess, REPLY_CALLS_MOST);
+                                     reply->call_excess, REPLY_CALLS_MAX);
     history_add(&mind->history, LLM_SYSTEM, text);
 }
 

@@ -7,7 +7,7 @@
 #include "talk/internal.h"
 #include "text/words.h"
 
-enum { TYPED_MAX_BYTES = 4 * ENDPOINT_MOST_CHARS };
+enum { TYPED_MAX_BYTES = 4 * ENDPOINT_MAX_CHARS };
 
 void typed_init(struct typed *typed)
 {
@@ -54,10 +54,10 @@ void talk_chat(struct talk *talk, const char *text, int64_t now_us)
         metric_add(METRIC_TYPED_DROPPED, 1);
         return;
     }
-    size_t bytes = text_bytes(text, TALK_TYPED_MOST_CHARS);
+    size_t bytes = text_bytes(text, TALK_TYPED_MAX_CHARS);
     AUTO_MEM char *cut = mem_strndup(text, bytes);
     size_t chars = text_length(cut) + 1;
-    if (typed->chars + chars > ENDPOINT_MOST_CHARS)
+    if (typed->chars + chars > ENDPOINT_MAX_CHARS)
         typed_tell(talk);
     if (typed->text.len == 0)
         typed->at_us = now_us;

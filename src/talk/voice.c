@@ -213,7 +213,7 @@ static bool has_failed(struct voice *voice, enum engine_error error, const char 
     actions_add(voice->actions, (struct talk_action){.what = TALK_DO_UNSPEAK});
     speech_unask(&voice->speech);
     voice->due_us = INT64_MAX;
-    if (++voice->tries < VOICE_TRIES_MOST)
+    if (++voice->tries < VOICE_TRIES_MAX)
         return false;
     voice->tries = 0;
     voice_end(voice);

@@ -21,7 +21,7 @@ struct tts_event;
 enum {
     VOICE_WAIT_US = 5000 * 1000,        /* to the first and between samples */
     VOICE_WAIT_LITTLE_US = 2500 * 1000, /* the same where there is another to fall back on */
-    VOICE_TRIES_MOST = 3,               /* for one line */
+    VOICE_TRIES_MAX = 3,                /* for one line */
 };
 
 struct voice {

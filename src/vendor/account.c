@@ -11,7 +11,7 @@
 #include "net/url.h"
 #include "vendor/internal.h"
 
-enum { REQUESTS_MOST = 400, REQUESTS_OF_A_WORKSPACE = 100, ENCODED_MAX_BYTES = 8192 };
+enum { REQUESTS_MAX = 400, REQUESTS_OF_A_WORKSPACE = 100, ENCODED_MAX_BYTES = 8192 };
 
 static void note_secrets(struct account *account)
 {
@@ -48,7 +48,7 @@ bool account_read(struct account *account, struct vendor *vendor, const struct c
     account->url = mem_strndup(url, len);
     account->key = has_key ? mem_strdup(key) : NULL;
     account->limits = (struct lane_limits){
-        read_limit(config, info, "max_requests", REQUESTS_MOST),
+        read_limit(config, info, "max_requests", REQUESTS_MAX),
         read_limit(config, info, "max_requests_per_workspace", REQUESTS_OF_A_WORKSPACE)};
     note_secrets(account);
     return true;

@@ -14,7 +14,7 @@
 #include "vendor/internal.h"
 #include "vendor/vendor_error.h"
 
-enum { DEPTH_MOST = 64, TOKENS_STANDARD = 1024 /* max_tokens is required */ };
+enum { DEPTH_MAX = 64, TOKENS_STANDARD = 1024 /* max_tokens is required */ };
 
 /* ---- the request ---- */
 
@@ -59,7 +59,7 @@ static void write_system(struct js_out *out, const struct llm_request *request)
 static void write_json(struct js_out *out, const char *text)
 {
     AUTO(js) tree = NULL;
-    if (text && js_parse(text, strlen(text), DEPTH_MOST, &tree, NULL) == OK &&
+    if (text && js_parse(text, strlen(text), DEPTH_MAX, &tree, NULL) == OK &&
         js_type(tree) == JS_OBJECT) {
         js_out_js(out, tree);
         return;

@@ -166,7 +166,7 @@ static size_t write_headers(const struct ask_request *request, struct http_heade
     size_t count = 0;
     out[count++] = (struct http_header){"Content-Type", request->content_type};
     out[count++] = (struct http_header){"Accept-Encoding", "identity"};
-    for (size_t i = 0; request->headers[i] && count < ASK_HEADERS_MOST + 2; i += 2)
+    for (size_t i = 0; request->headers[i] && count < ASK_HEADERS_MAX + 2; i += 2)
         out[count++] = (struct http_header){request->headers[i], request->headers[i + 1]};
     return count;
 }
@@ -177,7 +177,7 @@ static void on_go(void *arg)
     static const struct http_fetch_fns streaming = {on_data, on_done}, whole = {NULL, on_done};
     struct ask *ask = arg;
     const struct ask_request *request = &ask->request;
-    struct http_header headers[ASK_HEADERS_MOST + 2];
+    struct http_header headers[ASK_HEADERS_MAX + 2];
     AUTO_MEM char *url = mem_printf("%s%s", ask->account->url, request->path);
     struct http_fetch_request fetch = {.method = "POST",
                                        .url = url,

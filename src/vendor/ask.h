@@ -22,7 +22,7 @@ struct http_client;
 struct http_fetch;
 struct http_header;
 
-enum { ASK_MESSAGE_SIZE = 512, ASK_HEADERS_MOST = 6 };
+enum { ASK_MESSAGE_SIZE = 512, ASK_HEADERS_MAX = 6 };
 
 /* retry_us of an answer: after this pause another try may help; ENGINE_NO_RETRY: it will not. */
 struct ask_answer {

@@ -10,7 +10,7 @@
 #include "base/js.h"
 #include "engine/llm.h"
 
-enum { DEPTH_MOST = 64 };
+enum { DEPTH_MAX = 64 };
 
 static const char *const quirk_names[] = {
     "temperature",      "stream_options", "max_tokens", "max_completion_tokens",
@@ -163,7 +163,7 @@ struct chat_lesson chat_lesson_read(const char *body, size_t len, const struct l
 {
     AUTO(js) tree = NULL;
     struct refusal refusal;
-    if (len == 0 || js_parse(body, len, DEPTH_MOST, &tree, NULL) != OK)
+    if (len == 0 || js_parse(body, len, DEPTH_MAX, &tree, NULL) != OK)
         tree = NULL;
     read_refusal(tree, body, &refusal);
     if (refusal.param && *refusal.param)

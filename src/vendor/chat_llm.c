@@ -24,7 +24,7 @@
 enum {
     STALL_MS = 8000,  /* no byte for so long; reasoning models are silent for a while */
     TOTAL_MS = 75000, /* the conversation takes what has come after 60 s */
-    QUIRKS_MOST = 4,  /* requests spent on learning, in one generation */
+    QUIRKS_MAX = 4,   /* requests spent on learning, in one generation */
     BODY_MAX_BYTES = 6 * 1024 * 1024,   /* tools 1 MiB, instructions as much, all of it escaped */
     ANSWER_MAX_BYTES = 8 * 1024 * 1024, /* 250 bytes of stream for a token */
 };
@@ -130,7 +130,7 @@ static void send_request(struct chat_llm *llm)
 /* A 400 that names what it does not take is asked again at once, without it. */
 static bool learn(struct chat_llm *llm, const struct ask_answer *answer)
 {
-    if ((answer->status != 400 && answer->status != 422) || llm->learned == QUIRKS_MOST)
+    if ((answer->status != 400 && answer->status != 422) || llm->learned == QUIRKS_MAX)
         return false;
     struct chat_lesson lesson =
         chat_lesson_read(answer->body, answer->body_len, llm->request, quirks_of(llm));

@@ -8,7 +8,7 @@
 #include "vendor/chat_lesson.h"
 #include "vendor/chat_name.h"
 
-enum { DEPTH_MOST = 64 };
+enum { DEPTH_MAX = 64 };
 
 static const char *const role_names[] = {
     [LLM_SYSTEM] = "system",
@@ -20,7 +20,7 @@ static const char *const role_names[] = {
 static struct js *parsed(const char *text)
 {
     struct js *tree = NULL;
-    if (!text || js_parse(text, strlen(text), DEPTH_MOST, &tree, NULL) != OK)
+    if (!text || js_parse(text, strlen(text), DEPTH_MAX, &tree, NULL) != OK)
         return NULL;
     return tree;
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "vendor/vendor_error.h"
 
-enum { DEPTH_MOST = 64 };
+enum { DEPTH_MAX = 64 };
 
 static const char error_field[] = "error:", data_field[] = "data: ";
 
@@ -49,7 +49,7 @@ void chat_stream_fail(struct chat_stream *stream, enum engine_error error, const
 
 struct chat_call *chat_stream_call(struct chat_stream *stream, size_t index)
 {
-    if (index >= CHAT_CALLS_MOST)
+    if (index >= CHAT_CALLS_MAX)
         return NULL;
     while (stream->call_count <= index)
         buf_init(&stream->calls[stream->call_count++].arguments, CHAT_ARGUMENTS_MAX_BYTES);
@@ -102,7 +102,7 @@ static void on_event(void *arg, const char *type, const char *data, size_t len)
         return;
     }
     AUTO(js) tree = NULL;
-    if (js_parse(data, len, DEPTH_MOST, &tree, NULL) == OK)
+    if (js_parse(data, len, DEPTH_MAX, &tree, NULL) == OK)
         stream->read(stream, tree);
     else
         stream->unreadable++;

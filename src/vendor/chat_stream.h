@@ -15,7 +15,7 @@
 
 enum {
     CHAT_EVENT_MAX_BYTES = 256 * 1024, /* parsed in one go on a media loop: 2 ms */
-    CHAT_CALLS_MOST = 16,
+    CHAT_CALLS_MAX = 16,
     CHAT_ARGUMENTS_MAX_BYTES = 32 * 1024, /* twice what the conversation takes */
 };
 
@@ -41,7 +41,7 @@ struct chat_stream {
     chat_read_fn *read;
     chat_text_fn *on_text;
     void *arg;
-    struct chat_call calls[CHAT_CALLS_MOST];
+    struct chat_call calls[CHAT_CALLS_MAX];
     size_t call_count;
     bool has_text, has_finish, is_done, is_cut;
     unsigned unreadable;                   /* chunks that were no JSON */

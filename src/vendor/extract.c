@@ -13,8 +13,8 @@
 #include "text/words.h"
 
 enum {
-    TERMS_MOST = 24,
-    SENTENCES_MOST = 200,
+    TERMS_MAX = 24,
+    SENTENCES_MAX = 200,
     TEXT_MAX_BYTES = 16 * 1024,
 };
 
@@ -40,7 +40,7 @@ struct sentence {
 struct extract {
     struct arena *arena;
     const struct llm_request *request;
-    struct term terms[TERMS_MOST];
+    struct term terms[TERMS_MAX];
     size_t term_count;
     struct sentence *sentences;
     size_t sentence_count;
@@ -57,7 +57,7 @@ static int add_term(void *arg, const struct word *word)
             return 0;
     struct term *term = &extract->terms[extract->term_count++];
     memcpy(term->stem, word->stem, strlen(word->stem) + 1);
-    return extract->term_count == TERMS_MOST;
+    return extract->term_count == TERMS_MAX;
 }
 
 struct mark {
@@ -97,7 +97,7 @@ static void add_sentences(struct extract *extract, size_t passage)
     if (splitter_push(&splitter, text, len) == OK)
         splitter_finish(&splitter);
     AUTO_BUF plain = BUF_INIT(TEXT_MAX_BYTES);
-    while (extract->sentence_count < SENTENCES_MOST && (piece = splitter_next(&splitter))) {
+    while (extract->sentence_count < SENTENCES_MAX && (piece = splitter_next(&splitter))) {
         buf_reset(&plain);
         plain_speech(piece, &plain);
         if (plain.len == 0)
@@ -177,7 +177,7 @@ static void put_best(struct extract *extract, struct buf *out)
             (!second || other->score > second->score))
             second = other;
     }
-    bool has_room = second && strlen(first->text) + strlen(second->text) < EXTRACT_MOST_BYTES;
+    bool has_room = second && strlen(first->text) + strlen(second->text) < EXTRACT_MAX_BYTES;
     if (has_room && second < first)
         put_sentence(second->text, out);
     put_sentence(first->text, out);
@@ -198,7 +198,7 @@ void extract_answer(const struct llm_request *request, const char *said, struct 
     struct extract *extract = arena_new_of(arena, struct extract);
     extract->arena = arena;
     extract->request = request;
-    extract->sentences = arena_new_n(arena, struct sentence, SENTENCES_MOST);
+    extract->sentences = arena_new_n(arena, struct sentence, SENTENCES_MAX);
     words_each(said, request->language, add_term, extract);
     for (size_t i = 0; i < request->passage_count; i++)
         add_sentences(extract, i);
@@ -216,12 +216,12 @@ void extract_shorten(const char *text, struct buf *out)
     const char *piece;
     if (splitter_push(&splitter, text, len) == OK)
         splitter_finish(&splitter);
-    while (sentences < EXTRACT_SENTENCES_MOST && (piece = splitter_next(&splitter))) {
+    while (sentences < EXTRACT_SENTENCES_MAX && (piece = splitter_next(&splitter))) {
         buf_reset(&plain);
         plain_speech(piece, &plain);
         if (plain.len == 0)
             continue;
-        if (sentences++ > 0 && out->len + plain.len > EXTRACT_MOST_BYTES)
+        if (sentences++ > 0 && out->len + plain.len > EXTRACT_MAX_BYTES)
             break;
         put_sentence(plain.data, out);
     }

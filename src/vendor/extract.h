@@ -6,8 +6,8 @@
 #include "engine/llm.h"
 
 enum {
-    EXTRACT_MOST_BYTES = 420, /* of an answer: what one listens to without a pause */
-    EXTRACT_SENTENCES_MOST = 2,
+    EXTRACT_MAX_BYTES = 420, /* of an answer: what one listens to without a pause */
+    EXTRACT_SENTENCES_MAX = 2,
 };
 
 /* Appends one or two sentences; nothing when no passage holds an answer. */

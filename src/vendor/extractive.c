@@ -17,7 +17,7 @@
 #include "vendor/extract.h"
 #include "vendor/internal.h"
 
-enum { ANSWER_MAX_BYTES = 4096, EVENTS_MOST = 3, TOOL_WORDS_LEAST = 2 };
+enum { ANSWER_MAX_BYTES = 4096, EVENTS_MAX = 3, TOOL_WORDS_LEAST = 2 };
 
 struct extractive {
     struct llm base;
@@ -139,7 +139,7 @@ static void say_result(const char *result, struct buf *out)
         extract_shorten(result, out);
         return;
     }
-    for (void *it = js_first(tree); it && out->len < EXTRACT_MOST_BYTES; it = js_next(tree, it)) {
+    for (void *it = js_first(tree); it && out->len < EXTRACT_MAX_BYTES; it = js_next(tree, it)) {
         const struct js *value = js_value(it);
         if (js_type(value) == JS_ARRAY || js_type(value) == JS_OBJECT)
             continue;

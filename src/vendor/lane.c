@@ -3,7 +3,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 
-enum { WAITING_MOST = 5000, WAITING_MOST_OF_ONE = 500 };
+enum { WAITING_MAX = 5000, WAITING_MAX_OF_ONE = 500 };
 
 struct lane {
     struct loop *loop;
@@ -30,8 +30,8 @@ struct lane *lane_new(struct loop *loop, const struct lane_limits *limits)
 {
     struct lane *lane = mem_new(struct lane);
     struct fair_limits fair = {
-        .waiting_per_key = WAITING_MOST_OF_ONE,
-        .waiting = WAITING_MOST,
+        .waiting_per_key = WAITING_MAX_OF_ONE,
+        .waiting = WAITING_MAX,
         .running_per_key = limits->workspace,
         .running = limits->all,
     };

@@ -12,7 +12,7 @@
 #include "vendor/internal.h"
 #include "vendor/terms.h"
 
-enum { SAID_MAX_BYTES = 64 * 1024, MESSAGE_MAX_BYTES = 1024 * 1024, DEPTH_MOST = 32 };
+enum { SAID_MAX_BYTES = 64 * 1024, MESSAGE_MAX_BYTES = 1024 * 1024, DEPTH_MAX = 32 };
 
 /* ---- telling ---- */
 
@@ -100,7 +100,7 @@ static void on_message(void *arg, bool is_text, const char *data, size_t len)
     AUTO(js) tree = NULL;
     if (listen->is_ended || !is_text)
         return;
-    if (js_parse(data, len, DEPTH_MOST, &tree, NULL) == OK)
+    if (js_parse(data, len, DEPTH_MAX, &tree, NULL) == OK)
         listen->dialect->read(listen, tree);
     else
         listen_failed(listen, ENGINE_PROTOCOL, "its message is no JSON");
@@ -144,8 +144,8 @@ static void copy_wishes(struct listen *listen, const struct stt_config *config)
             listen->hints[listen->hint_count++] = mem_strdup(config->hints[i]);
     listen->detect_language = config->detect_language;
     listen->arena = arena_new(0);
-    listen->terms = arena_new_n(listen->arena, const char *, TERMS_MOST);
-    listen->term_count = terms_find(config->vocabulary, listen->arena, listen->terms, TERMS_MOST);
+    listen->terms = arena_new_n(listen->arena, const char *, TERMS_MAX);
+    listen->term_count = terms_find(config->vocabulary, listen->arena, listen->terms, TERMS_MAX);
 }
 
 static struct stt *listen_open(const struct engine *engine, struct loop *loop,

@@ -15,9 +15,9 @@
 enum {
     STALL_MS = 15000,
     TOTAL_MS = 30000,
-    BODY_MAX_BYTES = 2 * EMBED_TEXTS_MOST * EMBED_TEXT_MAX_BYTES,
+    BODY_MAX_BYTES = 2 * EMBED_TEXTS_MAX * EMBED_TEXT_MAX_BYTES,
     ANSWER_MAX_BYTES = 4 * 1024 * 1024,
-    DEPTH_MOST = 8,
+    DEPTH_MAX = 8,
 };
 
 struct openai_embed_engine {
@@ -71,7 +71,7 @@ static bool read_vector(const struct js *numbers, size_t size, float *out)
 /* Each index once, all of one size. */
 static bool read_vectors(const struct js *data, size_t count, size_t size, float *out)
 {
-    bool is_there[EMBED_TEXTS_MOST] = {false};
+    bool is_there[EMBED_TEXTS_MAX] = {false};
     for (size_t i = 0; i < count; i++) {
         const struct js *item = js_at(data, i);
         int64_t index = js_int(js_get(item, "index"), (int64_t)i);
@@ -91,11 +91,11 @@ static void on_done(void *arg, const struct ask_answer *answer)
         fail(embed, answer->error, answer->message, answer->retry_us);
         return;
     }
-    if (js_parse(answer->body, answer->body_len, DEPTH_MOST, &tree, NULL) != OK)
+    if (js_parse(answer->body, answer->body_len, DEPTH_MAX, &tree, NULL) != OK)
         tree = NULL;
     const struct js *data = js_get(tree, "data");
     size_t size = js_count(js_get(js_at(data, 0), "embedding"));
-    bool is_sized = size > 0 && size <= EMBED_SIZE_MOST && js_count(data) == embed->count;
+    bool is_sized = size > 0 && size <= EMBED_SIZE_MAX && js_count(data) == embed->count;
     AUTO_MEM float *vectors = mem_new_n(float, is_sized ? size * embed->count : 1);
     if (!is_sized || !read_vectors(data, embed->count, size, vectors)) {
         fail(embed, ENGINE_PROTOCOL, "the answer has no vector for each text", ENGINE_NO_RETRY);
@@ -159,7 +159,7 @@ static void start(struct embed *base, uint32_t gen, const char *const *texts, si
                                         .total_ms = TOTAL_MS};
     AUTO_BUF body = BUF_INIT(BODY_MAX_BYTES);
     embed->gen = gen;
-    embed->count = MIN(count, (size_t)EMBED_TEXTS_MOST);
+    embed->count = MIN(count, (size_t)EMBED_TEXTS_MAX);
     write_body(embed, texts, embed->count, &body);
     ask_send(&embed->ask, &request, &body);
 }

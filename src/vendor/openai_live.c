@@ -15,7 +15,7 @@
 enum {
     RATE_HZ = 24000,
     COMPLETED_US = 5000 * 1000,
-    SAMPLES_MOST = 64 * 1024, /* of one piece */
+    SAMPLES_MAX = 64 * 1024, /* of one piece */
     TERMS_SENT = 20,
 };
 
@@ -106,7 +106,7 @@ static void write_audio(struct listen *listen, const int16_t *samples, size_t co
 {
     if (!listen->resampler)
         listen->resampler = resampler_new(STT_RATE_HZ, RATE_HZ);
-    count = MIN(count, (size_t)SAMPLES_MOST);
+    count = MIN(count, (size_t)SAMPLES_MAX);
     AUTO_MEM int16_t *made = mem_new_n(int16_t, resampler_out_max(listen->resampler, count) + 1);
     size_t made_count = resampler_run(listen->resampler, samples, count, made);
     if (made_count == 0)

@@ -25,14 +25,14 @@ enum {
     HEARD_LEAST_BYTES = STT_RATE_HZ * 2 * 3 / 10, /* of less they invent words */
     PARTIAL_EVERY_BYTES = STT_RATE_HZ * 2 * 8 / 10,
     QUICK_US = 600 * 1000, /* a server that answers so fast is asked for partial words */
-    RETRY_MOST_US = 1000 * 1000,
+    RETRY_MAX_US = 1000 * 1000,
     STALL_MS = 8000,
     TOTAL_MS = 20000,
     BODY_MAX_BYTES = SOUND_MAX_BYTES + 16 * 1024,
     ANSWER_MAX_BYTES = 256 * 1024,
-    DEPTH_MOST = 16,
+    DEPTH_MAX = 16,
     BOUNDARY_SIZE = 48,
-    UTTERANCES_MOST = 8,
+    UTTERANCES_MAX = 8,
 };
 
 struct openai_stt_engine {
@@ -165,7 +165,7 @@ static void on_timer(void *arg)
 static char *text_of(const struct ask_answer *answer)
 {
     AUTO(js) tree = NULL;
-    if (js_parse(answer->body, answer->body_len, DEPTH_MOST, &tree, NULL) != OK ||
+    if (js_parse(answer->body, answer->body_len, DEPTH_MAX, &tree, NULL) != OK ||
         !js_text(js_get(tree, "text")))
         return NULL;
     const char *text = js_text(js_get(tree, "text"));
@@ -185,7 +185,7 @@ static void fail(struct openai_stt *stt, enum engine_error error, const char *me
 static void on_failed(struct openai_stt *stt, const struct ask_answer *answer)
 {
     struct utterance *first = LIST_FIRST(&stt->utterances, struct utterance, node);
-    if (first->is_again || answer->retry_us > RETRY_MOST_US) {
+    if (first->is_again || answer->retry_us > RETRY_MAX_US) {
         fail(stt, answer->error, answer->message);
         return;
     }
@@ -219,7 +219,7 @@ static void set_texts(struct openai_stt *stt, const struct stt_config *config)
     AUTO(arena) arena = arena_new(0);
     bool knows = !config->detect_language;
     stt->language = mem_strdup(knows && config->language ? config->language : "");
-    stt->prompt = mem_strdup(terms_line(config->vocabulary, arena, TERMS_MOST));
+    stt->prompt = mem_strdup(terms_line(config->vocabulary, arena, TERMS_MAX));
     snprintf(stt->boundary, sizeof(stt->boundary), "earshot-%016llx%016llx",
              (unsigned long long)crypto_random_u64(), (unsigned long long)crypto_random_u64());
     snprintf(stt->content_type, sizeof(stt->content_type), "multipart/form-data; boundary=%s",
@@ -266,7 +266,7 @@ static void push(struct stt *base, const int16_t *samples, size_t count)
 static void flush(struct stt *base, uint32_t gen)
 {
     struct openai_stt *stt = (struct openai_stt *)base;
-    if (stt->utterance_count == UTTERANCES_MOST) {
+    if (stt->utterance_count == UTTERANCES_MAX) {
         if (ask_is_under_way(&stt->ask))
             ask_cancel(&stt->ask);
         drop_first(stt);

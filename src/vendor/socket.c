@@ -17,12 +17,12 @@
 enum {
     OPEN_MS = 5000,                      /* a caller is waiting */
     PING_MS = 5000,                      /* a vendor that is silent for twice as long is gone */
-    KEPT_TEXT_MOST = 1024 * 1024,        /* as much, in base64 and at a higher rate */
-    KEPT_AUDIO_MOST = 320 * 1024,        /* ten seconds at 16 kHz */
+    KEPT_TEXT_MAX = 1024 * 1024,         /* as much, in base64 and at a higher rate */
+    KEPT_AUDIO_MAX = 320 * 1024,         /* ten seconds at 16 kHz */
     MESSAGE_MAX_BYTES = 4 * 1024 * 1024, /* a second of base64 at 48 kHz has 128 kB */
-    UNSENT_MOST = 1024 * 1024,
+    UNSENT_MAX = 1024 * 1024,
     STATUS_LEAST = 300,
-    STATUS_MOST = 599, /* of HTTP; codes of WebSocket begin at 1000 */
+    STATUS_MAX = 599, /* of HTTP; codes of WebSocket begin at 1000 */
 };
 
 struct kept {
@@ -41,7 +41,7 @@ struct vendor_socket {
     struct lane *lane;
     struct lane_seat seat;
     char *workspace, *url, *protocol, *quiet_text;
-    char *headers[2 * SOCKET_HEADERS_MOST];
+    char *headers[2 * SOCKET_HEADERS_MAX];
     int64_t quiet_us, sent_us;
     const struct socket_code *codes;
     struct ws *ws;
@@ -100,7 +100,7 @@ static void on_ws_closed(void *arg, unsigned code, const struct fault *fault)
 {
     struct vendor_socket *socket = arg;
     char message[ASK_MESSAGE_SIZE];
-    bool is_refused = code >= STATUS_LEAST && code <= STATUS_MOST;
+    bool is_refused = code >= STATUS_LEAST && code <= STATUS_MAX;
     enum engine_error error = error_of_code(socket, code);
     if (is_refused)
         error = vendor_error_of_status((int)code);
@@ -156,9 +156,9 @@ static void keep(struct vendor_socket *socket, bool is_text, const char *data, s
     memcpy(kept->data, data, len);
     list_push_back(&socket->kept, &kept->node);
     *(is_text ? &socket->kept_text : &socket->kept_audio) += len;
-    while (socket->kept_audio > KEPT_AUDIO_MOST)
+    while (socket->kept_audio > KEPT_AUDIO_MAX)
         drop_oldest_audio(socket);
-    if (socket->kept_text > KEPT_TEXT_MOST)
+    if (socket->kept_text > KEPT_TEXT_MAX)
         refuse(socket, ENGINE_TIMEOUT, "the connection takes too long to open");
 }
 
@@ -253,11 +253,11 @@ static void on_go(void *arg)
 {
     static const struct ws_fns fns = {
         .on_open = on_ws_open, .on_message = on_ws_message, .on_closed = on_ws_closed};
-    static const struct ws_config config = {MESSAGE_MAX_BYTES, UNSENT_MOST, PING_MS};
+    static const struct ws_config config = {MESSAGE_MAX_BYTES, UNSENT_MAX, PING_MS};
     struct vendor_socket *socket = arg;
-    struct http_header headers[SOCKET_HEADERS_MOST];
+    struct http_header headers[SOCKET_HEADERS_MAX];
     size_t count = 0;
-    while (count < SOCKET_HEADERS_MOST && socket->headers[2 * count]) {
+    while (count < SOCKET_HEADERS_MAX && socket->headers[2 * count]) {
         headers[count] =
             (struct http_header){socket->headers[2 * count], socket->headers[2 * count + 1]};
         count++;

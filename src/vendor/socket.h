@@ -24,13 +24,13 @@ struct socket_code {
     enum engine_error error;
 };
 
-enum { SOCKET_HEADERS_MOST = 4 };
+enum { SOCKET_HEADERS_MAX = 4 };
 
 struct socket_plan {
-    const char *url;                                  /* ws, wss, http or https; copied */
-    const char *headers[2 * SOCKET_HEADERS_MOST + 1]; /* name, value, ... NULL; copied */
-    const char *protocol;                             /* Sec-WebSocket-Protocol; NULL: none */
-    const char *workspace;  /* whose call it is; NULL: the service's own */
+    const char *url;                                 /* ws, wss, http or https; copied */
+    const char *headers[2 * SOCKET_HEADERS_MAX + 1]; /* name, value, ... NULL; copied */
+    const char *protocol;                            /* Sec-WebSocket-Protocol; NULL: none */
+    const char *workspace;                           /* whose call it is; NULL: the service's own */
     const char *quiet_text; /* sent after quiet_us without a message of ours; NULL: none; copied */
     int64_t quiet_us;
     const struct socket_code *codes; /* up to code 0; NULL: none; lives as long as the socket */

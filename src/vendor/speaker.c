@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "engine/registry.h"
 
-enum { LINES_MOST = 64 };
+enum { LINES_MAX = 64 };
 
 struct line {
     struct list_node node;
@@ -206,7 +206,7 @@ void speaker_speak(struct tts *base, uint32_t gen, const char *text, bool is_las
 {
     struct speaker *speaker = (struct speaker *)base;
     (void)is_last;
-    if (speaker->line_count == LINES_MOST)
+    if (speaker->line_count == LINES_MAX)
         return; /* the conversation asks for a few at a time; it will miss this one's sound */
     struct line *line = mem_new(struct line);
     line->gen = gen;

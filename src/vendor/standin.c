@@ -21,7 +21,7 @@ enum {
     CHUNK_EVERY_US = 25000, /* four times as fast as it is played */
     CHAR_SAMPLES = TTS_RATE_HZ / 16,
     HUM_SAMPLES = TTS_RATE_HZ / 5, /* a syllable; played in a ring */
-    LINES_MOST = 16,
+    LINES_MAX = 16,
 };
 
 struct standin { /* state of an engine */
@@ -248,7 +248,7 @@ struct standin_tts {
     tts_event_fn *on_event;
     void *arg;
     struct timer timer;
-    struct standin_line lines[LINES_MOST]; /* the first is spoken */
+    struct standin_line lines[LINES_MAX]; /* the first is spoken */
     size_t count, phase;
     bool is_closed;
 };
@@ -291,14 +291,14 @@ static struct tts *tts_open(const struct engine *engine, struct loop *loop,
     return &tts->base;
 }
 
-/* Over LINES_MOST the last line grows: nothing is lost but the boundary. */
+/* Over LINES_MAX the last line grows: nothing is lost but the boundary. */
 static void tts_speak(struct tts *base, uint32_t gen, const char *text, bool is_last)
 {
     struct standin_tts *tts = (struct standin_tts *)base;
     (void)is_last;
     size_t samples = utf8_count(text) * CHAR_SAMPLES;
-    if (tts->count == LINES_MOST) {
-        tts->lines[LINES_MOST - 1].left += samples;
+    if (tts->count == LINES_MAX) {
+        tts->lines[LINES_MAX - 1].left += samples;
         return;
     }
     if (tts->count == 0)

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-enum { READ_MOST = 64 * 1024, CANDIDATES_MOST = 1000, WORDS_OF_A_NAME = 4, LETTERS_LEAST = 3 };
+enum { READ_MAX = 64 * 1024, CANDIDATES_MAX = 1000, WORDS_OF_A_NAME = 4, LETTERS_LEAST = 3 };
 
 struct term {
     const char *text;
@@ -15,7 +15,7 @@ struct term {
 
 struct terms {
     struct arena *arena;
-    struct term items[CANDIDATES_MOST];
+    struct term items[CANDIDATES_MAX];
     size_t count;
 };
 
@@ -40,7 +40,7 @@ static void add(struct terms *terms, const char *from, size_t len, size_t at)
             terms->items[i].count++;
             return;
         }
-    if (terms->count < CANDIDATES_MOST)
+    if (terms->count < CANDIDATES_MAX)
         terms->items[terms->count++] = (struct term){arena_strndup(terms->arena, from, len), 1, at};
 }
 
@@ -104,7 +104,7 @@ size_t terms_find(const char *text, struct arena *arena, const char *out[], size
         return 0;
     struct terms *terms = arena_new_of(arena, struct terms);
     terms->arena = arena;
-    find(terms, text, strnlen(text, READ_MOST));
+    find(terms, text, strnlen(text, READ_MAX));
     qsort(terms->items, terms->count, sizeof(terms->items[0]), by_count);
     size_t count = MIN(terms->count, most);
     for (size_t i = 0; i < count; i++)
@@ -114,8 +114,8 @@ size_t terms_find(const char *text, struct arena *arena, const char *out[], size
 
 const char *terms_line(const char *text, struct arena *arena, size_t most)
 {
-    const char *items[TERMS_MOST], *line = "";
-    size_t count = terms_find(text, arena, items, MIN(most, (size_t)TERMS_MOST));
+    const char *items[TERMS_MAX], *line = "";
+    size_t count = terms_find(text, arena, items, MIN(most, (size_t)TERMS_MAX));
     for (size_t i = 0; i < count; i++)
         line = arena_printf(arena, "%s%s%s", line, i ? ", " : "", items[i]);
     return line;

@@ -10,7 +10,7 @@
 
 struct arena;
 
-enum { TERMS_MOST = 50, TERM_MAX_BYTES = 60 };
+enum { TERMS_MAX = 50, TERM_MAX_BYTES = 60 };
 
 /* At most `most` terms; texts live in the arena. text may be NULL. Only its first 64 KiB are read.
  */

@@ -16,7 +16,7 @@ enum {
     TARGET_MAX_BYTES = 8192,
     MESSAGES_MAX_BYTES = 512 * 1024,
     SOUND_MAX_BYTES = 4 * 1024 * 1024, /* of one message */
-    DEPTH_MOST = 16,
+    DEPTH_MAX = 16,
     LIVED_US = 10 * 1000 * 1000, /* a connection that broke sooner is not opened anew unasked */
 };
 
@@ -85,7 +85,7 @@ static void on_message(void *arg, bool is_text, const char *data, size_t len)
 {
     struct utter *utter = arg;
     AUTO(js) tree = NULL;
-    if (is_text && js_parse(data, len, DEPTH_MOST, &tree, NULL) == OK)
+    if (is_text && js_parse(data, len, DEPTH_MAX, &tree, NULL) == OK)
         utter->engine->dialect->read(utter, tree);
     else
         utter_failed(utter, NULL, ENGINE_PROTOCOL, "its message is no JSON");

@@ -13,14 +13,14 @@
 #include "vendor/voice_pool.h"
 
 enum {
-    LOOPS_MOST = 130, /* 64 media loops, the others, and room */
+    LOOPS_MAX = 130,  /* 64 media loops, the others, and room */
     MASKED_LEAST = 4, /* characters */
 };
 
 struct vendor {
     char *voice_path;
     unsigned voice_workers;
-    struct vendor_loop loops[LOOPS_MOST];
+    struct vendor_loop loops[LOOPS_MAX];
     size_t loop_count;
 };
 
@@ -56,7 +56,7 @@ void vendor_free(struct vendor *vendor)
 void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_client *http,
                      struct dialer *dialer)
 {
-    if (vendor->loop_count == LOOPS_MOST)
+    if (vendor->loop_count == LOOPS_MAX)
         return;
     struct vendor_loop *here = &vendor->loops[vendor->loop_count++];
     here->loop = loop;

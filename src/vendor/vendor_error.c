@@ -6,7 +6,7 @@
 #include "base/attr.h"
 #include "base/js.h"
 
-enum { DEPTH_MOST = 64 };
+enum { DEPTH_MAX = 64 };
 
 static const char *vendor_error_sentence(const struct js *tree)
 {
@@ -61,7 +61,7 @@ enum engine_error vendor_error(int status, const char *body, size_t len, char *o
                                size_t size)
 {
     AUTO(js) tree = NULL;
-    if (len == 0 || js_parse(body, len, DEPTH_MOST, &tree, NULL) != OK)
+    if (len == 0 || js_parse(body, len, DEPTH_MAX, &tree, NULL) != OK)
         tree = NULL;
     const char *message = vendor_error_sentence(tree);
     if (status)

@@ -15,12 +15,12 @@
 
 enum {
     SESSIONS_EASY = 4,               /* of one worker, before another is started */
-    SESSIONS_MOST = 64,              /* of one worker: 450 MB of recognisers at most */
+    SESSIONS_MAX = 64,               /* of one worker: 450 MB of recognisers at most */
     OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that far behind hangs */
     IN_MAX_BYTES = 2 * (VOICE_BODY_MAX_BYTES + VOICE_HEADER_BYTES),
     READ_BYTES = 64 * 1024,
     WORKER_NICE = 10, /* media comes first */
-    DEATHS_MOST = 3,  /* within DEATHS_US, then */
+    DEATHS_MAX = 3,   /* within DEATHS_US, then */
     DEATHS_US = 10 * 1000 * 1000,
     QUIET_US = 120 * 1000 * 1000, /* so long without a death, pauses are short again */
 };
@@ -119,11 +119,11 @@ static void count_death(struct voice_pool *pool)
         pool->deaths = 0;
         pool->first_death_us = now_us;
     }
-    if (++pool->deaths < DEATHS_MOST)
+    if (++pool->deaths < DEATHS_MAX)
         return;
     pool->deaths = 0;
     pool->rest_until_us = now_us + pool->rest_us;
-    pool->rest_us = MIN(2 * pool->rest_us, (int64_t)VOICE_REST_MOST_US);
+    pool->rest_us = MIN(2 * pool->rest_us, (int64_t)VOICE_REST_MAX_US);
 }
 
 static void lose_worker(struct voice_worker *worker, const char *why)
@@ -304,9 +304,9 @@ static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
         if (!best)
             return err;
     }
-    if (best->session_count >= SESSIONS_MOST)
+    if (best->session_count >= SESSIONS_MAX)
         return fault_set(fault, ERR_BUSY, "%u sessions of embedded speech are open already",
-                         count * SESSIONS_MOST);
+                         count * SESSIONS_MAX);
     *out = best;
     return OK;
 }
@@ -327,7 +327,7 @@ enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
                             struct voice_session *session, struct fault *fault)
 {
     struct voice_worker *worker = NULL;
-    unsigned share = pool->most_workers * SESSIONS_MOST / 2;
+    unsigned share = pool->most_workers * SESSIONS_MAX / 2;
     if (*session->workspace && held_by(pool, role, session->workspace) >= share)
         return fault_set(fault, ERR_BUSY, "this workspace has %u sessions of embedded speech",
                          share);

@@ -24,7 +24,7 @@ enum {
     VOICE_WORKSPACE_SIZE = 40,
     VOICE_DEADLINE_US = 8 * 1000 * 1000, /* while it speaks, sound comes all the time */
     VOICE_REST_US = 5 * 1000 * 1000,     /* first pause after deaths, doubled up to */
-    VOICE_REST_MOST_US = 80 * 1000 * 1000,
+    VOICE_REST_MAX_US = 80 * 1000 * 1000,
 };
 
 struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned most_workers);

@@ -17,7 +17,7 @@ enum {
     OPEN_MS = 5000,
     KEPT_MAX_BYTES = 1024 * 1024, /* thirty seconds of sound at 16 kHz */
     READ_MAX_BYTES = 2 * WYOMING_PAYLOAD_MAX_BYTES,
-    DEPTH_MOST = 32,
+    DEPTH_MAX = 32,
 };
 
 /* ---- events ---- */
@@ -30,7 +30,7 @@ static enum err read_data(const char *bytes, size_t len, const struct js *line,
         out->data = inside ? js_copy(inside) : NULL;
         return OK;
     }
-    return js_parse(bytes, len, DEPTH_MOST, &out->data, NULL) == OK ? OK : ERR_INVALID;
+    return js_parse(bytes, len, DEPTH_MAX, &out->data, NULL) == OK ? OK : ERR_INVALID;
 }
 
 enum err wyoming_read(const char *bytes, size_t len, struct wyoming_event *out, size_t *out_len)
@@ -40,7 +40,7 @@ enum err wyoming_read(const char *bytes, size_t len, struct wyoming_event *out, 
         return len >= WYOMING_LINE_MAX_BYTES ? ERR_LIMIT : ERR_AGAIN;
     AUTO(js) line = NULL;
     size_t head = (size_t)(end - bytes) + 1;
-    if (js_parse(bytes, head - 1, DEPTH_MOST, &line, NULL) != OK || !js_text(js_get(line, "type")))
+    if (js_parse(bytes, head - 1, DEPTH_MAX, &line, NULL) != OK || !js_text(js_get(line, "type")))
         return ERR_INVALID;
     int64_t data = js_int(js_get(line, "data_length"), 0);
     int64_t payload = js_int(js_get(line, "payload_length"), 0);

@@ -15,7 +15,7 @@
 
 enum {
     TRANSCRIPT_US = 8000 * 1000, /* small machines take their time */
-    FLUSHES_MOST = 8,
+    FLUSHES_MAX = 8,
     PARTIAL_MAX_BYTES = 64 * 1024,
     DATA_MAX_BYTES = 16 * 1024,
 };
@@ -31,7 +31,7 @@ struct wyoming_stt {
     struct wyoming *connection; /* NULL: none */
     char *request;              /* data of `transcribe` */
     struct buf partial;
-    uint32_t flushes[FLUSHES_MOST]; /* utterances without their transcript, oldest first */
+    uint32_t flushes[FLUSHES_MAX]; /* utterances without their transcript, oldest first */
     size_t flush_count;
     struct timer timer;  /* the transcript is overdue; or there was nothing to transcribe */
     bool is_speaking;    /* an utterance is open */
@@ -122,8 +122,8 @@ static void connect_stt(struct wyoming_stt *stt)
 static char *write_request(const struct wyoming_engine *engine, const struct stt_config *config)
 {
     AUTO(arena) arena = arena_new(0);
-    const char *terms[TERMS_MOST];
-    size_t count = terms_find(config->vocabulary, arena, terms, TERMS_MOST);
+    const char *terms[TERMS_MAX];
+    size_t count = terms_find(config->vocabulary, arena, terms, TERMS_MAX);
     struct buf data = BUF_INIT(DATA_MAX_BYTES);
     struct js_out out;
     js_out_init(&out, &data);
@@ -187,8 +187,8 @@ static void flush(struct stt *base, uint32_t gen)
     struct wyoming_stt *stt = (struct wyoming_stt *)base;
     if (stt->is_ended)
         return;
-    if (stt->flush_count == FLUSHES_MOST) { /* the newest counts */
-        stt->flushes[FLUSHES_MOST - 1] = gen;
+    if (stt->flush_count == FLUSHES_MAX) { /* the newest counts */
+        stt->flushes[FLUSHES_MAX - 1] = gen;
         return;
     }
     stt->flushes[stt->flush_count++] = gen;

@@ -16,7 +16,7 @@ enum {
     PAUSE_US = 500000, /* before the next question */
     NO_GREETING_US = 3000000,
     NO_REPLY_US = 20000000, /* a sanitizer's build on a busy machine */
-    BARGE_MOST_US = 1500000,
+    BARGE_MAX_US = 1500000,
     AGAIN_US = 300000, /* least pause between two calls, and the most is five times that */
     FRAME_US = 20000,
     GAP_US = 250000, /* heard as a hole, whatever the jitter buffer */
@@ -334,7 +334,7 @@ static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequ
     write_ms(caller, "reply", now_us - caller->state_us);
     enter(caller, CALLER_HEARING);
     bool barges = dice(caller, 100) < caller->manner->barge_percent;
-    caller->barge_us = barges ? 1 + dice(caller, BARGE_MOST_US) : 0;
+    caller->barge_us = barges ? 1 + dice(caller, BARGE_MAX_US) : 0;
 }
 
 static void on_left(void *arg, const char *identity, enum room_left how, int64_t last_packet_us)

@@ -16,12 +16,12 @@
 #include "base/mem.h"
 #include "caller.h"
 
-enum { CALLERS_MOST = 1000, LINE_MOST = 4096, SILENCE_FRAMES = 50 };
+enum { CALLERS_MAX = 1000, LINE_MAX = 4096, SILENCE_FRAMES = 50 };
 
 struct program {
     struct crowd crowd;
     uint64_t seed;
-    struct caller *callers[CALLERS_MOST];
+    struct caller *callers[CALLERS_MAX];
     unsigned count;
     struct io *input;
     struct buf line;
@@ -48,7 +48,7 @@ static void obey(struct program *program, const char *line)
     if (strcmp(line, "hush") == 0) {
         hush(program);
     } else if (sscanf(line, "call %63s %36s %15s", key, agent, name) == 3 && manner_find(name) &&
-               program->count < CALLERS_MOST) {
+               program->count < CALLERS_MAX) {
         program->crowd.is_over = false;
         program->callers[program->count] = caller_new(&program->crowd, program->count,
                                                       manner_find(name), key, agent, program->seed);
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    buf_init(&program->line, LINE_MOST);
+    buf_init(&program->line, LINE_MAX);
     program->crowd.loop = loop_new("callers");
     program->crowd.on_all_idle = stop_if_done;
     program->crowd.arg = program;

@@ -9,16 +9,16 @@
 struct chat_server;
 struct loop;
 
-enum { CHAT_PIECES_MOST = 24 };
+enum { CHAT_PIECES_MAX = 24 };
 
 struct chat_script {
-    const char *head;                     /* status line and headers, up to the empty line; NULL: a
-                                             stream of events in chunks */
-    const char *pieces[CHAT_PIECES_MOST]; /* up to NULL; each is written alone */
-    int64_t first_us, every_us;           /* before the first piece, between two */
-    size_t split;                         /* cut every piece after so many bytes, 0: whole */
-    bool closes;                          /* cut the connection instead of ending the body */
-    bool hangs;                           /* neither: say nothing more */
+    const char *head;                    /* status line and headers, up to the empty line; NULL: a
+                                            stream of events in chunks */
+    const char *pieces[CHAT_PIECES_MAX]; /* up to NULL; each is written alone */
+    int64_t first_us, every_us;          /* before the first piece, between two */
+    size_t split;                        /* cut every piece after so many bytes, 0: whole */
+    bool closes;                         /* cut the connection instead of ending the body */
+    bool hangs;                          /* neither: say nothing more */
 };
 
 struct chat_server *chat_server_open(struct loop *loop);

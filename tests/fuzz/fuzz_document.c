@@ -11,7 +11,7 @@
 #include "know/passages.h"
 #include "know/terms.h"
 
-enum { SECTION_MOST_CHARS = 1200, KEYS_MAX_BYTES = 4096 };
+enum { SECTION_MAX_CHARS = 1200, KEYS_MAX_BYTES = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct passage *passage = &cut.items[i];
         assert(*passage->text && passage->language);
         assert(!passage->question || *passage->question);
-        assert(passage->question || utf8_count(passage->text) <= SECTION_MOST_CHARS);
+        assert(passage->question || utf8_count(passage->text) <= SECTION_MAX_CHARS);
         struct word_list words = {0};
         know_words(passage, arena, &words);
         assert(words.lead <= words.count);

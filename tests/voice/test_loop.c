@@ -13,7 +13,7 @@
 #include "rig.h"
 #include "test.h"
 
-enum { LOSS_EVERY = 20, TAIL_FRAMES = 40, PASSAGES_MOST = 8 };
+enum { LOSS_EVERY = 20, TAIL_FRAMES = 40, PASSAGES_MAX = 8 };
 
 static const struct tts_config slt = {
     .language = "en", .speaker = "slt", .emotion = "", .model = "", .speed = 1, .volume = 1};
@@ -82,10 +82,10 @@ static void on_llm(void *arg, const struct llm_event *event)
 /* The page's parts are the passages, each as good as the others: the model must choose. */
 static void ask(struct speech_rig *rig, const char *question, struct answer *out)
 {
-    struct llm_passage passages[PASSAGES_MOST];
+    struct llm_passage passages[PASSAGES_MAX];
     AUTO_MEM char *page = mem_strdup(hotel_document);
     size_t count = 0;
-    for (char *rest = page, *line; count < PASSAGES_MOST && (line = strsep(&rest, "\n"));)
+    for (char *rest = page, *line; count < PASSAGES_MAX && (line = strsep(&rest, "\n"));)
         if (*line)
             passages[count++] = (struct llm_passage){.text = line, .similarity = 0.4};
     struct llm_message message = {.role = LLM_USER, .text = question};

@@ -17,15 +17,15 @@
 #include "vendor/internal.h"
 #include "vendor/voice_pool.h"
 
-enum { WORDS_MOST = 64, TEXT_SIZE = 512 };
+enum { WORDS_MAX = 64, TEXT_SIZE = 512 };
 
 static const struct tts_config plain = {
     .language = "en", .speaker = "", .emotion = "", .model = "", .speed = 1, .volume = 1};
 
-static size_t split(char *text, char *words[WORDS_MOST])
+static size_t split(char *text, char *words[WORDS_MAX])
 {
     size_t count = 0;
-    for (char *word; count < WORDS_MOST && (word = strsep(&text, " "));)
+    for (char *word; count < WORDS_MAX && (word = strsep(&text, " "));)
         words[count++] = word;
     return count;
 }
@@ -33,11 +33,11 @@ static size_t split(char *text, char *words[WORDS_MOST])
 /* Words to change, leave out or put in (Levenshtein). */
 static unsigned word_errors(const char *want, const char *got)
 {
-    char a[TEXT_SIZE], b[TEXT_SIZE], *x[WORDS_MOST], *y[WORDS_MOST];
+    char a[TEXT_SIZE], b[TEXT_SIZE], *x[WORDS_MAX], *y[WORDS_MAX];
     snprintf(a, sizeof a, "%s", want);
     snprintf(b, sizeof b, "%s", got);
     size_t n = split(a, x), m = split(b, y);
-    unsigned row[WORDS_MOST + 1];
+    unsigned row[WORDS_MAX + 1];
     for (size_t k = 0; k <= m; k++)
         row[k] = (unsigned)k;
     for (size_t i = 1; i <= n; i++) {

@@ -141,7 +141,7 @@ TEST(journal_has_a_ceiling_and_an_end_is_taken_all_the_same)
 {
     struct scene scene;
     begin(&scene);
-    size_t len = JOURNAL_MOST_BYTES / 4;
+    size_t len = JOURNAL_MAX_BYTES / 4;
     AUTO_MEM char *text = mem_zalloc(len + 1);
     memset(text, 'x', len);
     struct journal_record turn = {.kind = JOURNAL_TURN, .a = text, .role = TURN_USER};
@@ -149,7 +149,7 @@ TEST(journal_has_a_ceiling_and_an_end_is_taken_all_the_same)
     while (taken < 10 && journal_add(scene.journal, &turn) == OK)
         taken++;
     CHECK(taken >= 3 && taken < 5);
-    CHECK(journal_waiting_bytes(scene.journal) <= JOURNAL_MOST_BYTES);
+    CHECK(journal_waiting_bytes(scene.journal) <= JOURNAL_MAX_BYTES);
     CHECK_INT(journal_add(scene.journal, &turn), ERR_LIMIT);
     add(&scene, (struct journal_record){.kind = JOURNAL_END, .reason = END_API});
     desk_run(&scene.desk);

@@ -48,7 +48,7 @@ TEST(limits_end_a_call_after_a_day_whatever_is_set)
     struct limits limits = limits_of(0);
     struct presence presence = {0};
     CHECK(presence_join(&presence, "me", 5000000));
-    CHECK_COMES(&limits, &presence, BEGUN_US + LIMITS_MOST_US, LIMIT_DURATION);
+    CHECK_COMES(&limits, &presence, BEGUN_US + LIMITS_MAX_US, LIMIT_DURATION);
     presence_clear(&presence);
 }
 
@@ -65,7 +65,7 @@ TEST(limits_wait_for_a_lost_caller)
     CHECK_INT(presence_billed_ms(&presence, 6000000), 1000);
     CHECK(!presence_join(&presence, "me", 21000000));
     CHECK_INT(limits_billed_to_us(&limits, &presence, 22000000), 22000000);
-    CHECK_INT(limits_due_us(&limits, &presence), BEGUN_US + LIMITS_MOST_US);
+    CHECK_INT(limits_due_us(&limits, &presence), BEGUN_US + LIMITS_MAX_US);
     presence_clear(&presence);
 }
 

@@ -6,7 +6,7 @@
 #include "../net/hostile_server.h"
 #include "unit/event/office.h"
 
-enum { READ_MOST_BYTES = 8 << 20 }; /* what four attempts may take, with what sockets hold */
+enum { READ_MAX_BYTES = 8 << 20 }; /* what four attempts may take, with what sockets hold */
 
 /* One event for the hostile receiver and for one that answers. */
 static struct delivery deliver_to(struct fix *fix, struct hostile_server *hostile)
@@ -22,7 +22,7 @@ static struct delivery deliver_to(struct fix *fix, struct hostile_server *hostil
     CHECK(wait_post_at(&office, "/good"));
     CHECK_INT(posts_at(&office, "/good"), 1);
     struct delivery delivery = settled(&office, id);
-    CHECK(hostile->sent_bytes < READ_MOST_BYTES);
+    CHECK(hostile->sent_bytes < READ_MAX_BYTES);
     hostile_server_close(hostile);
     office_close(&office);
     return delivery;

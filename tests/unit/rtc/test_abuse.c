@@ -8,7 +8,7 @@
 #include "base/attr.h"
 #include "test.h"
 
-enum { ROUNDS = 7, PACKETS = 8, RATIO_MOST = 35 };
+enum { ROUNDS = 7, PACKETS = 8, RATIO_MAX = 35 };
 
 static int64_t cpu_ns(void)
 {
@@ -45,7 +45,7 @@ TEST(no_packet_costs_much_more_than_an_ordinary_one)
         int64_t cost = cost_ns(kind);
         if (kind->is_ordinary)
             ordinary = cost;
-        else if (!CHECK(cost <= ordinary * RATIO_MOST))
+        else if (!CHECK(cost <= ordinary * RATIO_MAX))
             fprintf(stderr, "      %s: %lld ns, an ordinary one %lld ns\n", kind->name,
                     (long long)cost, (long long)ordinary);
     }

@@ -23,7 +23,7 @@ TEST(terms_are_names_by_how_often_they_stand_there)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO(arena) arena = arena_new(0);
-        CHECK_TEXT(terms_line(rows[i].text, arena, TERMS_MOST), rows[i].line);
+        CHECK_TEXT(terms_line(rows[i].text, arena, TERMS_MAX), rows[i].line);
     }
     AUTO(arena) arena = arena_new(0);
     CHECK_TEXT(terms_line(NULL, arena, 5), "");
@@ -33,10 +33,10 @@ TEST(terms_have_ceilings)
 {
     AUTO(arena) arena = arena_new(0);
     AUTO_BUF text = BUF_INIT(1 << 20);
-    const char *out[TERMS_MOST];
+    const char *out[TERMS_MAX];
     for (int i = 0; i < 20000; i++)
         (void)buf_printf(&text, "and Name%d ", i);
-    CHECK_INT(terms_find(text.data, arena, out, TERMS_MOST), TERMS_MOST);
+    CHECK_INT(terms_find(text.data, arena, out, TERMS_MAX), TERMS_MAX);
     AUTO_MEM char *word = mem_printf("see A%0300d", 7);
-    CHECK_INT(terms_find(word, arena, out, TERMS_MOST), 0);
+    CHECK_INT(terms_find(word, arena, out, TERMS_MAX), 0);
 }

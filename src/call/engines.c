@@ -164,6 +164,7 @@ static void close_one(struct engines *engines, enum engine_kind kind)
 static void note_failure(struct engines *engines, enum engine_kind kind, enum engine_error error)
 {
     const struct engine *engine = engines->opened[kind];
+    engines->has_told[kind] = true;
     if (engines->is_failing[kind] || !breaker_counts(error))
         return;
     engines->is_failing[kind] = true;
@@ -176,7 +177,7 @@ static void note_failure(struct engines *engines, enum engine_kind kind, enum en
 
 static void note_success(struct engines *engines, enum engine_kind kind)
 {
-    engines->is_failing[kind] = false;
+    engines->is_failing[kind] = engines->has_told[kind] = false;
     breaker_worked(engines->opened[kind]->breaker);
 }
 
@@ -250,7 +251,7 @@ static void open_one(struct engines *engines, enum engine_kind kind, bool is_fal
     const char *id = choice->info->id;
     const struct engine *engine = registry_find(engines->registry, kind, id);
     if (engines->opened[kind] != engine)
-        engines->is_failing[kind] = false;
+        engines->is_failing[kind] = engines->has_told[kind] = false;
     engines->opened[kind] = engine;
     if (kind == ENGINE_STT)
         open_stt(engines, id);
@@ -262,7 +263,9 @@ static void open_one(struct engines *engines, enum engine_kind kind, bool is_fal
 
 void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback)
 {
-    if (is_fallback) /* also when it only was silent for too long, which tells nothing itself */
+    /* One that only was silent for too long tells nothing itself. What it did tell has been judged:
+     * a tenant's own bad request must not count after all. */
+    if (is_fallback && !engines->has_told[kind])
         note_failure(engines, kind, ENGINE_TIMEOUT);
     open_one(engines, kind, is_fallback);
 }

@@ -34,6 +34,7 @@ struct engines {
     struct engine_choice choice[ENGINE_CALL_KINDS];
     const struct engine *opened[ENGINE_CALL_KINDS];
     bool is_failing[ENGINE_CALL_KINDS]; /* the breaker knows of this call's failure */
+    bool has_told[ENGINE_CALL_KINDS];   /* the engine itself said what failed, counted or not */
     struct stt *stt;
     struct llm *llm;
     struct tts *tts;

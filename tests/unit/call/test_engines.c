@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "call/plan.h"
+#include "engine/breaker.h"
 #include "model/agent.h"
 #include "model/call.h"
 #include "test.h"
@@ -13,6 +14,8 @@
 /* Sessions that remember how they were opened and closed. */
 static char opened[256];
 static int open_count, close_count;
+static tts_event_fn *tell_tts; /* of the voice that was opened last */
+static void *tts_arg;
 
 static void note(const struct engine *engine, const char *how)
 {
@@ -53,8 +56,10 @@ static const struct tts_ops tts_ops;
 static struct tts *tts_open(const struct engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
-    (void)loop, (void)on_event, (void)arg;
+    (void)loop;
     char how[64];
+    tell_tts = on_event;
+    tts_arg = arg;
     snprintf(how, sizeof(how), "%s,%s", config->language, config->speaker);
     note(engine, how);
     struct tts *tts = mem_new(struct tts);
@@ -191,6 +196,35 @@ TEST(engines_fall_back_once_each_and_no_further)
     engines_open(&scene.engines, ENGINE_TTS, true); /* there is none: the same again */
     CHECK_TEXT(opened, "more-throat(de,) more-throat(de,) ");
     end(&scene);
+}
+
+static void hear_nothing(void *arg, const struct tts_event *event)
+{
+    (void)arg, (void)event;
+}
+
+/* How many calls the breaker of a voice counts after one whose voice was replaced. */
+static unsigned failures_after(enum engine_error told)
+{
+    struct scene scene;
+    begin(&scene, "en", "en");
+    CHECK_INT(choose(&scene), OK);
+    scene.engines.on_tts = hear_nothing;
+    open_all(&scene);
+    if (told != ENGINE_OK)
+        tell_tts(tts_arg, &(struct tts_event){.kind = TTS_ERROR, .error = told, .message = ""});
+    engines_open(&scene.engines, ENGINE_TTS, true);
+    unsigned failures = registry_find(scene.registry, ENGINE_TTS, "throat")->breaker->failures;
+    end(&scene);
+    return failures;
+}
+
+TEST(engines_do_not_count_what_a_tenant_may_bring_about)
+{
+    CHECK_INT(failures_after(ENGINE_BAD_REQUEST), 0); /* a speaker that the vendor does not know */
+    CHECK_INT(failures_after(ENGINE_CROWDED), 0);
+    CHECK_INT(failures_after(ENGINE_AUTH), 1);
+    CHECK_INT(failures_after(ENGINE_OK), 1); /* silent for too long: nothing was told */
 }
 
 TEST(engines_change_the_language_and_keep_the_one_before_as_a_hint)

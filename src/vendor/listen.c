@@ -47,8 +47,8 @@ void listen_endpoint(struct listen *listen)
 
 void listen_flushed(struct listen *listen)
 {
-    if (listen->flush_count == 0)
-        return;
+    if (listen->flush_count == 0 || listen->is_ended || listen->is_closed)
+        return; /* what was told just before may have had it closed */
     uint32_t gen = listen->flushes[0];
     listen->flush_count--;
     memmove(listen->flushes, listen->flushes + 1, listen->flush_count * sizeof(uint32_t));

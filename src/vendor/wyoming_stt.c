@@ -70,8 +70,8 @@ static void take_transcript(struct wyoming_stt *stt, const char *text)
     buf_reset(&stt->partial);
     if (*text)
         tell(stt, (struct stt_event){.kind = STT_FINAL, .text = text});
-    if (stt->flush_count > 0 && !stt->is_ended)
-        answer_flush(stt);
+    if (stt->flush_count > 0 && !stt->is_ended && !stt->is_closed)
+        answer_flush(stt); /* what was told just before may have had it closed */
 }
 
 static void take_piece(struct wyoming_stt *stt, const char *text)

@@ -117,6 +117,16 @@ bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct li
     return has_token;
 }
 
+void limit_give(struct limit *limit, const char *name, int64_t now_us)
+{
+    if (limit->per_minute == 0)
+        return;
+    struct bucket *bucket = find(limit, name, now_us);
+    bucket->tokens_e6 = MIN(bucket->tokens_e6 + 1000000, limit->burst * 1000000);
+    if (bucket->taken > 0)
+        bucket->taken--;
+}
+
 bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out)
 {
     *out = (struct limit_state){0};

@@ -26,6 +26,8 @@ struct limit_state {
 };
 /* Takes one token; false: there is none. `out` may be NULL. */
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
+/* Gives one back that was taken and turned out not to count. */
+void limit_give(struct limit *limit, const char *name, int64_t now_us);
 /* Is there a token? Takes none, and makes no bucket. */
 bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
 

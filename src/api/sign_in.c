@@ -196,25 +196,28 @@ static const char *address_bucket(const struct request *request)
     return arena_printf(request->arena, "a:%s", request->who.admitted.site);
 }
 
-/* May it be tried? false: answered. */
+/* May it be tried? false: answered. The tries are taken before the password is looked at, or those
+ * that are under way at once would all pass; a right one gives them back. */
 static bool may_try(struct request *request, const char *bucket)
 {
     struct limit *failures = request->api->sign_ins->failures;
     int64_t now_us = loop_now_us(request->deps->control);
     struct limit_state state;
-    if (limit_peek(failures, address_bucket(request), now_us, &state) &&
-        limit_peek(failures, bucket, now_us, &state))
-        return true;
+    if (limit_take(failures, address_bucket(request), now_us, &state)) {
+        if (limit_take(failures, bucket, now_us, &state))
+            return true;
+        limit_give(failures, address_bucket(request), now_us);
+    }
     refuse_rate(request, state.retry_s);
     return false;
 }
 
-static void note_failure(struct request *request, const char *bucket)
+static void note_success(struct request *request, const char *bucket)
 {
     struct limit *failures = request->api->sign_ins->failures;
     int64_t now_us = loop_now_us(request->deps->control);
-    (void)limit_take(failures, address_bucket(request), now_us, NULL);
-    (void)limit_take(failures, bucket, now_us, NULL);
+    limit_give(failures, address_bucket(request), now_us);
+    limit_give(failures, bucket, now_us);
 }
 
 static void verified(void *arg)
@@ -222,10 +225,10 @@ static void verified(void *arg)
     struct attempt *attempt = arg;
     struct request *request = attempt->request;
     if (attempt->chosen < attempt->count) {
+        note_success(request, attempt->bucket);
         run_job(request, STORE_WRITE, open_chosen);
         return;
     }
-    note_failure(request, attempt->bucket);
     request_error(request, API_UNAUTHORIZED);
     run_finish(request);
 }
@@ -406,12 +409,13 @@ static void hashed_new(void *arg)
 {
     struct password_change *change = arg;
     struct request *request = change->attempt.request;
+    if (change->err != ERR_INVALID)
+        note_success(request, change->attempt.bucket);
     if (change->err == OK) {
         run_job(request, STORE_WRITE, store_password);
         return;
     }
     if (change->err == ERR_INVALID) {
-        note_failure(request, change->attempt.bucket);
         request_fault(request, "current", "is not the password until now");
     } else {
         request_error(request, API_UNAVAILABLE);

@@ -160,6 +160,8 @@ static bool write_tool(struct request *request, struct place *place)
     const char *id = place->tools.items[place->tool_at++];
     enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
     if (!err)
+        tool_hide_headers(request, &tool);
+    if (!err)
         field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     return !err || err == ERR_NOT_FOUND || spoilt_skip(request, err, DEAD_TOOL, id);
 }

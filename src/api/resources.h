@@ -14,6 +14,9 @@ handler_fn agents_list, agents_create, agents_get, agents_update, agents_remove,
 extern const struct field_table agent_answer_table, agents_answer_table, agent_key_answer_table,
     agent_public_key_answer_table;
 
+struct tool;
+/* For a session that may not edit: values of headers may be credentials. Inside a job. */
+void tool_hide_headers(const struct request *request, struct tool *tool);
 handler_fn tools_list, tools_create, tools_get, tools_update, tools_remove, tools_test;
 extern const struct field_table tools_query_table, tool_answer_table, tools_answer_table,
     tool_removed_table, tool_test_body_table, tool_test_answer_table;

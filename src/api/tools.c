@@ -13,6 +13,7 @@
 #include "store/agent.h"
 #include "store/ceiling.h"
 #include "store/tool.h"
+#include "store/tx.h"
 #include "tool/run.h"
 
 struct tool_answer {
@@ -58,6 +59,16 @@ enum {
     SHOWN_AT_ONCE_BYTES = 16 * 1024 /* larger ones are shown by a reading job */
 };
 
+void tool_hide_headers(const struct request *request, struct tool *tool)
+{
+    const struct principal *who = &request->who.principal;
+    if (who->kind != KEY_SESSION || who->role >= ROLE_EDITOR)
+        return;
+    for (size_t i = 0; i < tool->headers.count; i++)
+        tool->headers.items[i].value =
+            secret_mask(tool->headers.items[i].value, request->job.tx->arena);
+}
+
 /* Tools to come, in pieces. */
 struct place {
     struct js_out out;
@@ -79,6 +90,8 @@ static void more_tools(struct request *request)
             return;
         }
         if (!err) /* else removed since the list was begun, or spoilt */
+            tool_hide_headers(request, &tool);
+        if (!err)
             field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     }
     js_out_array_end(&place->out);
@@ -168,9 +181,11 @@ void tools_create(struct request *request)
 void tools_get(struct request *request)
 {
     struct tool_answer answer;
-    if (request_found(request, store_tool_get(request->job.tx, request_workspace(request),
-                                              request->head.params[0], &answer.tool)))
-        request_answer(request, &answer, 0);
+    if (!request_found(request, store_tool_get(request->job.tx, request_workspace(request),
+                                               request->head.params[0], &answer.tool)))
+        return;
+    tool_hide_headers(request, &answer.tool);
+    request_answer(request, &answer, 0);
 }
 
 void tools_update(struct request *request)

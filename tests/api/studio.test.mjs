@@ -92,6 +92,15 @@ test('a viewer does not see what would let them do more', async () => {
   const viewer = await invite('viewer');
   assert.match((await viewer('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, /^\*{8}.{4}$/);
   assert.match((await viewer('GET', '/v1/agents')).body.agents[0].apiKey, /^\*/);
+  const headers = [{ key: 'Authorization', value: 'Bearer a-credential-of-ours' }];
+  const made = await t.api('POST', '/v1/tools', { name: 'look', description: 'd', url: 'http://127.0.0.1:9/', agentId: agent.id, headers });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  await t.api('PATCH', `/v1/agents/${agent.id}`, { toolIds: [made.body.tool.id] });
+  for (const path of [`/v1/tools/${made.body.tool.id}`, '/v1/tools', `/v1/agents/${agent.id}`, '/v1/agents']) {
+    const text = JSON.stringify((await viewer('GET', path)).body);
+    assert.ok(text.includes('Authorization') && !text.includes('a-credential'), `${path}: ${text}`);
+  }
+  assert.ok(JSON.stringify((await t.api('GET', '/v1/tools')).body).includes('a-credential'));
   assert.equal((await owner('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, agent.apiKey);
 });
 

@@ -39,6 +39,17 @@ int pidfd_open(pid_t pid,
                unsigned flags); /* glibc 2.36 has it in a header that clashes with ours */
 
 /* What the child does between vfork and exec: system calls only, since it runs in our memory. */
+/* When memory runs out, rather this child than the service; needs no privilege. */
+static void die_first(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = write(fd, "1000", 4);
+    (void)n; /* without, it is as likely as the others */
+    close(fd);
+}
+
 static _Noreturn void become(const struct child_spec *spec, char *const environment[], pid_t parent,
                              volatile int *out_errno)
 {
@@ -46,6 +57,7 @@ static _Noreturn void become(const struct child_spec *spec, char *const environm
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    die_first();
     if (getppid() != parent) /* it died before prctl() */
         _exit(127);
     if (spec->nice)
@@ -179,6 +191,7 @@ static _Noreturn void become_locked_in(const struct child_pipe_spec *spec, int o
     struct sandbox_state state;
     struct fault fault;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    die_first();
     int null_fd = open("/dev/null", O_RDWR);
     bool has_stdio = getppid() == parent && null_fd >= 0 && dup2(null_fd, 2) == 2 &&
                      dup2(output_fd, 1) == 1 &&

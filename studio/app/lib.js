@@ -4,5 +4,5 @@ import htm from '../htm.js';
 
 export const html = htm.bind(h);
 export { Fragment, render };
-export { useEffect, useMemo, useRef, useState, useCallback, useId } from '../hooks.js';
+export { useEffect, useLayoutEffect, useMemo, useRef, useState, useCallback, useId } from '../hooks.js';
 export { signal, computed, effect } from '../signals.js';

@@ -1,6 +1,6 @@
 /* One agent: everything of it to edit, and a test call beside. What is typed survives a reload; a fault of the API stands at its
  * field; who saves after somebody else is told and chooses. */
-import { html, useEffect, useMemo, useState } from '../lib.js';
+import { html, useEffect, useLayoutEffect, useMemo, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { count, duration, keep, money, t } from '../text.js';
 import { go, guardLeaving } from '../router.js';
@@ -52,7 +52,7 @@ function Editor({ data, reload }) {
   const isDirty = Object.keys(mine).length > 0;
   const mayEdit = may('editor');
 
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: the page may be left in the same moment
     if (isDirty) keep(draftName(id), JSON.stringify({ changes: mine, updatedAt: kept?.updatedAt ?? agent.updatedAt }));
     else dropDraft(id);
     guardLeaving(isDirty ? () => confirm(t('agent.leave')) : null);

@@ -367,8 +367,7 @@ static void on_ended(void *arg, enum err err, const char *reason)
     caller->is_ended = true;
     if (!caller->left_us)
         caller->left_us = clock_now_us();
-    if (caller->state == CALLER_REJOINING)
-        caller_leave(caller);
+    caller_leave(caller); /* its media would go on, and be billed, until the service misses it */
 }
 
 static void on_closed(void *arg)

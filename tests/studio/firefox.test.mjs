@@ -22,10 +22,10 @@ test('a visitor with Firefox hears the greeting, and hangs up', { timeout: 12000
     await firefox.click("document.querySelector('earshot-call')");
     const told = await until(async () => {
       const all = await firefox.evaluate('globalThis.told ?? []');
-      return all.some(([name]) => name === 'error' || name === 'transcript') && all;
+      return all.some(([name, detail]) => name === 'error' || (name === 'transcript' && /this is a greeting/.test(detail.text))) && all;
     }, { what: 'the greeting' });
     assert.equal(told[0][0], 'started', JSON.stringify(told));
-    assert.match(told[1][1].text, /this is a greeting/);
+    assert.ok(told.every(([name]) => name !== 'error'), JSON.stringify(told)); // the recogniser may take the tone for words
     await firefox.click("document.querySelector('earshot-call').shadowRoot.querySelector('.end')");
     await until(async () => (await firefox.evaluate('globalThis.told')).some(([name, detail]) => name === 'ended' && detail.reason === 'caller'), { what: 'the end' });
     await until(async () => (await api('GET', `/v1/calls/${told[0][1].callId}`)).body.call.endReason === 'user-left', { what: 'the end of the call' });

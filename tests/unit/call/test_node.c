@@ -56,7 +56,7 @@ static void on_commands(void *arg, unsigned topics)
     size_t count = 0;
     CHECK(topics & STORE_COMMANDS);
     struct tx *tx = fix_write(scene->fix);
-    CHECK_INT(store_command_take(tx, 10, &commands, &count), OK);
+    CHECK_INT(store_command_take(tx, 2 * COMMANDS_OF_CALL, &commands, &count), OK);
     for (size_t i = 0; i < count; i++) {
         scene->taken_count++;
         scene->taken = commands[i];

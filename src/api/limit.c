@@ -127,19 +127,6 @@ void limit_give(struct limit *limit, const char *name, int64_t now_us)
         bucket->taken--;
 }
 
-bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out)
-{
-    *out = (struct limit_state){0};
-    if (limit->per_minute == 0)
-        return true;
-    struct bucket *bucket = map_get_str(limit->buckets, name);
-    if (bucket)
-        fill(limit, bucket, now_us);
-    int64_t tokens_e6 = bucket ? bucket->tokens_e6 : limit->burst * 1000000;
-    describe(limit, tokens_e6, out);
-    return tokens_e6 >= 1000000;
-}
-
 void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us)
 {
     if (limit->per_minute == 0 || tokens <= 0)

@@ -28,8 +28,6 @@ struct limit_state {
 bool limit_take(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
 /* Gives one back that was taken and turned out not to count. */
 void limit_give(struct limit *limit, const char *name, int64_t now_us);
-/* Is there a token? Takes none, and makes no bucket. */
-bool limit_peek(struct limit *limit, const char *name, int64_t now_us, struct limit_state *out);
 
 /* Another node has let so many pass. */
 void limit_charge(struct limit *limit, const char *name, int64_t tokens, int64_t now_us);

@@ -167,8 +167,9 @@ test('a password signs in, ends other sessions when it changes, and wrong ones a
   refused(await one('PUT', '/v1/session/password', { password: 'another horse', current: 'wrong' }), 400, 'VALIDATION_FAILED', 'current');
   assert.equal((await one('PUT', '/v1/session/password', { password: 'another horse', current: password })).status, 200);
   await soon(() => two('GET', '/v1/me'), 401);
-  let last;
-  for (let i = 0; i < 12 && last?.status !== 429; i++) last = await byPassword({ password: `wrong ${i}` });
+  const tries = await Promise.all(Array.from({ length: 20 }, (_, i) => byPassword({ password: `wrong ${i}` })));
+  assert.ok(tries.filter(({ status }) => status === 401).length <= 10, 'those under way at once count as well');
+  const last = tries.find(({ status }) => status !== 401);
   refused(last, 429, 'RATE_LIMITED');
   assert.ok(Number(last.headers.get('retry-after')) > 0);
   refused(await byPassword({ password: 'another horse' }), 429, 'RATE_LIMITED'); // nobody learns whether this one was right

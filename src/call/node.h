@@ -9,7 +9,7 @@
 struct node;
 
 struct node *node_new(struct calls *calls, const struct calls_config *config);
-void node_free(struct node *node);
+void node_free(struct node *node); /* no job of it is under way (store_drain()) */
 
 void node_start(struct node *node, calls_done_fn *done, void *arg);
 void node_stop(struct node *node, calls_done_fn *done, void *arg);

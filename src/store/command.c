@@ -31,9 +31,11 @@ static enum err check_room(struct tx *tx, const char *call_id, const char *works
     return is_full ? ERR_LIMIT : OK;
 }
 
+/* The call's row is held: who asks at the same time counts what this one has added. */
 static const char *workspace_of(struct tx *tx, const char *call_id)
 {
-    AUTO(cursor) row = QUERY(tx, "SELECT workspace_id FROM calls WHERE id = ?", TEXT(call_id));
+    static const char sql[] = "SELECT workspace_id FROM calls WHERE id = ? FOR UPDATE";
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(call_id));
     return cursor_next(row) ? cursor_text(row, 0) : "";
 }
 

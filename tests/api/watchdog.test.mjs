@@ -6,7 +6,7 @@ import { until } from '../harness/service.mjs';
 import { startApi } from './contract.mjs';
 
 const ROUNDS = 8;
-const MOST = 2; // of the rounds: cold caches
+const MOST = 5; // of the rounds: cold caches, a slow machine's neighbours; what is done on the loop is slow in all of them
 let t, own;
 before(async () => {
   t = await startApi({ env: { EARSHOT_RATE_LIMIT: '100000', EARSHOT_RATE_BURST: '10000' } });

@@ -100,10 +100,19 @@ static void scene_open(struct scene *scene, struct fix *fix)
     scene->owner = store_watch(fix->store, STORE_COMMANDS, scene->loop, on_commands, scene);
 }
 
+static void is_drained(void *arg)
+{
+    struct scene *scene = arg;
+    loop_stop(scene->loop);
+}
+
+/* As a process ends: what the node has begun in the store is over before it goes. */
 static void scene_close(struct scene *scene)
 {
     store_unwatch(scene->owner);
     node_stop(scene->node, is_told, scene);
+    run(scene);
+    store_drain(scene->store, INT64_C(10000000), scene->loop, is_drained, scene);
     run(scene);
     node_free(scene->node);
     if (scene->store != scene->fix->store)

@@ -62,6 +62,7 @@ struct store {
     _Atomic bool is_up, is_draining, is_drained, is_closing;
     _Atomic uint64_t commits;   /* of write jobs */
     _Atomic unsigned under_way; /* jobs until their `done` has returned; one more until the drain */
+    _Atomic unsigned users;     /* the same jobs, and whoever opened it: the last one frees it */
     _Atomic int64_t end_us;     /* monotonic; what is not done by then is given up. INT64_MAX */
     struct db *_Atomic idle[CONNECTIONS_MAX];
     _Atomic unsigned watch_count;
@@ -101,6 +102,10 @@ enum err identity_check(struct tx *tx, void *arg) MUST_USE;
 /* --- node.c: whose lease it is; in the job's arena --- */
 const char *node_lease(struct tx *tx);        /* "name:epoch", of this process */
 const char *node_lease_prefix(struct tx *tx); /* "name:", of all its starts */
+
+/* --- store.c --- */
+/* Its memory outlives store_close() until the last job was answered. */
+void store_release(struct store *store);
 
 /* --- job.c --- */
 enum err connection_open(struct store *store, unsigned flags, struct db **out,

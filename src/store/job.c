@@ -105,6 +105,7 @@ static void job_free(struct job *job)
     mem_free(job->key);
     mem_free(job);
     release(store);
+    store_release(store);
 }
 
 static void call_done(void *arg)
@@ -189,6 +190,7 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
     struct job *job = mem_new(struct job);
     int64_t now_us = clock_now_us();
     atomic_fetch_add(&store->under_way, 1);
+    atomic_fetch_add(&store->users, 1);
     *job = (struct job){.store = store,
                         .mode = line.mode,
                         .lane = line.lane,

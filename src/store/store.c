@@ -17,6 +17,13 @@ enum {
     CLOSE_US = 5000000, /* for what waits */
 };
 
+void store_release(struct store *store)
+{
+    if (atomic_fetch_sub(&store->users, 1) == 1)
+        mem_free(store);
+}
+
+/* What is left is for jobs whose answers wait on a loop that runs no more, or later. */
 static void store_free(struct store *store)
 {
     watches_clear(store);
@@ -27,7 +34,9 @@ static void store_free(struct store *store)
     mem_free(store->data_dir);
     mem_free(store->location);
     crypto_random(store->master_key, sizeof(store->master_key));
-    mem_free(store);
+    atomic_store(&store->is_draining, true); /* what an answer asks for is refused */
+    atomic_store(&store->is_drained, true);  /* whoever would be told may be gone */
+    store_release(store);
 }
 
 /* Migrations, and is it our key? */
@@ -97,6 +106,7 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     atomic_store(&store->is_up, true);
     atomic_store(&store->end_us, INT64_MAX);
     atomic_store(&store->under_way, 1);
+    atomic_store(&store->users, 1);
     enum err err = OK;
     if (store->is_pg && strncmp(url, "postgres://", 11) != 0 &&
         strncmp(url, "postgresql://", 13) != 0)

@@ -94,7 +94,7 @@ enum err store_open(const struct store_config *config, struct store **out,
  * the last `done` has returned, so that whom they tell may go. All loops run. Once. Thread: any. */
 void store_drain(struct store *store, int64_t most_us, struct loop *loop, loop_fn *fn, void *arg);
 /* Waits for running jobs; queued ones are run too, for 5 s at most. No loop that they answer to may
- * be gone, nor who is told when it is freed (store_drain() sees to it). */
+ * be gone, nor who is told when it is freed (store_drain() sees to it): answers may come then. */
 void store_close(struct store *store);
 
 bool store_is_transient(enum err err); /* ERR_BUSY, ERR_IO */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "know/internal.h"
@@ -53,16 +52,15 @@ static void add_documents(struct quality *quality)
 
 static void await_ready(struct quality *quality)
 {
-    size_t ready = 0;
-    for (int i = 0; i < 3000 && ready < quality->set->document_count; i++) {
+    size_t ready;
+    struct fix_wait wait = {0};
+    do {
         struct tx *tx = fix_read(quality->fix);
         struct text_list ids = {0};
         CHECK_INT(store_document_ids(tx, quality->fix->workspace_id, true, &ids), OK);
         ready = ids.count;
         fix_rollback(tx);
-        if (ready < quality->set->document_count)
-            usleep(10000);
-    }
+    } while (ready < quality->set->document_count && fix_wait(&wait));
     CHECK_INT(ready, quality->set->document_count);
 }
 

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "know/know.h"
@@ -61,10 +60,9 @@ static struct document look_at(struct fix *fix, const char *workspace_id, const 
 static struct document await_read(struct fix *fix, const char *workspace_id, const char *id)
 {
     struct document document = look_at(fix, workspace_id, id);
-    for (int i = 0; i < 1500 && document.status == DOCUMENT_PROCESSING; i++) {
-        usleep(10000);
+    struct fix_wait wait = {0};
+    while (document.status == DOCUMENT_PROCESSING && fix_wait(&wait))
         document = look_at(fix, workspace_id, id);
-    }
     return document;
 }
 
@@ -110,8 +108,9 @@ TEST(files_of_one_workspace_keep_nobody_waiting)
     for (int i = 0; i < FILES_OF_FLOOD; i++)
         (void)add_file(&fix, "#!hang", 6);
     room_open(&room, &fix);
-    for (int i = 0; i < 1000 && waiting(&fix) > FILES_OF_FLOOD - READERS_OF_ONE; i++)
-        usleep(10000);
+    struct fix_wait wait = {0};
+    while (waiting(&fix) > FILES_OF_FLOOD - READERS_OF_ONE && fix_wait(&wait))
+        continue;
     struct tx *tx = fix_write(&fix);
     fix_people_in(&fix, tx);
     CHECK_INT(fix_commit(tx), OK);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -86,13 +85,13 @@ static void desk_close(struct desk *desk)
 
 static enum document_status wait_read(struct fix *fix, const char *id, struct document *out)
 {
-    for (int i = 0; i < 1000; i++, usleep(10000)) {
+    struct fix_wait wait = {0};
+    enum err err;
+    do {
         struct tx *tx = fix_read(fix);
-        enum err err = store_document_get(tx, fix->workspace_id, id, out);
+        err = store_document_get(tx, fix->workspace_id, id, out);
         fix_rollback(tx);
-        if (err || out->status != DOCUMENT_PROCESSING)
-            break;
-    }
+    } while (!err && out->status == DOCUMENT_PROCESSING && fix_wait(&wait));
     return out->status;
 }
 
@@ -261,8 +260,8 @@ STORE_TEST(calls_ask_without_waiting)
     const struct know_question question = {
         .workspace_id = fix->workspace_id, .document_ids = &list, .query = "is there a pool"};
     REQUIRE(know_ask(desk.know, &question, desk.loop, note_found, &found) == OK);
-    for (int i = 0; i < 500 && !found.has_come; i++)
-        usleep(10000);
+    for (struct fix_wait wait = {0}; !found.has_come && fix_wait(&wait);)
+        continue;
     CHECK(found.has_come);
     CHECK_INT(found.err, OK);
     CHECK(found.count >= 1);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -140,11 +141,15 @@ enum err fix_commit(struct tx *tx)
 {
     struct db *db = tx->db;
     enum err err = tx->fault.err;
+    if (!err && tx->store->is_pg)
+        err = pg_notify(tx);
     if (!err)
         err = db->ops->commit(db, &tx->fault);
     if (err) {
         test_fail(__FILE__, __LINE__, "commit: %s", tx->fault.text);
         db->ops->rollback(db);
+    } else {
+        watch_tell(tx->store, tx->changed);
     }
     return err;
 }
@@ -176,4 +181,14 @@ void fix_people(struct fix *fix)
     struct tx *tx = fix_write(fix);
     fix_people_in(fix, tx);
     CHECK_INT(fix_commit(tx), OK);
+}
+
+bool fix_wait(struct fix_wait *wait)
+{
+    enum { PAUSE_US = 10000, NEVER_US = 90 * 1000 * 1000 };
+    int64_t now_us = clock_now_us();
+    if (!wait->until_us)
+        wait->until_us = now_us + NEVER_US;
+    usleep(PAUSE_US);
+    return now_us < wait->until_us;
 }

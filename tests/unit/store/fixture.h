@@ -56,5 +56,12 @@ struct postgres *fix_server(void);
  * struct tx *tx = fix_write(fix); ... CHECK_INT(fix_commit(tx), OK); */
 struct tx *fix_write(struct fix *fix);
 struct tx *fix_read(struct fix *fix); /* ended by fix_rollback() */
-enum err fix_commit(struct tx *tx);
+enum err fix_commit(struct tx *tx);   /* watches are told, as of a job's */
 void fix_rollback(struct tx *tx);
+
+/* Awaits what another thread or process does: while (!it_is_so() && fix_wait(&wait)) continue;
+ * False when so much time has gone by that it will never be so, however loaded the machine. */
+struct fix_wait {
+    int64_t until_us; /* 0: not begun */
+};
+bool fix_wait(struct fix_wait *wait);

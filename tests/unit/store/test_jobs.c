@@ -375,3 +375,39 @@ STORE_TEST(a_job_that_holds_too_much_fails_and_the_next_runs)
     struct step step = {.fix = fix};
     CHECK_INT(store_run(fix->store, STORE_READ, read_workspace, &step, NULL), OK);
 }
+
+struct late {
+    struct fix *fix;
+    struct store *store;
+    struct loop *loop;
+    unsigned answered, refused;
+};
+
+static enum err read_late(struct tx *tx, void *arg)
+{
+    struct late *late = arg;
+    return read_workspace(tx, &(struct step){.fix = late->fix});
+}
+
+static void answer_late(void *arg, enum err err)
+{
+    struct late *late = arg;
+    late->answered++;
+    CHECK_INT(err, OK);
+    err = store_job(late->store, STORE_READ, read_late, late, late->loop, answer_late);
+    late->refused += err == ERR_BUSY;
+}
+
+/* Its loop runs no more, and tells what was posted to it when it is freed. */
+STORE_TEST(an_answer_may_come_when_the_store_is_closed)
+{
+    fix_people(fix);
+    struct late late = {.fix = fix, .store = fix->store, .loop = loop_new("late")};
+    CHECK_INT(store_job(fix->store, STORE_READ, read_late, &late, late.loop, answer_late), OK);
+    store_close(fix->store);
+    fix->store = NULL;
+    CHECK_INT(late.answered, 0);
+    loop_free(late.loop);
+    CHECK_INT(late.answered, 1);
+    CHECK_INT(late.refused, 1);
+}

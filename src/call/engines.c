@@ -66,6 +66,16 @@ static const char *language_needed(const struct engines *engines, enum engine_ki
     return kind == ENGINE_STT ? engines->stt_config.language : engines->iso;
 }
 
+/* The call's workspace, where what it chose itself may be why the engine fails: a speaker that the
+ * engine does not list. */
+static const char *own_wish(const struct engines *engines, const struct engine_info *info)
+{
+    const char *named = engines->choice[ENGINE_TTS].tried[0];
+    bool is_named = info->kind == ENGINE_TTS && (!named || strcmp(named, info->id) == 0);
+    return is_named && !engine_has_voice(info, engines->tts_config.speaker) ? engines->workspace
+                                                                            : NULL;
+}
+
 static enum err choose(struct engines *engines, enum engine_kind kind, const char *id,
                        struct fault *fault)
 {
@@ -79,7 +89,7 @@ static enum err choose(struct engines *engines, enum engine_kind kind, const cha
     const struct engine *named = registry_find(engines->registry, kind, id);
     const struct engine_info *info = named ? &named->info : NULL;
     bool is_fit = info && info->is_enabled && engine_speaks(info, iso);
-    if (!is_fit || breaker_is_open(named->breaker, clock_now_us())) {
+    if (!is_fit || breaker_is_open(named->breaker, own_wish(engines, info), clock_now_us())) {
         const struct engine_info *other = registry_fallback(engines->registry, kind, iso, id);
         choice->is_replaced = other || !is_fit; /* one that is left out, when there is no other */
         info = choice->is_replaced ? other : info;
@@ -168,7 +178,7 @@ static void note_failure(struct engines *engines, enum engine_kind kind, enum en
     if (engines->is_failing[kind] || !breaker_counts(error))
         return;
     engines->is_failing[kind] = true;
-    if (!breaker_failed(engine->breaker, clock_now_us()))
+    if (!breaker_failed(engine->breaker, own_wish(engines, &engine->info), clock_now_us()))
         return;
     metric_add_label(METRIC_ENGINES_LEFT_OUT, engine->info.id, 1);
     log_warn("engine.left_out", LOG_S("engine", engine->info.id), LOG_I("calls", BREAKER_CALLS),

@@ -265,6 +265,14 @@ const struct engine_info *registry_default(const struct registry *registry, enum
     return NULL;
 }
 
+bool engine_has_voice(const struct engine_info *info, const char *speaker)
+{
+    for (size_t i = 0; i < info->voice_count; i++)
+        if (strcmp(info->voices[i].id, speaker) == 0)
+            return true;
+    return *speaker == '\0';
+}
+
 bool engine_speaks(const struct engine_info *info, const char *iso)
 {
     if (strcmp(info->languages, "*") == 0)
@@ -281,7 +289,7 @@ bool engine_speaks(const struct engine_info *info, const char *iso)
 
 static bool is_left_out(const struct registry *registry, size_t i)
 {
-    return breaker_is_open(registry->engines[i].breaker, clock_now_us());
+    return breaker_is_open(registry->engines[i].breaker, NULL, clock_now_us());
 }
 
 const struct engine_info *registry_fallback(const struct registry *registry, enum engine_kind kind,
@@ -302,6 +310,6 @@ const struct engine_info *registry_fallback(const struct registry *registry, enu
 void registry_left_out(const struct registry *registry, int64_t now_us, struct buf *out)
 {
     for (size_t i = 0; i < registry->count; i++)
-        if (breaker_is_open(registry->engines[i].breaker, now_us))
+        if (breaker_is_open(registry->engines[i].breaker, NULL, now_us))
             (void)buf_printf(out, "%s%s", out->len ? " " : "", registry->engines[i].info.id);
 }

@@ -110,6 +110,8 @@ void registry_catalog(const struct registry *registry, struct catalog *catalog,
                       struct arena *arena);
 
 bool engine_speaks(const struct engine_info *info, const char *iso);
+/* Is the speaker one of the engine's own? "", its default, is. */
+bool engine_has_voice(const struct engine_info *info, const char *speaker);
 /* The engine to use for a language when `id` will not do (off, failed, left out, or it does not
  * list the language): the default if it can, else the first enabled one that can, never `id`
  * itself; NULL: none. One that is left out (breaker.h) is taken only when there is no other. */

@@ -88,10 +88,12 @@ static const struct llm_ops llm_ops = {.open = llm_open, .close = llm_close};
 
 #define ROW(kind_, id_, languages_)                                                                \
     .kind = (kind_), .id = (id_), .label = (id_), .languages = (languages_)
+static const struct engine_voice voices[] = {{"anna", "Anna", "female", "en de", ""}};
 static const struct engine_adapter adapters[] = {
     {.info = {ROW(ENGINE_STT, "ears", "en hi de")}, .ops.stt = &stt_ops},
     {.info = {ROW(ENGINE_STT, "more-ears", "en hi de ta")}, .ops.stt = &stt_ops},
-    {.info = {ROW(ENGINE_TTS, "throat", "en de")}, .ops.tts = &tts_ops},
+    {.info = {ROW(ENGINE_TTS, "throat", "en de"), .voices = voices, .voice_count = 1},
+     .ops.tts = &tts_ops},
     {.info = {ROW(ENGINE_TTS, "more-throat", "en hi de ta")}, .ops.tts = &tts_ops},
     {.info = {ROW(ENGINE_LLM, "mind", "*")}, .ops.llm = &llm_ops},
 };
@@ -225,6 +227,46 @@ TEST(engines_do_not_count_what_a_tenant_may_bring_about)
     CHECK_INT(failures_after(ENGINE_CROWDED), 0);
     CHECK_INT(failures_after(ENGINE_AUTH), 1);
     CHECK_INT(failures_after(ENGINE_OK), 1); /* silent for too long: nothing was told */
+}
+
+/* A call whose voice refuses it; which voice would the next call begin with? */
+static const char *voice_after_refusals(const char *speaker, const char *next_workspace,
+                                        const char *next_speaker)
+{
+    struct scene scene;
+    begin(&scene, "en", "en");
+    scene.agent.voice.speaker = speaker;
+    for (int i = 0; i < BREAKER_CALLS; i++) {
+        scene.engines = (struct engines){.on_tts = hear_nothing};
+        CHECK_INT(choose(&scene), OK);
+        open_all(&scene);
+        tell_tts(tts_arg,
+                 &(struct tts_event){.kind = TTS_ERROR, .error = ENGINE_AUTH, .message = ""});
+        engines_close(&scene.engines);
+    }
+    scene.engines = (struct engines){0};
+    scene.row.user_id = next_workspace;
+    scene.agent.voice.speaker = next_speaker;
+    CHECK_INT(choose(&scene), OK);
+    const char *id = scene.engines.choice[ENGINE_TTS].info->id;
+    end(&scene);
+    return id;
+}
+
+TEST(engines_stay_in_use_for_others_when_one_workspace_names_a_speaker_that_is_refused)
+{
+    static const struct {
+        const char *speaker, *next_workspace, *next_speaker, *voice;
+    } cases[] = {
+        {"stolen", "usr_2", "anna", "throat"},      {"stolen", "usr_2", "stolen", "throat"},
+        {"stolen", "usr_1", "anna", "throat"},      {"stolen", "usr_1", "stolen", "more-throat"},
+        {"anna", "usr_2", "anna", "more-throat"},   {"", "usr_2", "", "more-throat"},
+        {"anna", "usr_1", "stolen", "more-throat"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        CHECK_TEXT(
+            voice_after_refusals(cases[i].speaker, cases[i].next_workspace, cases[i].next_speaker),
+            cases[i].voice);
 }
 
 TEST(engines_change_the_language_and_keep_the_one_before_as_a_hint)

@@ -158,14 +158,14 @@ TEST(registry_passes_over_an_engine_that_is_left_out)
     struct breaker *near = registry_find(registry, ENGINE_STT, "near")->breaker;
     AUTO_BUF names = BUF_INIT(100);
     for (int i = 0; i < BREAKER_CALLS; i++)
-        breaker_failed(far, clock_now_us());
+        breaker_failed(far, NULL, clock_now_us());
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "near");
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "near")->id, "far"); /* no other */
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "ta", "")->id, "far");
     registry_left_out(registry, clock_now_us(), &names);
     CHECK_TEXT(names.data, "far");
     for (int i = 0; i < BREAKER_CALLS; i++)
-        breaker_failed(near, clock_now_us());
+        breaker_failed(near, NULL, clock_now_us());
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "far"); /* the default */
     breaker_worked(far);
     CHECK_TEXT(registry_fallback(registry, ENGINE_STT, "en", "")->id, "far");

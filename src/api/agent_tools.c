@@ -175,7 +175,7 @@ static struct agent_tool *change(struct agent_tools *tools, struct agent_tool *o
     struct tool *tool = whole(tools, own);
     if (!tool)
         return NULL;
-    field_merge(&tool_table, tool, body, context, path);
+    tool_merge(tool, body, context, path);
     own->head.name = tool->name;
     return own;
 }

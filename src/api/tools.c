@@ -201,7 +201,7 @@ void tools_update(struct request *request)
         return;
     const char *name_before = tool.name;
     int64_t bytes_before = tool.bytes;
-    field_merge(&tool_table, &tool, request_json(request), &context, "");
+    tool_merge(&tool, request_json(request), &context, "");
     if (!request_is_valid(request, &context) || !request_found(request, err))
         return;
     if (js_get(request_json(request), "url") && !urls_are_allowed(request, &tool.url, 1))

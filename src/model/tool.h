@@ -53,5 +53,10 @@ struct tool_list LIST_OF(struct tool);
 /* FIELD_VIEW_STORE holds what has no column of its own. */
 extern const struct field_table tool_table;
 
+/* field_merge(), but a credential that is kept goes nowhere else: a url of another scheme, host or
+ * port without the credential sent anew is a fault at authToken. */
+void tool_merge(struct tool *tool, const struct js *body, struct field_context *context,
+                const char *path);
+
 /* Lower case, every character but ASCII letters, digits and _ turned into _. */
 const char *tool_name_saved(const char *name, struct arena *arena);

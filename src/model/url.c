@@ -2,6 +2,7 @@
 #include "model/url.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "model/internal.h"
 
@@ -32,6 +33,30 @@ static bool is_url(const char *text)
         if ((unsigned char)*p <= ' ' || *p == 0x7f)
             return false;
     return has_host(text + len + 3);
+}
+
+/* scheme "://" authority, without the port that the scheme means anyway. 0: no URL. */
+static size_t origin_len(const char *text)
+{
+    static const struct {
+        const char *scheme, *port;
+    } ports[] = {{"http://", ":80"}, {"https://", ":443"}};
+    if (!is_url(text))
+        return 0;
+    size_t start = strcspn(text, ":") + 3, len = start + strcspn(text + start, "/?#");
+    for (size_t i = 0; i < ARRAY_LEN(ports); i++) {
+        size_t port = strlen(ports[i].port);
+        if (strncasecmp(text, ports[i].scheme, start) == 0 && len > start + port &&
+            strncmp(text + len - port, ports[i].port, port) == 0)
+            return len - port;
+    }
+    return len;
+}
+
+bool url_same_origin(const char *a, const char *b)
+{
+    size_t len = origin_len(a);
+    return len > 0 && len == origin_len(b) && strncasecmp(a, b, len) == 0;
 }
 
 void check_url(struct field_context *context, const struct field *row, void *object,

@@ -74,6 +74,16 @@ test('a secret is masked, and its mask leaves it as it is', async () => {
   assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { authToken: null })).body.tool.authToken, '');
 });
 
+test('a secret that is kept does not go to another host', async () => {
+  const tool = await create({ auth: 'bearer', authToken: 'abcdefghijkl' });
+  const put = (body) => api('PUT', `/v1/tools/${tool.id}`, body);
+  refused(await put({ url: 'http://127.0.0.1:9/orders' }), 400, 'VALIDATION_FAILED', 'authToken');
+  refused(await put({ url: 'http://127.0.0.1:9/orders', authToken: tool.authToken }), 400, 'VALIDATION_FAILED',
+    'authToken');
+  assert.equal((await put({ url: url('/elsewhere'), authToken: tool.authToken })).status, 200);
+  assert.equal((await put({ url: 'http://127.0.0.1:9/orders', authToken: 'abcdefghijkl' })).status, 200);
+});
+
 test('agentId cannot be sent in an update, other fields merge', async () => {
   const tool = await create({ params: [{ key: 'a', value: '1' }] });
   refused(await api('PUT', `/v1/tools/${tool.id}`, { agentId: 'ua_x' }), 400, 'VALIDATION_FAILED', 'agentId');

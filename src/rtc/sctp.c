@@ -4,11 +4,11 @@
 #include "rtc/sctp.h"
 
 #include "base/crypto.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "rtc/sctp_init.h"
 #include "rtc/sctp_reset.h"
 #include "rtc/sctp_rx.h"
+#include "rtc/sctp_state.h"
 #include "rtc/sctp_tx.h"
 #include "rtc/sctp_wire.h"
 
@@ -22,33 +22,6 @@ enum {
     SACK_DELAY_US = 50000, /* at most 500 ms allowed; text should not wait for the window */
     SACK_EVERY_PACKETS = 2,
     HEARTBEAT_MAX_BYTES = 256
-};
-
-enum state {
-    STATE_CLOSED,
-    STATE_COOKIE_WAIT,
-    STATE_COOKIE_ECHOED,
-    STATE_OPEN,
-    STATE_SHUTDOWN_PENDING,
-    STATE_SHUTDOWN_SENT,
-    STATE_SHUTDOWN_RECEIVED,
-    STATE_SHUTDOWN_ACK_SENT,
-    STATE_ENDED,
-    STATE_COUNT
-};
-
-enum move {
-    MOVE_CONNECT,
-    MOVE_INIT_ACK,
-    MOVE_COOKIE_ECHO,
-    MOVE_COOKIE_ACK,
-    MOVE_SHUTDOWN, /* ours */
-    MOVE_DRAINED,  /* all is acknowledged */
-    MOVE_PEER_SHUTDOWN,
-    MOVE_PEER_SHUTDOWN_ACK,
-    MOVE_PEER_SHUTDOWN_COMPLETE,
-    MOVE_END, /* abort of either side, or given up */
-    MOVE_COUNT
 };
 
 /* What the next packets carry beside data. */
@@ -66,7 +39,7 @@ enum want {
 };
 
 struct sctp {
-    enum state state;
+    enum sctp_state state;
     unsigned wants;
     uint16_t port;
     size_t mtu_bytes;
@@ -91,32 +64,9 @@ struct sctp {
     struct sctp_stats stats;
 };
 
-static const struct {
-    enum state from;
-    enum move move;
-    enum state to;
-    unsigned wants;
-} moves[] = {
-    {STATE_CLOSED, MOVE_CONNECT, STATE_COOKIE_WAIT, WANT_INIT},
-    {STATE_CLOSED, MOVE_COOKIE_ECHO, STATE_OPEN, WANT_COOKIE_ACK},
-    {STATE_COOKIE_WAIT, MOVE_INIT_ACK, STATE_COOKIE_ECHOED, WANT_COOKIE_ECHO},
-    {STATE_COOKIE_WAIT, MOVE_COOKIE_ECHO, STATE_OPEN, WANT_COOKIE_ACK},
-    {STATE_COOKIE_ECHOED, MOVE_COOKIE_ECHO, STATE_OPEN, WANT_COOKIE_ACK},
-    {STATE_COOKIE_ECHOED, MOVE_COOKIE_ACK, STATE_OPEN, 0},
-    {STATE_OPEN, MOVE_SHUTDOWN, STATE_SHUTDOWN_PENDING, 0},
-    {STATE_OPEN, MOVE_PEER_SHUTDOWN, STATE_SHUTDOWN_RECEIVED, 0},
-    {STATE_SHUTDOWN_PENDING, MOVE_PEER_SHUTDOWN, STATE_SHUTDOWN_RECEIVED, 0},
-    {STATE_SHUTDOWN_PENDING, MOVE_DRAINED, STATE_SHUTDOWN_SENT, WANT_SHUTDOWN},
-    {STATE_SHUTDOWN_RECEIVED, MOVE_DRAINED, STATE_SHUTDOWN_ACK_SENT, WANT_SHUTDOWN_ACK},
-    {STATE_SHUTDOWN_SENT, MOVE_PEER_SHUTDOWN, STATE_SHUTDOWN_ACK_SENT, WANT_SHUTDOWN_ACK},
-    {STATE_SHUTDOWN_SENT, MOVE_PEER_SHUTDOWN_ACK, STATE_ENDED, WANT_SHUTDOWN_COMPLETE},
-    {STATE_SHUTDOWN_ACK_SENT, MOVE_PEER_SHUTDOWN_ACK, STATE_ENDED, WANT_SHUTDOWN_COMPLETE},
-    {STATE_SHUTDOWN_ACK_SENT, MOVE_PEER_SHUTDOWN_COMPLETE, STATE_ENDED, 0},
-};
-
 static bool has_peer(const struct sctp *sctp)
 {
-    return sctp->state >= STATE_OPEN && sctp->state < STATE_ENDED;
+    return sctp->state >= SCTP_OPEN && sctp->state < SCTP_ENDED;
 }
 
 static void start_control_timer(struct sctp *sctp, int64_t now_us)
@@ -126,33 +76,40 @@ static void start_control_timer(struct sctp *sctp, int64_t now_us)
     sctp->control_tries = 0;
 }
 
-static bool move(struct sctp *sctp, enum move what, int64_t now_us)
+/* What a state asks of the peer, again and again until it is answered. */
+static const unsigned asks[SCTP_STATE_COUNT] = {
+    [SCTP_COOKIE_WAIT] = WANT_INIT,
+    [SCTP_COOKIE_ECHOED] = WANT_COOKIE_ECHO,
+    [SCTP_SHUTDOWN_SENT] = WANT_SHUTDOWN,
+    [SCTP_SHUTDOWN_ACK_SENT] = WANT_SHUTDOWN_ACK,
+};
+
+/* What is answered whenever it comes. */
+static const unsigned answers[SCTP_MOVE_COUNT] = {
+    [SCTP_GOT_COOKIE_ECHO] = WANT_COOKIE_ACK,
+    [SCTP_GOT_SHUTDOWN_ACK] = WANT_SHUTDOWN_COMPLETE,
+};
+
+/* Alone writes the state. False: refused, or nothing has changed. */
+static bool move(struct sctp *sctp, enum sctp_move what, int64_t now_us)
 {
-    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
-        if (moves[i].from != sctp->state || moves[i].move != what)
-            continue;
-        log_debug("sctp.state", LOG_I("from", sctp->state), LOG_I("to", moves[i].to));
-        sctp->state = moves[i].to;
-        sctp->wants |= moves[i].wants;
-        sctp->control_due_us = INT64_MAX;
-        if (moves[i].wants & ~(unsigned)(WANT_COOKIE_ACK | WANT_SHUTDOWN_COMPLETE))
-            start_control_timer(sctp, now_us);
-        if (sctp->state == STATE_OPEN)
-            sctp->has_opened = true;
-        if (sctp->state == STATE_ENDED)
-            sctp->has_closed = true;
-        return true;
-    }
-    return false;
+    enum sctp_state from = sctp->state;
+    if (!sctp_move(&sctp->state, what) || sctp->state == from)
+        return false;
+    sctp->wants |= asks[sctp->state] | answers[what];
+    sctp->control_due_us = INT64_MAX;
+    if (asks[sctp->state])
+        start_control_timer(sctp, now_us);
+    sctp->has_opened = sctp->has_opened || sctp->state == SCTP_OPEN;
+    sctp->has_closed = sctp->has_closed || sctp->state == SCTP_ENDED;
+    return true;
 }
 
 static void end(struct sctp *sctp, const char *reason, bool tells_peer)
 {
-    if (sctp->state == STATE_ENDED)
+    if (!move(sctp, SCTP_END, 0))
         return;
     sctp->wants = tells_peer && sctp->peer.tag ? WANT_ABORT : 0;
-    sctp->state = STATE_ENDED;
-    sctp->has_closed = true;
     sctp->reason = reason;
 }
 
@@ -187,7 +144,7 @@ void sctp_free(struct sctp *sctp)
 
 void sctp_connect(struct sctp *sctp, int64_t now_us)
 {
-    move(sctp, MOVE_CONNECT, now_us);
+    move(sctp, SCTP_CONNECT, now_us);
 }
 
 static void take_peer(struct sctp *sctp, const struct sctp_peer *peer)
@@ -203,7 +160,7 @@ static void input_init(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t 
     (void)now_us;
     struct sctp_tlv cookie;
     struct sctp_peer inquirer;
-    if (!sctp_read_init(chunk, &inquirer, &cookie) || sctp->state == STATE_ENDED)
+    if (!sctp_read_init(chunk, &inquirer, &cookie) || sctp->state == SCTP_ENDED)
         return;
     sctp->inquirer = inquirer;
     sctp->wants |= WANT_INIT_ACK;
@@ -213,7 +170,7 @@ static void input_init_ack(struct sctp *sctp, const struct sctp_tlv *chunk, int6
 {
     struct sctp_tlv cookie;
     struct sctp_peer peer;
-    if (sctp->state != STATE_COOKIE_WAIT)
+    if (!move(sctp, SCTP_GOT_INIT_ACK, now_us))
         return;
     if (!sctp_read_init(chunk, &peer, &cookie) || cookie.len == 0 ||
         cookie.len > sizeof(sctp->cookie) ||
@@ -224,7 +181,6 @@ static void input_init_ack(struct sctp *sctp, const struct sctp_tlv *chunk, int6
     memcpy(sctp->cookie, cookie.value, cookie.len);
     sctp->cookie_len = cookie.len;
     take_peer(sctp, &peer);
-    move(sctp, MOVE_INIT_ACK, now_us);
 }
 
 static void input_cookie_echo(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
@@ -232,16 +188,12 @@ static void input_cookie_echo(struct sctp *sctp, const struct sctp_tlv *chunk, i
     struct sctp_peer peer;
     if (!sctp_read_cookie(sctp->secret, chunk->value, chunk->len, &peer))
         return;
-    if (has_peer(sctp)) { /* our COOKIE ACK was lost */
-        if (peer.tag == sctp->peer.tag)
-            sctp->wants |= WANT_COOKIE_ACK;
-        return;
-    }
-    if (sctp->state == STATE_ENDED)
+    if (has_peer(sctp) && peer.tag == sctp->peer.tag) /* our COOKIE ACK was lost */
+        sctp->wants |= WANT_COOKIE_ACK;
+    if (!move(sctp, SCTP_GOT_COOKIE_ECHO, now_us))
         return;
     take_peer(sctp, &peer);
     sctp->wants &= ~(unsigned)(WANT_INIT | WANT_COOKIE_ECHO);
-    move(sctp, MOVE_COOKIE_ECHO, now_us);
 }
 
 static void input_data(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
@@ -254,7 +206,7 @@ static void input_data(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t 
         return;
     }
     if (result != SCTP_RX_TAKEN || chunk->flags & SCTP_FLAG_IMMEDIATE ||
-        sctp_rx_has_gaps(&sctp->rx) || sctp->state != STATE_OPEN)
+        sctp_rx_has_gaps(&sctp->rx) || sctp->state != SCTP_OPEN)
         sctp->wants |= WANT_SACK;
     else if (sctp->sack_due_us == INT64_MAX)
         sctp->sack_due_us = now_us + SACK_DELAY_US;
@@ -302,29 +254,29 @@ static void input_abort(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t
 static void input_shutdown(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us)
 {
     (void)chunk;
-    if (sctp->state == STATE_SHUTDOWN_ACK_SENT)
+    if (sctp->state == SCTP_SHUTDOWN_ACK_SENT)
         sctp->wants |= WANT_SHUTDOWN_ACK;
-    move(sctp, MOVE_PEER_SHUTDOWN, now_us);
+    move(sctp, SCTP_GOT_SHUTDOWN, now_us);
 }
 
 static const struct {
     uint8_t type;
     void (*input)(struct sctp *sctp, const struct sctp_tlv *chunk, int64_t now_us);
-    enum move move; /* without an input function: all that the chunk does */
+    enum sctp_move move; /* without an input function: all that the chunk does */
 } handlers[] = {
     {SCTP_DATA, input_data},
     {SCTP_SACK, input_sack},
     {SCTP_INIT, input_init},
     {SCTP_INIT_ACK, input_init_ack},
     {SCTP_COOKIE_ECHO, input_cookie_echo},
-    {SCTP_COOKIE_ACK, NULL, MOVE_COOKIE_ACK},
+    {SCTP_COOKIE_ACK, NULL, SCTP_GOT_COOKIE_ACK},
     {SCTP_HEARTBEAT, input_heartbeat},
     {SCTP_FORWARD_TSN, input_forward},
     {SCTP_RE_CONFIG, input_reconfig},
     {SCTP_ABORT, input_abort},
     {SCTP_SHUTDOWN, input_shutdown},
-    {SCTP_SHUTDOWN_ACK, NULL, MOVE_PEER_SHUTDOWN_ACK},
-    {SCTP_SHUTDOWN_COMPLETE, NULL, MOVE_PEER_SHUTDOWN_COMPLETE},
+    {SCTP_SHUTDOWN_ACK, NULL, SCTP_GOT_SHUTDOWN_ACK},
+    {SCTP_SHUTDOWN_COMPLETE, NULL, SCTP_GOT_SHUTDOWN_COMPLETE},
 };
 
 /* False: an unknown chunk that forbids reading on (RFC 9260 section 3.2). seen: the handlers whose
@@ -363,13 +315,15 @@ static bool is_tag_right(const struct sctp *sctp, const uint8_t *data, size_t le
 
 static void drain(struct sctp *sctp, int64_t now_us)
 {
-    if (sctp_tx_is_idle(&sctp->tx))
-        move(sctp, MOVE_DRAINED, now_us);
+    bool is_draining =
+        sctp->state == SCTP_SHUTDOWN_PENDING || sctp->state == SCTP_SHUTDOWN_RECEIVED;
+    if (is_draining && sctp_tx_is_idle(&sctp->tx))
+        move(sctp, SCTP_DRAINED, now_us);
 }
 
 void sctp_input(struct sctp *sctp, const uint8_t *data, size_t len, int64_t now_us)
 {
-    if (sctp->state == STATE_ENDED || !sctp_packet_is_sound(data, len, sctp->port) ||
+    if (sctp->state == SCTP_ENDED || !sctp_packet_is_sound(data, len, sctp->port) ||
         !is_tag_right(sctp, data, len))
         return;
     sctp->stats.packets_in++;
@@ -377,7 +331,7 @@ void sctp_input(struct sctp *sctp, const uint8_t *data, size_t len, int64_t now_
     struct sctp_tlv chunk;
     bool has_data = false;
     unsigned seen = 0;
-    while (sctp_read_chunk(&reader, &chunk) && sctp->state != STATE_ENDED) {
+    while (sctp_read_chunk(&reader, &chunk) && sctp->state != SCTP_ENDED) {
         has_data |= chunk.type == SCTP_DATA;
         if (!input_chunk(sctp, &chunk, &seen, now_us))
             break;
@@ -398,21 +352,15 @@ static void run_timers(struct sctp *sctp, int64_t now_us)
     }
     if (has_peer(sctp))
         sctp_reset_timeout(&sctp->reset, now_us);
-    if (sctp->control_due_us > now_us || sctp->state == STATE_ENDED)
+    if (sctp->control_due_us > now_us || sctp->state == SCTP_ENDED)
         return;
     if (++sctp->control_tries > CONTROL_TRIES) {
         end(sctp, "no answer to the handshake", true);
         return;
     }
-    static const unsigned again[STATE_COUNT] = {
-        [STATE_COOKIE_WAIT] = WANT_INIT,
-        [STATE_COOKIE_ECHOED] = WANT_COOKIE_ECHO,
-        [STATE_SHUTDOWN_SENT] = WANT_SHUTDOWN,
-        [STATE_SHUTDOWN_ACK_SENT] = WANT_SHUTDOWN_ACK,
-    };
-    sctp->wants |= again[sctp->state];
+    sctp->wants |= asks[sctp->state];
     sctp->control_wait_us = MIN(sctp->control_wait_us * 2, CONTROL_MAX_US);
-    sctp->control_due_us = again[sctp->state] ? now_us + sctp->control_wait_us : INT64_MAX;
+    sctp->control_due_us = asks[sctp->state] ? now_us + sctp->control_wait_us : INT64_MAX;
 }
 
 static size_t write_init(struct sctp *sctp, uint8_t *out, bool is_ack)
@@ -491,7 +439,7 @@ size_t sctp_output(struct sctp *sctp, uint8_t *out, size_t cap, int64_t now_us)
 
 int64_t sctp_deadline_us(const struct sctp *sctp)
 {
-    if (sctp->state == STATE_ENDED)
+    if (sctp->state == SCTP_ENDED)
         return INT64_MAX;
     int64_t due_us = sctp->control_due_us;
     if (has_peer(sctp)) {
@@ -543,7 +491,7 @@ bool sctp_event(struct sctp *sctp, struct sctp_event *out)
 
 enum err sctp_send(struct sctp *sctp, const struct sctp_send *how, const void *data, size_t len)
 {
-    if (sctp->state > STATE_OPEN)
+    if (sctp->state > SCTP_OPEN)
         return ERR_CLOSED;
     enum err err = sctp_tx_queue(&sctp->tx, how, data, len);
     sctp->stats.messages_out += !err;
@@ -563,11 +511,11 @@ void sctp_reset_stream(struct sctp *sctp, uint16_t stream)
 
 void sctp_shutdown(struct sctp *sctp, int64_t now_us)
 {
-    if (sctp->state < STATE_OPEN) {
+    if (sctp->state < SCTP_OPEN) {
         end(sctp, "shut down", false);
         return;
     }
-    move(sctp, MOVE_SHUTDOWN, now_us);
+    move(sctp, SCTP_SHUT_DOWN, now_us);
     drain(sctp, now_us);
 }
 
@@ -578,7 +526,7 @@ void sctp_abort(struct sctp *sctp)
 
 bool sctp_is_open(const struct sctp *sctp)
 {
-    return sctp->state == STATE_OPEN;
+    return sctp->state == SCTP_OPEN;
 }
 
 void sctp_stats(const struct sctp *sctp, struct sctp_stats *out)

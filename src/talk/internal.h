@@ -1,53 +1,22 @@
 /* The whole of a conversation, for those files of talk/ that join its parts: talk.c its times and
- * its end, floor.c who has the floor, hear.c the caller's voice, typed.c what the caller types,
- * answer.c what a reply wants. Each part has its own header and knows nothing of the whole. */
+ * its end, floor.c who has the floor, listen.c what the caller's words do, typed.c what the caller
+ * types, answer.c what a reply wants. Each part has its own header and knows nothing of the whole.
+ */
 #pragma once
 
-#include "base/bucket.h"
 #include "engine/llm.h"
 #include "engine/stt.h"
 #include "engine/tts.h"
 #include "talk/actions.h"
-#include "talk/endpoint.h"
 #include "talk/health.h"
+#include "talk/hear.h"
 #include "talk/mind.h"
 #include "talk/quality.h"
 #include "talk/talk.h"
 #include "talk/turn.h"
 #include "talk/voice.h"
 
-enum {
-    TALK_NOISE_US = 3000 * 1000,     /* sound without words pauses the agent no longer */
-    TALK_HANG_UP_US = 300 * 1000,    /* after the last sample, for the way to the caller's ear */
-    TALK_LOST_LEAST_US = 400 * 1000, /* a shorter sound may have been no word */
-    TALK_UNANSWERED_MAX = 2,         /* flushes in a row: then the recogniser has failed */
-    TALK_EARLY_MAX = 3,              /* early replies for one turn */
-    TALK_TYPED_MAX_CHARS = 2000,     /* contract, Typed messages */
-    TALK_TYPED_AT_ONCE = 5,
-    TALK_TYPED_EVERY_US = 1000 * 1000,
-};
-
-/* What was typed and is no turn yet: a line each. */
-struct typed {
-    struct buf text;
-    size_t chars;
-    int64_t at_us;
-    struct bucket allowance;
-};
-
-/* The caller. */
-struct hear {
-    struct endpoint endpoint;
-    struct typed typed;
-    uint32_t segment;     /* the caller's live line; 0: none */
-    int early_count;      /* replies made early for this turn */
-    bool is_noise;        /* sound without words that the agent speaks over */
-    bool is_lost;         /* words of this turn were not heard: the recogniser has failed */
-    int unanswered;       /* flushes in a row */
-    bool was_thinking;    /* PAUSED: the agent had not spoken yet */
-    int64_t paused_us;    /* when the caller's voice stopped the agent */
-    int64_t voice_end_us; /* of the turn that is being answered; 0: none */
-};
+enum { TALK_NOISE_US = 3000 * 1000 /* sound without words pauses the agent no longer */ };
 
 /* A caller who says nothing. */
 struct silence {
@@ -87,21 +56,15 @@ void floor_settle(struct talk *talk, int64_t now_us);
 int64_t floor_quiet_us(const struct talk *talk);
 void floor_show(struct talk *talk); /* to the room, and what may be played */
 
-/* ---- hear.c ---- */
-bool hear_may_interrupt(const struct talk *talk);
-void hear_interrupt(struct talk *talk, int64_t now_us);
-/* A turn of the caller, told and kept; hear_answer() also replies to it. */
-void hear_turn(struct talk *talk, const char *text, int64_t at_us);
-void hear_answer(struct talk *talk, const char *text, int64_t now_us);
-/* The caller is gone: what was heard of an open turn is one. */
-void hear_last_words(struct talk *talk);
-void hear_settle(struct talk *talk, int64_t now_us);
-int64_t hear_deadline_us(const struct talk *talk);
+/* ---- listen.c ---- */
+bool listen_may_interrupt(const struct talk *talk);
+void listen_interrupt(struct talk *talk, int64_t now_us);
+/* Replies to a turn of the caller. */
+void listen_answer(struct talk *talk, const char *text, int64_t now_us);
+void listen_settle(struct talk *talk, int64_t now_us);
+int64_t listen_deadline_us(const struct talk *talk);
 
 /* ---- typed.c ---- */
-void typed_init(struct typed *typed);
-void typed_clear(struct typed *typed);
-void typed_tell(struct talk *talk); /* what waits becomes a turn that nothing answers */
 bool typed_settle(struct talk *talk, int64_t now_us); /* true: a turn was taken */
 
 /* ---- answer.c ---- */

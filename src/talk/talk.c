@@ -6,6 +6,8 @@
 #include "talk/internal.h"
 #include "text/phrase.h"
 
+enum { HANG_UP_US = 300 * 1000 /* after the last sample, for the way to the caller's ear */ };
+
 const char *talk_stage_name(enum talk_stage stage)
 {
     static const char *const names[] = {
@@ -33,6 +35,11 @@ static void join_parts(struct talk *talk)
                                  .history = &talk->mind.history,
                                  .quality = &talk->quality};
     voice_init(&talk->voice);
+    talk->hear = (struct hear){.actions = &talk->actions,
+                               .health = &talk->health,
+                               .history = &talk->mind.history,
+                               .last_segment = &talk->voice.speech.last_id};
+    hear_init(&talk->hear, talk->config, talk->iso);
 }
 
 struct talk *talk_new(const struct talk_config *config)
@@ -41,8 +48,6 @@ struct talk *talk_new(const struct talk_config *config)
     talk->config = config;
     snprintf(talk->iso, sizeof(talk->iso), "%s", config->iso);
     join_parts(talk);
-    endpoint_init(&talk->hear.endpoint, config->endpoint_min_us, config->silence_us, talk->iso);
-    typed_init(&talk->hear.typed);
     talk->hang_up_us = talk->thinking_us = INT64_MAX;
     return talk;
 }
@@ -52,8 +57,7 @@ void talk_free(struct talk *talk)
     if (!talk)
         return;
     actions_clear(&talk->actions);
-    endpoint_clear(&talk->hear.endpoint);
-    typed_clear(&talk->hear.typed);
+    hear_clear(&talk->hear);
     voice_clear(&talk->voice);
     mind_clear(&talk->mind);
     mem_free(talk);
@@ -96,7 +100,7 @@ static bool watch_silence(struct talk *talk, int64_t now_us)
     return true;
 }
 
-/* A caller who speaks again keeps the call (hear_answer); noise does not. */
+/* A caller who speaks again keeps the call (listen_answer); noise does not. */
 static int64_t noise_until_us(const struct talk *talk)
 {
     bool is_noise = talk->is_ending && talk->floor == TURN_CALLER &&
@@ -114,7 +118,7 @@ static void watch_hang_up(struct talk *talk, int64_t now_us)
         return;
     }
     if (talk->hang_up_us == INT64_MAX)
-        talk->hang_up_us = now_us + TALK_HANG_UP_US;
+        talk->hang_up_us = now_us + HANG_UP_US;
     if (now_us < talk->hang_up_us)
         return;
     talk->is_ending = false;
@@ -126,7 +130,7 @@ void talk_settle(struct talk *talk, int64_t now_us)
     if (talk->floor == TURN_OVER)
         return;
     health_settle(&talk->health, now_us);
-    hear_settle(talk, now_us);
+    listen_settle(talk, now_us);
     answer_settle(talk, now_us);
     floor_settle(talk, now_us);
     if (typed_settle(talk, now_us) || watch_silence(talk, now_us))
@@ -145,7 +149,7 @@ int64_t talk_deadline_us(const struct talk *talk)
     if (talk->floor == TURN_OVER)
         return INT64_MAX;
     int64_t due_us =
-        MIN(hear_deadline_us(talk), reply_deadline_us(&talk->mind.reply, floor_quiet_us(talk)));
+        MIN(listen_deadline_us(talk), reply_deadline_us(&talk->mind.reply, floor_quiet_us(talk)));
     due_us = MIN(due_us, voice_deadline_us(&talk->voice));
     due_us = MIN(due_us, talk->hang_up_us);
     if (talk->hang_up_us == INT64_MAX)
@@ -179,10 +183,10 @@ void talk_joined(struct talk *talk, int64_t now_us)
 
 void talk_left(struct talk *talk, int64_t now_us)
 {
-    hear_last_words(talk);
+    hear_last_words(&talk->hear);
     talk->hear.endpoint.is_voiced = false;
-    endpoint_reset(&talk->hear.endpoint, true);
-    talk->hear.is_noise = talk->hear.was_thinking = talk->hear.is_lost = false;
+    hear_next(&talk->hear, true);
+    talk->hear.is_noise = talk->hear.was_thinking = false;
     floor_move(talk, TURN_LEFT);
     talk_settle(talk, now_us);
 }
@@ -211,7 +215,7 @@ enum err talk_say(struct talk *talk, const char *text, int64_t now_us)
 void talk_end(struct talk *talk, int64_t now_us)
 {
     voice_end(&talk->voice);
-    hear_last_words(talk);
+    hear_last_words(&talk->hear);
     answer_cancel(talk, now_us);
     floor_move(talk, TURN_END);
     talk->actions.is_over = true;

@@ -7,41 +7,24 @@
 #include "talk/internal.h"
 #include "text/words.h"
 
-enum { TYPED_MAX_BYTES = 4 * ENDPOINT_MAX_CHARS };
-
-void typed_init(struct typed *typed)
-{
-    *typed = (struct typed){0};
-    buf_init(&typed->text, TYPED_MAX_BYTES);
-}
-
-void typed_clear(struct typed *typed)
-{
-    buf_clear(&typed->text);
-}
-
-void typed_tell(struct talk *talk)
-{
-    struct typed *typed = &talk->hear.typed;
-    if (typed->text.len == 0)
-        return;
-    hear_turn(talk, typed->text.data, typed->at_us);
-    buf_reset(&typed->text);
-    typed->chars = 0;
-}
+enum {
+    TYPED_MAX_CHARS = 2000, /* contract, Typed messages */
+    TYPED_AT_ONCE = 5,
+    TYPED_EVERY_US = 1000 * 1000,
+};
 
 bool typed_settle(struct talk *talk, int64_t now_us)
 {
     struct typed *typed = &talk->hear.typed;
-    bool is_insisting = speech_front(&talk->voice.speech) && !hear_may_interrupt(talk);
+    bool is_insisting = speech_front(&talk->voice.speech) && !listen_may_interrupt(talk);
     if (typed->text.len == 0 || mind_is_replying(&talk->mind) || is_insisting)
         return false;
     AUTO_MEM char *text = buf_take(&typed->text, NULL);
     typed->chars = 0;
-    hear_interrupt(talk, now_us);
-    hear_turn(talk, text, typed->at_us);
+    listen_interrupt(talk, now_us);
+    hear_turn(&talk->hear, text, typed->at_us);
     talk->hear.voice_end_us = 0;
-    hear_answer(talk, text, now_us);
+    listen_answer(talk, text, now_us);
     return true;
 }
 
@@ -50,15 +33,15 @@ void talk_chat(struct talk *talk, const char *text, int64_t now_us)
     struct typed *typed = &talk->hear.typed;
     if (talk->floor == TURN_ABSENT || talk->floor == TURN_OVER || !*text)
         return;
-    if (!bucket_take(&typed->allowance, TALK_TYPED_EVERY_US, TALK_TYPED_AT_ONCE, 1, now_us)) {
+    if (!bucket_take(&typed->allowance, TYPED_EVERY_US, TYPED_AT_ONCE, 1, now_us)) {
         metric_add(METRIC_TYPED_DROPPED, 1);
         return;
     }
-    size_t bytes = text_bytes(text, TALK_TYPED_MAX_CHARS);
+    size_t bytes = text_bytes(text, TYPED_MAX_CHARS);
     AUTO_MEM char *cut = mem_strndup(text, bytes);
     size_t chars = text_length(cut) + 1;
     if (typed->chars + chars > ENDPOINT_MAX_CHARS)
-        typed_tell(talk);
+        hear_typed(&talk->hear);
     if (typed->text.len == 0)
         typed->at_us = now_us;
     else

@@ -48,8 +48,10 @@ struct row_insert {
 /* The number of rows written; 0 after a fault. */
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
 
-/* Rows of a table that only the store has. */
+/* Rows of a table that only the store has. What is only read may be any SQL: "d.id",
+ * "COALESCE(e.type, '')". */
 #define COLUMN_TEXT(T, member, column_)   ROW_TEXT(T, member, column_, .column = (column_))
 #define COLUMN_NUMBER(T, member, column_) ROW_INT(T, member, column_, .column = (column_))
+#define COLUMN_BOOL(T, member, column_)   ROW_BOOL(T, member, column_, .column = (column_))
 #define COLUMN_WORD(T, member, column_, type, names_)                                              \
     ROW_ENUM(T, member, column_, type, names_, .column = (column_))

@@ -5,41 +5,43 @@
 
 #include "base/ids.h"
 #include "model/webhook.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/tx.h"
 #include "store/webhook.h"
 
 /* What was dropped is so at once, also where its row does not say so yet (store/webhook.c). */
-#define SELECT_DELIVERY                                                                            \
-    "SELECT d.id, d.event_id, e.type, d.call_id, d.url, CASE WHEN d.state = 'waiting'"             \
-    " AND d.id <= w.dropped_to THEN 'dropped' ELSE d.state END, d.attempts, d.status, d.error,"    \
-    " d.latency_ms, d.created_ms, d.attempted_ms, d.due_ms - c.value"                              \
-    " FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                             \
+#define STATE_NOW                                                                                  \
+    "CASE WHEN d.state = 'waiting' AND d.id <= w.dropped_to THEN 'dropped' ELSE d.state END"
+
+static const struct field log_rows[] = {
+    COLUMN_TEXT(struct delivery, id, "CAST(d.id AS TEXT)"),
+    COLUMN_TEXT(struct delivery, event_id, "d.event_id"),
+    COLUMN_TEXT(struct delivery, type, "e.type"),
+    COLUMN_TEXT(struct delivery, call_id, "d.call_id"),
+    COLUMN_TEXT(struct delivery, url, "d.url"),
+    COLUMN_WORD(struct delivery, state, STATE_NOW, enum delivery_state, delivery_state_names),
+    COLUMN_NUMBER(struct delivery, attempts, "d.attempts"),
+    COLUMN_NUMBER(struct delivery, status, "d.status"),
+    COLUMN_TEXT(struct delivery, error, "d.error"),
+    COLUMN_NUMBER(struct delivery, latency_ms, "d.latency_ms"),
+    COLUMN_NUMBER(struct delivery, created_wall_ms, "d.created_ms"),
+    COLUMN_NUMBER(struct delivery, attempted_wall_ms, "d.attempted_ms"),
+    COLUMN_NUMBER(struct delivery, due_wall_ms, "d.due_ms - c.value"),
+};
+static FIELD_TABLE(log_table, struct delivery, "deliveries", log_rows);
+
+#define FROM_LOG                                                                                   \
+    "FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                              \
     " JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id "
 
+/* url: of the subscription as it is now, for those that do not keep one of their own. */
 static enum err read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
 {
-    int state;
-    enum err err =
-        cursor_word(row, 5, delivery_state_names, DELIVERY_STATE_COUNT, "deliveries.state", &state);
-    if (err)
-        return err;
-    *out = (struct delivery){
-        .id = arena_printf(tx->arena, "%lld", (long long)cursor_number(row, 0)),
-        .event_id = cursor_text(row, 1),
-        .type = cursor_text(row, 2),
-        .call_id = cursor_text(row, 3),
-        .url = *cursor_text(row, 4) ? cursor_text(row, 4) : url,
-        .state = (enum delivery_state)state,
-        .attempts = cursor_number(row, 6),
-        .status = cursor_number(row, 7),
-        .error = cursor_text(row, 8),
-        .latency_ms = cursor_number(row, 9),
-        .created_wall_ms = cursor_number(row, 10),
-        .attempted_wall_ms = cursor_number(row, 11),
-        .due_wall_ms = cursor_number(row, 12),
-    };
-    return OK;
+    enum err err = columns_read(tx, row, &log_table, out);
+    if (!err && !*out->url)
+        out->url = url;
+    return err;
 }
 
 static bool parse_id(const char *text, int64_t *out)
@@ -60,10 +62,10 @@ enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char
     if (err)
         return err;
     *out = (struct delivery_list){0};
-    AUTO(cursor) row = QUERY(tx,
-                             SELECT_DELIVERY "WHERE d.webhook_id = ? AND d.id < ?"
-                                             " ORDER BY d.id DESC LIMIT ?",
-                             TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
+    const char *sql =
+        columns_select(tx, &log_table, NULL,
+                       FROM_LOG "WHERE d.webhook_id = ? AND d.id < ? ORDER BY d.id DESC LIMIT ?");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(webhook_id), NUMBER(before_id), NUMBER(limit));
     while (cursor_next(row) && !err)
         err = read_row(tx, row, webhook.url, GROW(out, tx->arena));
     return err ? err : tx_result(tx);
@@ -93,7 +95,8 @@ enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const ch
     if (!new_id)
         return tx_missing(tx);
     tx_touch(tx, STORE_OUTBOX);
-    AUTO(cursor) row = QUERY(tx, SELECT_DELIVERY "WHERE d.id = ?", NUMBER(new_id));
+    const char *sql = columns_select(tx, &log_table, NULL, FROM_LOG "WHERE d.id = ?");
+    AUTO(cursor) row = QUERY(tx, sql, NUMBER(new_id));
     return cursor_next(row) ? read_row(tx, row, webhook.url, out) : tx_missing(tx);
 }
 

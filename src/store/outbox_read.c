@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/webhook.h"
+#include "store/columns.h"
 #include "store/dead_letter.h"
 #include "store/outbox_take.h"
 
@@ -25,17 +26,38 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* By the lease rather than by id, so that one statement reads all: it may also find what this
- * process leased a moment ago, which is left out. */
-static const char leased_sql[] =
-    "SELECT d.id, d.workspace_id, d.webhook_id, d.line, d.event_id, d.attempts, d.url, d.secret,"
-    " d.was_due_ms, d.body_bytes, e.type, e.body, w.settings, w.is_enabled, w.dropped_to,"
-    " d.call_id"
-    " FROM deliveries d LEFT JOIN events e ON e.id = d.event_id"
-    " LEFT JOIN webhooks w ON w.id = d.webhook_id"
-    " WHERE d.state = 'waiting' AND d.leased_by <> '' AND d.due_ms = ? AND d.leased_by = ?";
+/* One row of what is leased. */
+struct leased {
+    int64_t id, attempts, was_due_ms, body_bytes;
+    const char *workspace_id, *webhook_id, *line, *call_id;
+    const char *url, *secret; /* as the delivery has them */
+    const char *settings;     /* as its subscription has them */
+    bool has_event,
+        has_receiver; /* false: its subscription is removed, disabled, or begins later */
+    const char *event_id, *type, *body;
+};
 
-enum { OF_TYPE = 10, OF_SETTINGS = 12, OF_ENABLED = 13, OF_DROPPED_TO = 14, OF_CALL_ID = 15 };
+static const struct field leased_rows[] = {
+    COLUMN_NUMBER(struct leased, id, "d.id"),
+    COLUMN_NUMBER(struct leased, attempts, "d.attempts"),
+    COLUMN_NUMBER(struct leased, was_due_ms, "d.was_due_ms"),
+    COLUMN_NUMBER(struct leased, body_bytes, "d.body_bytes"),
+    COLUMN_TEXT(struct leased, workspace_id, "d.workspace_id"),
+    COLUMN_TEXT(struct leased, webhook_id, "d.webhook_id"),
+    COLUMN_TEXT(struct leased, line, "d.line"),
+    COLUMN_TEXT(struct leased, call_id, "d.call_id"),
+    COLUMN_TEXT(struct leased, url, "d.url"),
+    COLUMN_TEXT(struct leased, secret, "d.secret"),
+    COLUMN_TEXT(struct leased, settings, "w.settings"),
+    COLUMN_BOOL(struct leased, has_event, "CASE WHEN e.id IS NULL THEN 0 ELSE 1 END"),
+    COLUMN_BOOL(struct leased, has_receiver,
+                "CASE WHEN d.webhook_id = '' OR (w.is_enabled <> 0 AND d.id > w.dropped_to)"
+                " THEN 1 ELSE 0 END"),
+    COLUMN_TEXT(struct leased, event_id, "d.event_id"),
+    COLUMN_TEXT(struct leased, type, "e.type"),
+    COLUMN_TEXT(struct leased, body, "e.body"),
+};
+static FIELD_TABLE(leased_table, struct leased, "deliveries", leased_rows);
 
 /* Not tx_open(): one that does not open is the fault of this record alone. */
 static bool open_secret(struct tx *tx, const char *sealed, const char **out)
@@ -52,30 +74,21 @@ static bool open_secret(struct tx *tx, const char *sealed, const char **out)
 
 /* A subscription's URL and secret are those of now; all others stand in the delivery. NULL, or why
  * this record cannot be sent. */
-static const char *fill_receiver(struct tx *tx, struct cursor *row, struct outbox_item *item)
+static const char *fill_receiver(struct tx *tx, const struct leased *row, struct outbox_item *item)
 {
-    if (!*item->webhook_id) {
-        item->url = cursor_text(row, 6);
-        return open_secret(tx, cursor_text(row, 7), &item->secret)
+    if (!*row->webhook_id) {
+        item->url = row->url;
+        return open_secret(tx, row->secret, &item->secret)
                    ? NULL
                    : "the stored secret of a call's webhook does not open";
     }
     struct webhook webhook;
-    size_t len;
-    const char *settings = cursor_peek(row, OF_SETTINGS, &len);
-    if (field_read(&webhook_table, &webhook, settings, len, tx->master_key, tx->arena))
+    if (field_read(&webhook_table, &webhook, row->settings, strlen(row->settings), tx->master_key,
+                   tx->arena))
         return "the subscription's settings do not read";
     item->url = webhook.url;
     item->secret = webhook.secret;
     return NULL;
-}
-
-static bool is_dropped(struct cursor *row, const struct outbox_item *item)
-{
-    if (!*item->webhook_id)
-        return false;
-    return cursor_is_null(row, OF_SETTINGS) || cursor_number(row, OF_ENABLED) == 0 ||
-           item->id <= cursor_number(row, OF_DROPPED_TO);
 }
 
 /* What was leased and cannot be sent. */
@@ -86,45 +99,39 @@ struct unsent {
 struct unsent_list LIST_OF(struct unsent);
 
 /* A subscription, or the call whose webhook or event it is. */
-static struct dead_letter letter_for(struct cursor *row, const struct outbox_item *item,
-                                     const char *reason)
+static struct dead_letter letter_for(const struct leased *row, const char *reason)
 {
-    bool is_event = cursor_is_null(row, OF_TYPE);
-    bool is_of_subscription = *item->webhook_id && !is_event;
+    bool is_of_subscription = *row->webhook_id && row->has_event;
     return (struct dead_letter){
-        .kind = is_event ? DEAD_EVENT : DEAD_WEBHOOK,
-        .workspace_id = item->workspace_id,
-        .subject_id = is_of_subscription ? item->webhook_id : cursor_text(row, OF_CALL_ID),
+        .kind = row->has_event ? DEAD_WEBHOOK : DEAD_EVENT,
+        .workspace_id = row->workspace_id,
+        .subject_id = is_of_subscription ? row->webhook_id : row->call_id,
         .reason = reason,
-        .excerpt = is_event ? item->event_id : NULL,
+        .excerpt = row->has_event ? NULL : row->event_id,
     };
 }
 
-static void read_one(struct take *take, struct cursor *row, struct item_list *items,
+static void sort_one(struct take *take, const struct leased *row, struct item_list *items,
                      struct unsent_list *unsent)
 {
     struct tx *tx = take->tx;
-    struct outbox_item item = {.id = cursor_number(row, 0),
-                               .workspace_id = cursor_text(row, 1),
-                               .webhook_id = cursor_text(row, 2),
-                               .line = cursor_text(row, 3),
-                               .event_id = cursor_text(row, 4),
-                               .attempt = (int)cursor_number(row, 5) + 1,
-                               .late_ms = MAX(take->now_ms - cursor_number(row, 8), 0),
-                               .units = outbox_units(cursor_number(row, 9))};
+    struct outbox_item item = {.id = row->id,
+                               .workspace_id = row->workspace_id,
+                               .webhook_id = row->webhook_id,
+                               .line = row->line,
+                               .event_id = row->event_id,
+                               .type = row->type,
+                               .body = row->body,
+                               .attempt = (int)row->attempts + 1,
+                               .late_ms = MAX(take->now_ms - row->was_due_ms, 0),
+                               .units = outbox_units(row->body_bytes)};
     const char *why = NULL;
-    bool is_gone = is_dropped(row, &item);
-    if (!is_gone && cursor_is_null(row, OF_TYPE))
-        why = "its event is not stored";
-    else if (!is_gone)
-        why = fill_receiver(tx, row, &item);
-    if (is_gone || why) {
-        *GROW(unsent, tx->arena) = (struct unsent){item.id, letter_for(row, &item, why)};
-        return;
-    }
-    item.type = cursor_text(row, OF_TYPE);
-    item.body = cursor_text(row, OF_TYPE + 1);
-    *GROW(items, tx->arena) = item;
+    if (row->has_receiver)
+        why = row->has_event ? fill_receiver(tx, row, &item) : "its event is not stored";
+    if (row->has_receiver && !why)
+        *GROW(items, tx->arena) = item;
+    else
+        *GROW(unsent, tx->arena) = (struct unsent){row->id, letter_for(row, why)};
 }
 
 static void settle_unsent(struct take *take, const struct unsent_list *unsent,
@@ -144,19 +151,33 @@ static void settle_unsent(struct take *take, const struct unsent_list *unsent,
     }
 }
 
+/* By the lease rather than by id, so that one statement reads all: it may also find what this
+ * process leased a moment ago, which is left out. */
+static void read_leased(struct take *take, struct item_list *items, struct unsent_list *unsent)
+{
+    const struct id_list *ids = &take->ids;
+    const char *sql = columns_select(
+        take->tx, &leased_table, NULL,
+        "FROM deliveries d LEFT JOIN events e ON e.id = d.event_id"
+        " LEFT JOIN webhooks w ON w.id = d.webhook_id"
+        " WHERE d.state = 'waiting' AND d.leased_by <> '' AND d.due_ms = ? AND d.leased_by = ?");
+    AUTO(cursor) row = QUERY(take->tx, sql, NUMBER(take->until_ms), TEXT(node_lease(take->tx)));
+    while (cursor_next(row)) {
+        struct leased leased;
+        if (columns_read(take->tx, row, &leased_table, &leased))
+            return;
+        if (bsearch(&leased.id, ids->items, ids->count, sizeof(leased.id), by_number))
+            sort_one(take, &leased, items, unsent);
+    }
+}
+
 void take_read(struct take *take, struct outbox_taken *out)
 {
     struct id_list *ids = &take->ids;
     struct item_list items = {0};
     struct unsent_list unsent = {0};
     qsort(ids->items, ids->count, sizeof(int64_t), by_number);
-    AUTO(cursor) row =
-        QUERY(take->tx, leased_sql, NUMBER(take->until_ms), TEXT(node_lease(take->tx)));
-    while (cursor_next(row)) {
-        int64_t id = cursor_number(row, 0);
-        if (bsearch(&id, ids->items, ids->count, sizeof(id), by_number))
-            read_one(take, row, &items, &unsent);
-    }
+    read_leased(take, &items, &unsent);
     settle_unsent(take, &unsent, out);
     if (items.count)
         qsort(items.items, items.count, sizeof(*items.items), by_lateness);

@@ -73,6 +73,17 @@ int sim_told_count(const char *part)
     return count;
 }
 
+bool sim_told_in_order(const char *const *parts, size_t count)
+{
+    const char *at = sim_store.events.data;
+    for (size_t i = 0; i < count; i++) {
+        at = at ? strstr(at, parts[i]) : NULL;
+        if (!at)
+            return false;
+    }
+    return true;
+}
+
 int64_t sim_told_ms(const char *part)
 {
     const char *at = sim_store.events.data ? strstr(sim_store.events.data, part) : NULL;

@@ -56,4 +56,5 @@ void sim_store_set_limit(int64_t usd4); /* the day's, of embed calls; the same *
 struct sim_row *sim_store_row(const char *call_id);
 bool sim_told(const char *part); /* is it in the events? */
 int sim_told_count(const char *part);
+bool sim_told_in_order(const char *const *parts, size_t count);
 int64_t sim_told_ms(const char *part); /* when first; -1: never */

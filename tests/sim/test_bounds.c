@@ -8,14 +8,12 @@
 #include "test.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 100000000 };
+enum { BOUNDLESS_USD4 = 100000000 };
 
 static struct sim_caller *talk(struct world *world)
 {
     struct world_call call;
-    world_begin(world, RICH_USD4);
+    world_begin(world, BOUNDLESS_USD4);
     world_defaults(&call);
     return world_talk(world, &call);
 }
@@ -52,7 +50,7 @@ TEST(a_model_that_loops_on_tools_is_asked_six_times)
     struct world_call call;
     struct tool tool = {.id = "tool_1", .name = "table", .sample_output = ""};
     tool.kind = TOOL_DURING_CALL;
-    world_begin(&world, RICH_USD4);
+    world_begin(&world, BOUNDLESS_USD4);
     world_defaults(&call);
     call.agent.tools = (struct tool_list){&tool, 1};
     sim_engines.utterances[0] = "do you have a table";

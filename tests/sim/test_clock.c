@@ -9,9 +9,7 @@
 #include "test.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000, HOUR_MS = 3600000 };
+enum { HOUR_MS = 3600000 };
 
 static const int64_t steps_ms[] = {HOUR_MS, -HOUR_MS};
 
@@ -29,10 +27,7 @@ TEST(a_call_costs_what_it_lasted_whatever_the_clock_does)
 {
     EACH_STEP(step)
     {
-        WORLD world;
-        struct world_call call;
-        world_begin(&world, RICH_USD4);
-        world_defaults(&call);
+        WORLD_WITH_CALL(world, call);
         struct sim_caller *caller = world_talk(&world, &call);
         REQUIRE(caller != NULL);
         world_run(4000);
@@ -52,10 +47,7 @@ TEST(a_time_limit_is_met_although_the_clock_is_set)
 {
     EACH_STEP(step)
     {
-        WORLD world;
-        struct world_call call;
-        world_begin(&world, RICH_USD4);
-        world_defaults(&call);
+        WORLD_WITH_CALL(world, call);
         call.start.config.call.max_duration_s = 30;
         REQUIRE(world_talk(&world, &call) != NULL);
         world_run(15000);
@@ -114,10 +106,7 @@ TEST(who_has_not_joined_has_as_long_although_the_clock_is_set)
 {
     EACH_STEP(step)
     {
-        WORLD world;
-        struct world_call call;
-        world_begin(&world, RICH_USD4);
-        world_defaults(&call);
+        WORLD_WITH_CALL(world, call);
         call.join_within_ms = 30000;
         REQUIRE(world_call(&world, &call) == OK);
         world_run(10000);
@@ -133,10 +122,7 @@ TEST(a_lost_caller_has_twenty_seconds_although_the_clock_is_set)
 {
     EACH_STEP(step)
     {
-        WORLD world;
-        struct world_call call;
-        world_begin(&world, RICH_USD4);
-        world_defaults(&call);
+        WORLD_WITH_CALL(world, call);
         struct sim_caller *caller = world_talk(&world, &call);
         REQUIRE(caller != NULL);
         world_run(7000);
@@ -157,10 +143,7 @@ TEST(a_line_is_said_although_the_clock_is_set)
 {
     EACH_STEP(step)
     {
-        WORLD world;
-        struct world_call call;
-        world_begin(&world, RICH_USD4);
-        world_defaults(&call);
+        WORLD_WITH_CALL(world, call);
         REQUIRE(world_talk(&world, &call) != NULL);
         fake_step_wall(*step);
         CHECK_INT(world_say(&world, "c1", "Still here."), OK);

@@ -5,10 +5,6 @@
 #include "test.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
 static struct sim_caller *ask(struct world *world, const char *words)
 {
     struct world_call call;
@@ -38,8 +34,7 @@ static int64_t longest_silence_ms(const struct sim_caller *caller, int64_t from_
 
 TEST(one_failure_of_the_model_is_told_and_answered_all_the_same)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.llm_failures = 1;
     REQUIRE(ask(&world, "hello there") != NULL);
     world_run(8000);
@@ -49,8 +44,7 @@ TEST(one_failure_of_the_model_is_told_and_answered_all_the_same)
 
 TEST(a_model_that_fails_again_is_replaced)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.llm_failures = 1000;
     struct sim_caller *caller = ask(&world, "hello there");
     REQUIRE(caller != NULL);
@@ -66,8 +60,7 @@ TEST(a_model_that_fails_again_is_replaced)
 
 TEST(a_model_that_five_calls_failed_on_is_left_out_for_half_a_minute)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.llm_failures = 1000;
     for (int i = 0; i < 5; i++) {
         struct sim_caller *caller = ask(&world, "hello there");
@@ -90,8 +83,7 @@ TEST(a_model_that_five_calls_failed_on_is_left_out_for_half_a_minute)
 
 TEST(a_slow_model_only_delays_the_answer)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.llm_us = 5000000;
     struct sim_caller *caller = ask(&world, "hello there");
     REQUIRE(caller != NULL);
@@ -104,8 +96,7 @@ TEST(a_slow_model_only_delays_the_answer)
 
 TEST(a_mute_model_is_replaced_after_its_deadline)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.is_llm_mute = true;
     struct sim_caller *caller = ask(&world, "hello there");
     REQUIRE(caller != NULL);
@@ -118,8 +109,7 @@ TEST(a_mute_model_is_replaced_after_its_deadline)
 
 TEST(a_voice_that_fails_is_opened_again_and_then_replaced)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.tts_failures = 1000;
     REQUIRE(ask(&world, "hello there") != NULL);
     world_run(8000);
@@ -129,8 +119,7 @@ TEST(a_voice_that_fails_is_opened_again_and_then_replaced)
 
 TEST(a_mute_voice_is_replaced_after_its_deadline)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.is_tts_mute = true;
     REQUIRE(ask(&world, "hello there") != NULL);
     world_run(15000);
@@ -140,8 +129,7 @@ TEST(a_mute_voice_is_replaced_after_its_deadline)
 
 TEST(a_recogniser_that_fails_is_opened_again)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.stt_failures = 1;
     struct sim_caller *caller = ask(&world, "hello there");
     REQUIRE(caller != NULL);
@@ -155,8 +143,7 @@ TEST(a_recogniser_that_fails_is_opened_again)
 
 TEST(a_recogniser_that_never_answers_leaves_the_call_alive)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.is_stt_mute = true;
     sim_engines.has_partials = true;
     struct sim_caller *caller = ask(&world, "hello there");
@@ -170,8 +157,7 @@ TEST(a_recogniser_that_never_answers_leaves_the_call_alive)
 
 TEST(all_engines_dead_and_the_call_still_ends_cleanly)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.is_stt_mute = true;
     sim_engines.is_tts_mute = true;
     sim_engines.is_llm_mute = true;
@@ -187,10 +173,7 @@ TEST(all_engines_dead_and_the_call_still_ends_cleanly)
 
 TEST(an_engine_that_is_off_is_replaced_and_told)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.stt.provider = "no-such-stt";
     REQUIRE(world_talk(&world, &call) != NULL);
     CHECK(sim_told("call.agent_joined first-stt first-llm first-tts"));
@@ -220,8 +203,7 @@ static const char *say_two(const struct llm_request *request)
 
 TEST(a_model_that_breaks_after_a_sentence_is_followed_by_an_apology)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.reply = say_two;
     sim_engines.llm_breaks_at = 30;
     struct sim_caller *caller = ask(&world, "when are you open");
@@ -235,8 +217,7 @@ TEST(a_model_that_breaks_after_a_sentence_is_followed_by_an_apology)
 
 TEST(a_model_that_stalls_after_a_sentence_leaves_no_long_silence)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.reply = say_two;
     sim_engines.llm_stalls_at = 30;
     struct sim_caller *caller = ask(&world, "when are you open");
@@ -250,8 +231,7 @@ TEST(a_model_that_stalls_after_a_sentence_leaves_no_long_silence)
 
 TEST(a_voice_that_dies_in_mid_sentence_is_followed_by_the_rest_in_the_next)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.reply = say_two;
     sim_engines.tts_breaks_at = 48000; /* the first sentence has 57,600 samples */
     struct sim_caller *caller = ask(&world, "when are you open");
@@ -266,8 +246,7 @@ TEST(a_voice_that_dies_in_mid_sentence_is_followed_by_the_rest_in_the_next)
 
 TEST(a_recogniser_that_fails_in_an_utterance_is_followed_by_a_question)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.stt_breaks = 1;
     struct sim_caller *caller = ask(&world, NULL);
     REQUIRE(caller != NULL);
@@ -284,8 +263,7 @@ TEST(a_recogniser_that_fails_in_an_utterance_is_followed_by_a_question)
 
 TEST(a_recogniser_that_answers_no_flush_is_noticed)
 {
-    WORLD world;
-    world_begin(&world, RICH_USD4);
+    RICH_WORLD(world);
     sim_engines.is_stt_mute = true; /* the first one, for ever */
     struct sim_caller *caller = ask(&world, "hello there");
     REQUIRE(caller != NULL);

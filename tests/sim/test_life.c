@@ -6,28 +6,9 @@
 #include "tool/run.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
-/* Are these told, in this order? */
-static bool is_order(const char *const *parts, size_t count)
-{
-    const char *at = sim_store.events.data;
-    for (size_t i = 0; i < count; i++) {
-        at = at ? strstr(at, parts[i]) : NULL;
-        if (!at)
-            return false;
-    }
-    return true;
-}
-
 TEST(a_call_tells_its_steps_in_order)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "hello there";
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
@@ -42,7 +23,7 @@ TEST(a_call_tells_its_steps_in_order)
                                         "transcript.assistant This is the answer.",
                                         "call.user_left caller-1",
                                         "call.ended user-left"};
-    CHECK(is_order(steps, sizeof(steps) / sizeof(steps[0])));
+    CHECK(sim_told_in_order(steps, sizeof(steps) / sizeof(steps[0])));
     CHECK_INT(sim_store_row("c1")->turns, 2);
     CHECK(sim_store_row("c1")->voice_to_voice_p50 > 500);
     CHECK(!sim_room_is_open("r1"));
@@ -51,10 +32,7 @@ TEST(a_call_tells_its_steps_in_order)
 
 TEST(a_clean_leave_ends_the_call_at_once)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
     world_run(10200); /* 10.7 s in the room */
@@ -68,10 +46,7 @@ TEST(a_clean_leave_ends_the_call_at_once)
 
 TEST(end_answers_when_it_is_stored)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     CHECK_INT(world_end_call(&world, "c1"), OK);
     CHECK(sim_told("call.ended api"));
@@ -83,10 +58,7 @@ TEST(end_answers_when_it_is_stored)
 
 TEST(a_call_that_nobody_joined_costs_nothing)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.join_within_ms = 30000;
     REQUIRE(world_call(&world, &call) == OK);
     world_run(29000);
@@ -100,10 +72,7 @@ TEST(a_call_that_nobody_joined_costs_nothing)
 
 TEST(a_lost_caller_has_twenty_seconds_and_pays_to_the_last_packet)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
     world_run(7000);
@@ -120,10 +89,7 @@ TEST(a_lost_caller_has_twenty_seconds_and_pays_to_the_last_packet)
 
 TEST(a_caller_whom_the_room_refuses_is_billed_to_the_last_packet)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
     world_run(7000);
@@ -138,10 +104,7 @@ TEST(a_caller_whom_the_room_refuses_is_billed_to_the_last_packet)
 
 TEST(a_return_within_the_window_is_no_event_and_the_agent_goes_on)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.greeting_mode = GREETING_STATIC;
     call.agent.greeting_text = "This is a long greeting that goes on for a while, and then some "
                                "more of it comes, until at last it ends here.";
@@ -164,10 +127,7 @@ TEST(a_return_within_the_window_is_no_event_and_the_agent_goes_on)
 
 TEST(the_time_limit_is_the_duration)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.start.config.call.max_duration_s = 30;
     REQUIRE(world_talk(&world, &call) != NULL);
     world_run(29000);
@@ -180,10 +140,7 @@ TEST(the_time_limit_is_the_duration)
 
 TEST(no_call_is_longer_than_a_day)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.join_within_ms = 48 * 3600 * INT64_C(1000);
     REQUIRE(world_call(&world, &call) == OK); /* nobody comes: that is simulated faster */
     world_run((24 * 3600 - 1) * INT64_C(1000));
@@ -277,10 +234,7 @@ TEST(the_end_of_one_call_gives_the_other_more_time)
 
 TEST(no_more_than_five_seconds_are_ever_at_risk)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     world_run(60000);
     const struct sim_row *row = sim_store_row("c1");
@@ -289,10 +243,7 @@ TEST(no_more_than_five_seconds_are_ever_at_risk)
 
 TEST(a_database_that_stays_away_loses_nothing)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "hello there";
     sim_engines.utterances[1] = "and again";
     struct sim_caller *caller = world_talk(&world, &call);
@@ -306,16 +257,13 @@ TEST(a_database_that_stays_away_loses_nothing)
     world_run(15000);
     static const char *const turns[] = {"transcript.user hello there", "transcript.assistant",
                                         "transcript.user and again", "transcript.assistant"};
-    CHECK(is_order(turns, 4));
+    CHECK(sim_told_in_order(turns, 4));
     CHECK_INT(sim_told_count("transcript."), 4);
 }
 
 TEST(a_call_that_another_node_has_ended_is_let_go)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "hello there";
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
@@ -329,10 +277,7 @@ TEST(a_call_that_another_node_has_ended_is_let_go)
 
 TEST(a_room_closed_from_outside_ends_the_call)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
     sim_room_close(caller);
@@ -351,10 +296,7 @@ static void drained(void *arg, enum err err, const char *message)
 
 TEST(draining_refuses_new_calls_and_ends_the_others_after_the_grace)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     calls_drain(world.calls, 5000000, drained, NULL);
     CHECK_INT(world_call(&world, &call), ERR_UNSUPPORTED);
@@ -369,10 +311,7 @@ TEST(draining_refuses_new_calls_and_ends_the_others_after_the_grace)
 
 TEST(a_call_that_nobody_joined_does_not_keep_a_drain_waiting)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_call(&world, &call) == OK);
     is_drained = false;
     calls_drain(world.calls, INT64_C(60000000), drained, NULL);
@@ -386,10 +325,7 @@ TEST(a_call_that_nobody_joined_does_not_keep_a_drain_waiting)
 
 TEST(a_drain_ends_although_the_database_is_away)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     REQUIRE(world_talk(&world, &call) != NULL);
     is_drained = false;
@@ -405,10 +341,7 @@ TEST(a_drain_ends_although_the_database_is_away)
 
 TEST(a_drain_ends_although_the_database_does_not_answer)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     is_drained = false;
     sim_store.is_frozen = true;
@@ -423,10 +356,7 @@ TEST(a_drain_ends_although_the_database_does_not_answer)
 
 TEST(a_call_that_cannot_be_set_up_is_not_dispatched)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     static char huge[1100 * 1024];
     memset(huge, 'x', sizeof(huge) - 1);
     call.agent.system_instruction = huge;
@@ -441,10 +371,7 @@ TEST(a_call_that_cannot_be_set_up_is_not_dispatched)
 
 TEST(the_agent_hangs_up_after_its_last_word)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.system_tools.end_call = true;
     sim_engines.utterances[0] = "that is all";
     sim_engines.tool = "endCall";
@@ -469,10 +396,7 @@ static void show(void *arg, struct js *take_tree)
 
 TEST(show_describes_the_calls)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_talk(&world, &call) != NULL);
     calls_show(world.calls, show, NULL);
     world_run(10);

@@ -5,10 +5,6 @@
 #include "test.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
 static int64_t others_milli;
 
 static int64_t busy_milli(void *arg)

@@ -10,7 +10,7 @@
 #include "vendor/chat_request.h"
 #include "world.h"
 
-enum { RICH_USD4 = 1000000, TOOLS = 46 };
+enum { TOOLS = 46 };
 
 /* A model's request as it would leave: its bytes, its tools. */
 static size_t request_bytes, request_tools;

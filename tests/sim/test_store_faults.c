@@ -8,21 +8,6 @@
 #include "test.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
-static bool is_order(const char *const *parts, size_t count)
-{
-    const char *at = sim_store.events.data;
-    for (size_t i = 0; i < count; i++) {
-        at = at ? strstr(at, parts[i]) : NULL;
-        if (!at)
-            return false;
-    }
-    return true;
-}
-
 /* ---- the sweep ---- */
 
 static const char *const steps[] = {"call.started",
@@ -43,10 +28,7 @@ enum fault_kind {
 /* One call, during which `width` store jobs from number `from` on fail. false: it needed fewer. */
 static bool call_with_fault(enum fault_kind kind, int from, int width)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "hello there";
     sim_store.is_refusing = kind == REFUSED;
     sim_store.is_done_all_the_same = kind == IN_DOUBT;
@@ -65,7 +47,7 @@ static bool call_with_fault(enum fault_kind kind, int from, int width)
     int64_t left_ms = world_ms();
     world_run(8000);
     bool is_met = sim_store.jobs >= sim_store.fail_at;
-    CHECK(is_order(steps, STEPS));
+    CHECK(sim_told_in_order(steps, STEPS));
     for (size_t i = 0; i < STEPS; i++)
         CHECK_INT(sim_told_count(steps[i]), 1);
     const struct sim_row *row = sim_store_row("c1");
@@ -109,10 +91,7 @@ TEST(each_job_in_turn_is_refused)
 
 TEST(a_turn_that_can_never_be_written_is_set_aside_and_the_call_goes_on)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "poison here";
     sim_engines.utterances[1] = "hello there";
     sim_store.poison = "poison";

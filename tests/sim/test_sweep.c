@@ -6,7 +6,7 @@
 #include "tool/run.h"
 #include "world.h"
 
-enum { RICH_USD4 = 1000000, SETTLED_MS = 60000 };
+enum { SETTLED_MS = 60000 };
 
 static void check_settled(const char *id)
 {

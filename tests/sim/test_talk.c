@@ -3,10 +3,6 @@
 #include "tool/run.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
 static const char long_answer[] = "One two three four five six seven eight nine ten eleven twelve "
                                   "thirteen fourteen fifteen sixteen. And this comes much later.";
 
@@ -24,10 +20,7 @@ static const char *say_short(const struct llm_request *request)
 
 TEST(static_greeting_is_heard_as_the_caller_joins)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.greeting_mode = GREETING_STATIC;
     call.agent.greeting_text = "Welcome to the desk.";
     REQUIRE(world_call(&world, &call) == OK);
@@ -53,10 +46,7 @@ static int loud_of(const char *room)
 
 TEST(a_greeting_is_voiced_and_encoded_once_for_all_calls)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.greeting_mode = GREETING_STATIC;
     call.agent.greeting_text = "Welcome to the desk. How can I help you?";
     sim_engines.has_partials = true;
@@ -83,10 +73,7 @@ TEST(a_greeting_is_voiced_and_encoded_once_for_all_calls)
 
 TEST(frames_are_paced_one_each_20_ms_with_media_time)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.greeting_mode = GREETING_STATIC;
     call.agent.greeting_text = "Welcome to the desk, how can I help you today?";
     struct sim_caller *caller = world_talk(&world, &call);
@@ -110,10 +97,7 @@ TEST(frames_are_paced_one_each_20_ms_with_media_time)
 
 TEST(a_question_is_answered_within_endpoint_and_engines)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "what time is it";
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
@@ -147,10 +131,7 @@ static struct sim_caller *into_long_answer(struct world *world, struct world_cal
 
 TEST(the_agent_is_silent_within_100_ms_of_the_callers_voice)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
     sim_engines.has_partials = true;
@@ -175,10 +156,7 @@ TEST(the_agent_is_silent_within_100_ms_of_the_callers_voice)
 
 TEST(what_was_told_is_what_was_heard)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
     sim_engines.has_partials = true;
@@ -195,10 +173,7 @@ TEST(what_was_told_is_what_was_heard)
 
 TEST(a_cough_only_pauses_and_no_sample_is_lost)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
     sim_engines.utterances[1] = ""; /* sound without words */
@@ -218,10 +193,7 @@ TEST(a_cough_only_pauses_and_no_sample_is_lost)
 
 TEST(an_early_answer_is_thrown_away_unheard)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.llm_us = 50000;
     sim_engines.stt_us = 20000;
     sim_engines.utterances[0] = "I want to order";
@@ -242,10 +214,7 @@ TEST(an_early_answer_is_thrown_away_unheard)
 
 TEST(with_interruption_off_the_agent_is_never_silent_in_between)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.start.config.turn.interruption.is_enabled = false;
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
@@ -263,10 +232,7 @@ TEST(with_interruption_off_the_agent_is_never_silent_in_between)
 
 TEST(steady_noise_does_not_silence_the_agent_for_good)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
     sim_noise(caller, 20000);
@@ -277,10 +243,7 @@ TEST(steady_noise_does_not_silence_the_agent_for_good)
 
 TEST(say_is_heard_at_once_and_recorded)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct sim_caller *caller = into_long_answer(&world, &call);
     REQUIRE(caller != NULL);
     int64_t said_ms = world_ms();
@@ -295,10 +258,7 @@ TEST(say_is_heard_at_once_and_recorded)
 
 TEST(say_waits_for_a_caller_who_has_not_joined)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     REQUIRE(world_call(&world, &call) == OK);
     CHECK_INT(world_say(&world, "c1", "Thank you for waiting."), OK);
     world_run(5000);
@@ -310,10 +270,7 @@ TEST(say_waits_for_a_caller_who_has_not_joined)
 
 TEST(lost_packets_do_not_lose_the_turn)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "what time is it";
     REQUIRE(world_call(&world, &call) == OK);
     struct sim_caller *caller = sim_caller("r1");
@@ -329,10 +286,7 @@ TEST(lost_packets_do_not_lose_the_turn)
 
 TEST(packets_that_stop_in_mid_voice_do_not_end_the_turn)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "what time is it";
     sim_engines.utterances[1] = "a second turn";
     struct sim_caller *caller = world_talk(&world, &call);
@@ -350,10 +304,7 @@ TEST(packets_that_stop_in_mid_voice_do_not_end_the_turn)
 
 TEST(a_caller_who_mutes_in_mid_voice_is_answered_in_time)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.utterances[0] = "what time is it";
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
@@ -368,10 +319,7 @@ TEST(a_caller_who_mutes_in_mid_voice_is_answered_in_time)
 
 TEST(passages_and_tools_answer)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     const char *ids[] = {"kd_1"};
     struct tool tool = {.id = "tool_1",
                         .name = "order_status",
@@ -399,10 +347,7 @@ TEST(passages_and_tools_answer)
 
 TEST(the_language_changes_with_the_caller)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.system_tools.change_language = true;
     sim_engines.utterances[0] = "hindi please";
     sim_engines.tool = "changeLanguage";
@@ -421,10 +366,7 @@ TEST(the_language_changes_with_the_caller)
 
 TEST(all_languages_of_the_call_are_heard_after_a_change)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     call.agent.system_tools.change_language = true;
     call.agent.stt.language = "mr";
     call.language = "ta";
@@ -451,10 +393,7 @@ TEST(all_languages_of_the_call_are_heard_after_a_change)
 
 TEST(a_before_call_tool_is_in_the_instructions)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct tool tool = {
         .id = "tool_1", .name = "account", .sample_output = "", .kind = TOOL_BEFORE_CALL};
     call.agent.tools = (struct tool_list){&tool, 1};
@@ -472,10 +411,7 @@ TEST(a_before_call_tool_is_in_the_instructions)
 
 TEST(a_before_call_tool_has_thirty_seconds)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     struct tool tool = {
         .id = "tool_1", .name = "account", .sample_output = "", .kind = TOOL_BEFORE_CALL};
     call.agent.tools = (struct tool_list){&tool, 1};

@@ -8,10 +8,6 @@
 #include "text/phrase.h"
 #include "world.h"
 
-#define WORLD __attribute__((cleanup(world_end))) struct world
-
-enum { RICH_USD4 = 1000000 };
-
 static char answer_text[2000];
 
 static const char *say_answer(const struct llm_request *request)
@@ -167,10 +163,7 @@ TEST(a_caller_who_pauses_within_turns_is_not_cut_off_at_the_next)
 /* From the end of the voice to the first sound of the answer, in ms. */
 static int64_t answer_delay_ms(bool tells_end)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.tells_end = tells_end;
     sim_engines.utterances[0] = "I would like to";
     struct sim_caller *caller = world_talk(&world, &call);
@@ -191,10 +184,7 @@ TEST(the_recognisers_own_end_of_turn_is_used)
 
 TEST(a_backchannel_while_the_agent_thinks_does_not_restart_it)
 {
-    WORLD world;
-    struct world_call call;
-    world_begin(&world, RICH_USD4);
-    world_defaults(&call);
+    WORLD_WITH_CALL(world, call);
     sim_engines.has_partials = true;
     sim_engines.llm_us = 4000000;
     sim_engines.utterances[0] = "what do you have today";

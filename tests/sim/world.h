@@ -49,6 +49,18 @@ extern const struct calls_machine *world_machine;
 void world_begin(struct world *world, int64_t balance_usd4);
 void world_end(struct world *world);
 void world_defaults(struct world_call *call);
+
+enum { RICH_USD4 = 1000000 };
+#define WORLD __attribute__((cleanup(world_end))) struct world
+#define RICH_WORLD(world)                                                                          \
+    WORLD world;                                                                                   \
+    world_begin(&(world), RICH_USD4)
+/* The usual beginning: a world whose workspace is rich, and a call as it is by default. */
+#define WORLD_WITH_CALL(world, call)                                                               \
+    RICH_WORLD(world);                                                                             \
+    struct world_call call;                                                                        \
+    world_defaults(&(call))
+
 /* Starts it and runs until Start a call would be answered; the result of calls_start(). id: "c1",
  * "c2", ... by order; the room is "r1", ... */
 enum err world_call(struct world *world, const struct world_call *call);

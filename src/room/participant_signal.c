@@ -39,6 +39,15 @@ static void send_request(struct participant *participant, const Lk__SignalReques
         log_debug("room.request_not_sent", LOG_S("participant", participant->sid));
 }
 
+/* A request of one message. */
+#define SEND(participant, which, member, message)                                                  \
+    do {                                                                                           \
+        Lk__SignalRequest request_ = LK__SIGNAL_REQUEST__INIT;                                     \
+        request_.message_case = LK__SIGNAL_REQUEST__MESSAGE_##which;                               \
+        request_.member = (message);                                                               \
+        send_request((participant), &request_);                                                    \
+    } while (0)
+
 void participant_send_description(struct participant *participant, const char *type,
                                   const char *sdp, uint32_t id)
 {
@@ -70,22 +79,16 @@ static void fill_add_track(const struct participant *participant, Lk__AddTrackRe
 void participant_send_add_track(struct participant *participant)
 {
     Lk__AddTrackRequest track;
-    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
     fill_add_track(participant, &track);
-    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_ADD_TRACK;
-    request.add_track = &track;
-    send_request(participant, &request);
+    SEND(participant, ADD_TRACK, add_track, &track);
 }
 
 void participant_send_mute(struct participant *participant, bool is_muted)
 {
     Lk__MuteTrackRequest mute = LK__MUTE_TRACK_REQUEST__INIT;
-    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
     mute.sid = participant->track_sid;
     mute.muted = is_muted;
-    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_MUTE;
-    request.mute = &mute;
-    send_request(participant, &request);
+    SEND(participant, MUTE, mute, &mute);
 }
 
 void participant_send_attribute(struct participant *participant, const char *key, const char *value)
@@ -93,35 +96,26 @@ void participant_send_attribute(struct participant *participant, const char *key
     Lk__Pair pair = LK__PAIR__INIT;
     Lk__Pair *pairs[] = {&pair};
     Lk__UpdateParticipantMetadata update = LK__UPDATE_PARTICIPANT_METADATA__INIT;
-    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
     pair.key = text_of(key);
     pair.value = text_of(value);
     update.attributes = pairs;
     update.n_attributes = 1;
-    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_UPDATE_METADATA;
-    request.update_metadata = &update;
-    send_request(participant, &request);
+    SEND(participant, UPDATE_METADATA, update_metadata, &update);
 }
 
 void participant_send_ping(struct participant *participant)
 {
     Lk__Ping ping = LK__PING__INIT;
-    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
     ping.timestamp = clock_wall_ms();
-    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_PING_REQ;
-    request.ping_req = &ping;
-    send_request(participant, &request);
+    SEND(participant, PING_REQ, ping_req, &ping);
 }
 
 void participant_send_leave(struct participant *participant)
 {
     Lk__LeaveRequest leave = LK__LEAVE_REQUEST__INIT;
-    Lk__SignalRequest request = LK__SIGNAL_REQUEST__INIT;
     leave.reason = REASON_CLIENT_INITIATED;
     leave.action = ACTION_DISCONNECT;
-    request.message_case = LK__SIGNAL_REQUEST__MESSAGE_LEAVE;
-    request.leave = &leave;
-    send_request(participant, &request);
+    SEND(participant, LEAVE, leave, &leave);
 }
 
 static enum err write_join_request(struct participant *participant, struct buf *out)

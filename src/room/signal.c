@@ -41,6 +41,15 @@ static void send_response(struct signal *signal, const Lk__SignalResponse *respo
         log_debug("room.response_not_sent", LOG_S("caller", signal->sid));
 }
 
+/* A response of one message. */
+#define SEND(signal, which, member, message)                                                       \
+    do {                                                                                           \
+        Lk__SignalResponse response_ = LK__SIGNAL_RESPONSE__INIT;                                  \
+        response_.message_case = LK__SIGNAL_RESPONSE__MESSAGE_##which;                             \
+        response_.member = (message);                                                              \
+        send_response((signal), &response_);                                                       \
+    } while (0)
+
 /* Messages with what they point to. */
 struct self_info {
     Lk__ParticipantInfo info;
@@ -192,7 +201,6 @@ void signal_send_join(struct signal *signal, const struct signal_self *self,
     Lk__ServerInfo server = server_info();
     Lk__Codec opus = LK__CODEC__INIT, *codecs = &opus;
     Lk__JoinResponse join = LK__JOIN_RESPONSE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     fill_self(self, &self_info);
     fill_room(room, &room_info);
     if (room->has_agent) {
@@ -210,33 +218,25 @@ void signal_send_join(struct signal *signal, const struct signal_self *self,
     join.ping_timeout = PING_TIMEOUT_S;
     join.n_enabled_publish_codecs = 1;
     join.enabled_publish_codecs = &codecs;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_JOIN;
-    response.join = &join;
-    send_response(signal, &response);
+    SEND(signal, JOIN, join, &join);
 }
 
 void signal_send_reconnect(struct signal *signal, uint32_t last_sequence)
 {
     Lk__ServerInfo server = server_info();
     Lk__ReconnectResponse reconnect = LK__RECONNECT_RESPONSE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     reconnect.server_info = &server;
     reconnect.last_message_seq = last_sequence;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_RECONNECT;
-    response.reconnect = &reconnect;
-    send_response(signal, &response);
+    SEND(signal, RECONNECT, reconnect, &reconnect);
 }
 
 void signal_send_room(struct signal *signal, const struct room_view *room)
 {
     Lk__Room info;
     Lk__RoomUpdate update = LK__ROOM_UPDATE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     fill_room(room, &info);
     update.room = &info;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_ROOM_UPDATE;
-    response.room_update = &update;
-    send_response(signal, &response);
+    SEND(signal, ROOM_UPDATE, room_update, &update);
 }
 
 /* With the map from section to track that single-PC clients need to name what they hear. */
@@ -268,12 +268,9 @@ void signal_send_description(struct signal *signal, const struct signal_descript
 static void send_update(struct signal *signal, Lk__ParticipantInfo **infos, size_t count)
 {
     Lk__ParticipantUpdate update = LK__PARTICIPANT_UPDATE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     update.n_participants = count;
     update.participants = infos;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_UPDATE;
-    response.update = &update;
-    send_response(signal, &response);
+    SEND(signal, UPDATE, update, &update);
 }
 
 void signal_send_self(struct signal *signal, const struct signal_self *self)
@@ -307,53 +304,40 @@ void signal_send_everyone(struct signal *signal, const struct signal_self *self,
 void signal_send_sections_requirement(struct signal *signal)
 {
     Lk__MediaSectionsRequirement requirement = LK__MEDIA_SECTIONS_REQUIREMENT__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_MEDIA_SECTIONS_REQUIREMENT;
-    response.media_sections_requirement = &requirement;
-    send_response(signal, &response);
+    SEND(signal, MEDIA_SECTIONS_REQUIREMENT, media_sections_requirement, &requirement);
 }
 
 void signal_send_published(struct signal *signal, const struct track *track)
 {
     Lk__TrackInfo info;
     Lk__TrackPublishedResponse published = LK__TRACK_PUBLISHED_RESPONSE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     fill_track(track, &info);
     published.cid = text_of(track->cid);
     published.track = &info;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_PUBLISHED;
-    response.track_published = &published;
-    send_response(signal, &response);
+    SEND(signal, TRACK_PUBLISHED, track_published, &published);
 }
 
 void signal_send_subscribed(struct signal *signal, const struct track *track)
 {
     Lk__TrackSubscribed subscribed = LK__TRACK_SUBSCRIBED__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     subscribed.track_sid = text_of(track->sid);
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_TRACK_SUBSCRIBED;
-    response.track_subscribed = &subscribed;
-    send_response(signal, &response);
+    SEND(signal, TRACK_SUBSCRIBED, track_subscribed, &subscribed);
 }
 
 void signal_send_leave(struct signal *signal, enum caller_leave_reason reason,
                        enum caller_leave_action action)
 {
     Lk__LeaveRequest leave = LK__LEAVE_REQUEST__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     leave.reason = (int32_t)reason;
     leave.action = (int32_t)action;
     leave.can_reconnect = action != ACTION_DISCONNECT;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_LEAVE;
-    response.leave = &leave;
-    send_response(signal, &response);
+    SEND(signal, LEAVE, leave, &leave);
 }
 
 void signal_send_refresh_token(struct signal *signal, const struct member *member,
                                const struct token_signer *signer)
 {
     AUTO_BUF text = BUF_INIT(TOKEN_MAX_BYTES);
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     struct token_claims claims = member->token.claims;
     claims.name = member->name;
     claims.metadata = member->metadata;
@@ -362,9 +346,7 @@ void signal_send_refresh_token(struct signal *signal, const struct member *membe
     claims.expires_s = MAX(claims.expires_s, clock_wall_ms() / 1000 + REFRESH_TTL_S);
     if (token_mint(signer, &claims, &text) != OK)
         return;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REFRESH_TOKEN;
-    response.refresh_token = text.data;
-    send_response(signal, &response);
+    SEND(signal, REFRESH_TOKEN, refresh_token, text.data);
 }
 
 void signal_send_pong(struct signal *signal, int64_t timestamp, bool is_old_form)
@@ -387,31 +369,25 @@ void signal_send_metadata_result(struct signal *signal, uint32_t request_id,
                                  enum request_reason reason)
 {
     Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     result.request_id = request_id;
     result.reason = (int32_t)reason;
     if (reason == REQUEST_NOT_ALLOWED)
         result.message = text_of("does not have permission to update own metadata");
     else if (reason == REQUEST_LIMIT_EXCEEDED)
         result.message = text_of("metadata is too large");
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
-    response.request_response = &result;
-    send_response(signal, &response);
+    SEND(signal, REQUEST_RESPONSE, request_response, &result);
 }
 
 void signal_send_data_track_refusal(struct signal *signal, uint32_t handle)
 {
     Lk__PublishDataTrackRequest request = LK__PUBLISH_DATA_TRACK_REQUEST__INIT;
     Lk__RequestResponse result = LK__REQUEST_RESPONSE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     request.pub_handle = handle;
     result.reason = REQUEST_NOT_ALLOWED;
     result.message = text_of("data tracks are not served");
     result.request_case = LK__REQUEST_RESPONSE__REQUEST_PUBLISH_DATA_TRACK;
     result.publish_data_track = &request;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_REQUEST_RESPONSE;
-    response.request_response = &result;
-    send_response(signal, &response);
+    SEND(signal, REQUEST_RESPONSE, request_response, &result);
 }
 
 static void fill_speaker(const char *sid, bool is_active, Lk__SpeakerInfo *out)
@@ -427,15 +403,12 @@ void signal_send_speakers(struct signal *signal, unsigned found, const struct me
 {
     Lk__SpeakerInfo infos[2], *pointers[2] = {&infos[0], &infos[1]};
     Lk__SpeakersChanged changed = LK__SPEAKERS_CHANGED__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     changed.speakers = pointers;
     if (found & METER_CALLER)
         fill_speaker(signal->sid, meter->is_caller_speaking, &infos[changed.n_speakers++]);
     if (found & METER_AGENT)
         fill_speaker(room->agent_sid, meter->is_agent_speaking, &infos[changed.n_speakers++]);
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_SPEAKERS_CHANGED;
-    response.speakers_changed = &changed;
-    send_response(signal, &response);
+    SEND(signal, SPEAKERS_CHANGED, speakers_changed, &changed);
 }
 
 void signal_send_quality(struct signal *signal, enum connection_quality quality)
@@ -443,13 +416,10 @@ void signal_send_quality(struct signal *signal, enum connection_quality quality)
     static const float scores[] = {2.0F, 3.5F, 4.5F};
     Lk__ConnectionQualityInfo info = LK__CONNECTION_QUALITY_INFO__INIT, *infos = &info;
     Lk__ConnectionQualityUpdate update = LK__CONNECTION_QUALITY_UPDATE__INIT;
-    Lk__SignalResponse response = LK__SIGNAL_RESPONSE__INIT;
     info.participant_sid = text_of(signal->sid);
     info.quality = (int32_t)quality;
     info.score = scores[quality];
     update.n_updates = 1;
     update.updates = &infos;
-    response.message_case = LK__SIGNAL_RESPONSE__MESSAGE_CONNECTION_QUALITY;
-    response.connection_quality = &update;
-    send_response(signal, &response);
+    SEND(signal, CONNECTION_QUALITY, connection_quality, &update);
 }

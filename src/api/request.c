@@ -73,6 +73,7 @@ void request_context(struct request *request, struct field_context *out)
 {
     struct arena *arena = request->job.tx ? request->job.tx->arena : request->arena;
     field_context_init(out, arena, request->deps->catalog);
+    out->has_key = request->who.principal.kind != KEY_SESSION;
 }
 
 /* A query holds text; the table says which values are numbers. Text that is no number stays text,

@@ -98,6 +98,7 @@ struct field_context {
     struct arena *arena;
     const struct catalog *catalog;
     struct faults faults, forbidden;
+    bool has_key; /* asked with a key of the workspace or agent, not by the session of a member */
 };
 void field_context_init(struct field_context *context, struct arena *arena,
                         const struct catalog *catalog);

@@ -107,8 +107,9 @@ static const struct field tool_rows[] = {
     ROW_ENUM(struct tool, auth, "auth", enum tool_auth, tool_auth_names, HIDDEN),
     ROW_TEXT(struct tool, auth_token, "authToken", .flags = FIELD_SECRET, HIDDEN, .max = 4000,
              .check = check_header_text, .pattern = HEADER_TEXT,
-             .about = "Bearer token, API key or basic-auth password; masked in answers. An update "
-                      "whose url names another scheme, host or port sends it anew."),
+             .about =
+                 "Bearer token, API key or basic-auth password; masked in answers. A "
+                 "member's update whose url names another scheme, host or port sends it anew."),
     ROW_TEXT(struct tool, auth_key_header, "authKeyHeader", HIDDEN, .min = 1, .max = 128,
              .standard_text = "X-API-Key", .check = check_header_name, .pattern = HEADER_NAME,
              .about = "Header for api_key auth; the names refused in headers are refused here."),
@@ -138,7 +139,7 @@ void tool_merge(struct tool *tool, const struct js *body, struct field_context *
     const char *url = tool->url, *token = tool->auth_token;
     field_merge(&tool_table, tool, body, context, path);
     bool is_kept = tool->auth_token == token; /* what is sent anew is copied, the same text too */
-    if (is_kept && *token && *url && !url_same_origin(url, tool->url))
+    if (!context->has_key && is_kept && *token && *url && !url_same_origin(url, tool->url))
         faults_add(&context->faults,
                    *path ? arena_printf(context->arena, "%s.authToken", path) : "authToken",
                    "must be sent anew when url names another scheme, host or port");

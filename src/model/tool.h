@@ -53,8 +53,9 @@ struct tool_list LIST_OF(struct tool);
 /* FIELD_VIEW_STORE holds what has no column of its own. */
 extern const struct field_table tool_table;
 
-/* field_merge(), but a credential that is kept goes nowhere else: a url of another scheme, host or
- * port without the credential sent anew is a fault at authToken. */
+/* field_merge(), but a credential that is kept goes nowhere else by the hand of a member, who may
+ * not read it: a url of another scheme, host or port without the credential sent anew is a fault at
+ * authToken. With a secret key a masked value leaves the stored one as it is, whatever changes. */
 void tool_merge(struct tool *tool, const struct js *body, struct field_context *context,
                 const char *path);
 

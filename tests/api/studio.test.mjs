@@ -104,6 +104,20 @@ test('a viewer does not see what would let them do more', async () => {
   assert.equal((await owner('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, agent.apiKey);
 });
 
+test('a credential that is kept goes to no other host by the hand of a member', async () => {
+  const editor = await invite('editor');
+  const { body: { agent } } = await editor('POST', '/v1/agents', { name: 'a', greetingMode: 'none' });
+  const sent = { agentId: agent.id, name: 'kept', description: 'd', url: 'http://127.0.0.1:9/orders', auth: 'bearer', authToken: 'abcdefghijkl' };
+  const { body: { tool } } = await editor('POST', '/v1/tools', sent);
+  const put = (body) => editor('PUT', `/v1/tools/${tool.id}`, body);
+  refused(await put({ url: 'http://127.0.0.1:8/orders' }), 400, 'VALIDATION_FAILED', 'authToken');
+  refused(await put({ url: 'http://127.0.0.1:8/orders', authToken: tool.authToken }), 400, 'VALIDATION_FAILED', 'authToken');
+  refused(await editor('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: tool.id, url: 'http://127.0.0.1:8/' }] }), 400,
+    'VALIDATION_FAILED', 'tools[0].authToken');
+  assert.equal((await put({ url: 'http://127.0.0.1:9/elsewhere', authToken: tool.authToken })).status, 200);
+  assert.equal((await put({ url: 'http://127.0.0.1:8/orders', authToken: 'abcdefghijkl' })).status, 200);
+});
+
 test('a workspace keeps an owner; roles change at once; who is removed is out', async () => {
   const other = await t.newWorkspace();
   const boss = await signIn(t.service, { workspaceId: other.workspaceId, check });

@@ -1,8 +1,8 @@
 /* Nobody waits for another's receivers; pauses follow elapsed time; the end is bounded. */
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/clock.h"
 #include "store/event.h"
 #include "store/webhook.h"
@@ -163,9 +163,7 @@ static enum err hold_work(struct tx *tx, void *arg)
     (void)tx;
     struct hold *hold = arg;
     atomic_store(&hold->is_held, true);
-    while (!atomic_load(&hold->is_over))
-        usleep(1000);
-    return OK;
+    return AWAITED(atomic_load(&hold->is_over), 60) ? OK : ERR_TIMEOUT;
 }
 
 static struct loop *loop_of_hold;

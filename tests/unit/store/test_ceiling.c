@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "store/agent.h"
 #include "store/api_key.h"
 #include "store/ceiling.h"
@@ -106,8 +106,7 @@ STORE_TEST(many_at_once_add_exactly_as_many_as_fit)
     struct adding adding = {fix, &left, &added, &refused};
     for (int i = 0; i < WRITERS; i++)
         CHECK_INT(store_job(fix->store, STORE_WRITE, add_tool, &adding, loop, tool_added), OK);
-    for (int i = 0; i < 60000 && atomic_load(&left); i++)
-        usleep(1000);
+    AWAIT(atomic_load(&left) == 0, 60);
     CHECK_INT(added, 25);
     CHECK_INT(refused, WRITERS - 25);
     struct tx *tx = fix_read(fix);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/log.h"
 #include "store/internal.h"
 #include "store/workspace.h"
@@ -136,13 +136,11 @@ static void in_doubt(enum store_lane lane)
     atomic_store(&answer, -1);
     struct store_line line = {.key = "a", .mode = STORE_WRITE, .lane = lane};
     CHECK_INT(store_job_for(fix.store, line, credit_one, (void *)fix.workspace_id, loop, note), OK);
-    for (int i = 0; i < (lane == STORE_OWN ? 400 : 3000) && atomic_load(&answer) == -1; i++)
-        usleep(10000);
+    (void)AWAITED(atomic_load(&answer) != -1, lane == STORE_OWN ? 4 : 30);
     CHECK_INT(answer, lane == STORE_OWN ? -1 : ERR_TIMEOUT);
     postgres_freeze(postgres, false);
     frozen = NULL;
-    for (int i = 0; i < 3000 && atomic_load(&answer) == -1; i++)
-        usleep(10000);
+    AWAIT(atomic_load(&answer) != -1, 30);
     CHECK_INT(answer, lane == STORE_OWN ? OK : ERR_TIMEOUT);
     db_close(fix.store->direct);
     CHECK_INT(connection_open(fix.store, 0, &fix.store->direct, &fault), OK);

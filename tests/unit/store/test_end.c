@@ -1,7 +1,7 @@
 /* The end: whoever has gone is told nothing, and all who asked are told before they go. */
 #include <stdatomic.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/mem.h"
 #include "store/internal.h"
 #include "unit/store/fixture.h"
@@ -62,8 +62,7 @@ STORE_TEST(watch_that_is_over_is_told_nothing)
         loop_free(loop);
         mem_free(part);
     }
-    for (int i = 0; i < 6000 && atomic_load(&done_count) < asked; i++)
-        usleep(10000);
+    AWAIT(atomic_load(&done_count) >= asked, 60);
     CHECK_INT(done_count, asked);
     loop_join(answers);
 }
@@ -94,9 +93,7 @@ STORE_TEST(drain_comes_after_the_last_answer)
     store_drain(fix->store, 60000000, control, drained, NULL);
     struct store_line line = {.mode = STORE_WRITE, .lane = STORE_OWN};
     CHECK_INT(store_job_for(fix->store, line, change, NULL, control, count), ERR_BUSY);
-    for (int i = 0; i < 6000 && !atomic_load(&is_drained); i++)
-        usleep(10000);
-    CHECK(is_drained);
+    AWAIT(atomic_load(&is_drained), 60);
     CHECK_INT(done_at_end, asked);
     loop_join(control);
     loop_join(other);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "base/log.h"
 #include "store/agent.h"
 #include "store/internal.h"
@@ -43,13 +44,6 @@ static void count_done(void *arg, enum err err)
     atomic_fetch_sub(step->left, 1);
 }
 
-static bool wait_for_zero(_Atomic unsigned *left, int seconds)
-{
-    for (int i = 0; i < seconds * 1000 && atomic_load(left); i++)
-        usleep(1000);
-    return atomic_load(left) == 0;
-}
-
 static int64_t counted(struct fix *fix)
 {
     struct tx *tx = fix_read(fix);
@@ -71,7 +65,7 @@ STORE_TEST(two_hundred_parallel_writers_lose_no_update)
         steps[i] = (struct step){fix, &left, &failed, i % 4 == 3};
         CHECK_INT(store_job(fix->store, STORE_WRITE, count_up, &steps[i], loop, count_done), OK);
     }
-    CHECK(wait_for_zero(&left, 60));
+    AWAIT(atomic_load(&left) == 0, 60);
     CHECK_INT(failed, 0);
     CHECK_INT(counted(fix), WRITERS * ROUNDS * 3 / 4); /* refused ones left nothing */
     loop_join(loop);
@@ -94,7 +88,7 @@ STORE_TEST(readers_see_what_was_answered)
     struct step step = {fix, &left, &failed, false};
     for (int i = 0; i < READS; i++)
         CHECK_INT(store_job(fix->store, STORE_READ, read_workspace, &step, loop, count_done), OK);
-    CHECK(wait_for_zero(&left, 30));
+    AWAIT(atomic_load(&left) == 0, 30);
     CHECK_INT(failed, 0);
     loop_join(loop);
 }
@@ -144,8 +138,7 @@ STORE_TEST(change_by_another_process_is_noticed)
     struct fault fault = {0};
     REQUIRE(other != NULL);
     CHECK_INT(store_run(other, STORE_WRITE, credit_one, (void *)fix->workspace_id, &fault), OK);
-    for (int i = 0; i < 3000 && !atomic_load(&seen); i++)
-        usleep(1000);
+    AWAIT(atomic_load(&seen) != 0, 3);
     CHECK_INT(seen, STORE_BALANCE);
     store_close(other);
     loop_join(loop);
@@ -246,7 +239,7 @@ TEST(database_away_loses_and_doubles_nothing)
             REQUIRE(postgres_again(postgres));
         }
     }
-    CHECK(wait_for_zero(&left, 60));
+    AWAIT(atomic_load(&left) == 0, 60);
     CHECK_INT(failed, 0);
     db_close(fix.store->direct); /* it was cut as well */
     struct fault fault = {0};

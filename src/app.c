@@ -110,7 +110,7 @@ static void watch_end(void *arg)
     timer_set_after(&app->end_timer, END_LOOK_US);
 }
 
-static void delivery_settled(void *arg)
+static void on_delivery_settled(void *arg)
 {
     struct app *app = arg;
     app->stopping_us = loop_now_us(app->control);
@@ -120,7 +120,7 @@ static void delivery_settled(void *arg)
 static void on_delivery_stopped(void *arg) /* on the delivery loop */
 {
     struct app *app = arg;
-    loop_post(app->control, delivery_settled, app);
+    loop_post(app->control, on_delivery_settled, app);
 }
 
 static void stop_delivery(void *arg)

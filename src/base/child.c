@@ -174,7 +174,8 @@ void child_close(struct child *child)
     child->is_closed = true;
     child_kill(child, SIGKILL);
     if (child->pid > 0 && loop_is_current(child->loop))
-        loop_leave(child->loop, &child->leftover, reap_now, child); /* on_pidfd() comes first */
+        loop_take_leftover(child->loop, &child->leftover, reap_now,
+                           child); /* on_pidfd() comes first */
     else if (child->pid > 0)
         reap_now(child); /* the loop runs no more: nobody is kept waiting */
     else

@@ -458,7 +458,7 @@ static void close_left_over(uv_handle_t *handle, void *arg)
         uv_close(handle, NULL);
 }
 
-void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
+void loop_take_leftover(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
 {
     leftover->fn = fn;
     leftover->arg = arg;

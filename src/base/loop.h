@@ -65,7 +65,7 @@ struct loop_leftover {
     loop_fn *fn;
     void *arg;
 };
-void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg);
+void loop_take_leftover(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg);
 
 /* Watches a non-blocking descriptor, level-triggered. io_close() stops callbacks at once and frees
  * at the end of the turn; the descriptor stays the caller's, to be closed after io_close(). */

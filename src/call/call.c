@@ -9,7 +9,7 @@
 #include "room/directory.h"
 #include "store/money.h"
 
-static void clock_due(void *arg);
+static void on_clock_due(void *arg);
 
 /* The call's own calendar: from its creation on it goes with elapsed time, so that what lies
  * between two of its times is what has passed, whatever became of the machine's clock. */
@@ -158,7 +158,7 @@ static void end_lost(struct live_call *call)
                                .has_left = true});
 }
 
-static void clock_due(void *arg)
+static void on_clock_due(void *arg)
 {
     struct live_call *call = arg;
     int64_t at_us = now_us(call);
@@ -253,7 +253,7 @@ static void is_written(struct live_call *call, const struct journal_record *reco
     }
 }
 
-static void written(void *arg, const struct journal_record *record, enum journal_outcome outcome)
+static void on_written(void *arg, const struct journal_record *record, enum journal_outcome outcome)
 {
     struct live_call *call = arg;
     if (outcome == JOURNAL_FENCED)
@@ -416,7 +416,7 @@ static void agent_joins(struct live_call *call)
     converse_act(call);
 }
 
-static void ready(void *arg)
+static void on_ready(void *arg)
 {
     struct live_call *call = arg;
     if (call->status == CALL_ENDED)
@@ -460,7 +460,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                                                          .call_id = call->id,
                                                          .workspace_id = take_plan->row->user_id,
                                                          .total = &home->journals,
-                                                         .on_written = written,
+                                                         .on_written = on_written,
                                                          .arg = call});
     if (home->has_given_up)
         journal_give_up(call->journal);
@@ -473,7 +473,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                             .arg = call};
     list_init(&call->asks);
     list_init(&call->tools.runs);
-    timer_init(&call->clock, loop, clock_due, call);
+    timer_init(&call->clock, loop, on_clock_due, call);
     list_push_back(&home->all, &call->node);
     map_set_str(home->by_id, call->id, call);
     home->count++;
@@ -494,7 +494,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
         .tools = &call->tools,
         .config = home->config->config,
         .plan = call->plan,
-        .on_ready = ready,
+        .on_ready = on_ready,
         .arg = call,
     };
     call->setup = setup_start(&setup);

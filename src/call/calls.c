@@ -106,9 +106,9 @@ static void post(struct loop *loop, void (*fn)(struct message *), struct message
     loop_post(loop, deliver, take_message);
 }
 
-static void unjoined_over(void *arg);
-static void grace_over(void *arg);
-static void bound_over(void *arg);
+static void on_unjoined_over(void *arg);
+static void on_grace_over(void *arg);
+static void on_bound_over(void *arg);
 
 struct calls *calls_new(const struct calls_config *config)
 {
@@ -121,9 +121,9 @@ struct calls *calls_new(const struct calls_config *config)
     calls->by_id = map_new();
     calls->snapshots = snapshots_new();
     list_init(&calls->all);
-    timer_init(&calls->unjoined, config->control, unjoined_over, calls);
-    timer_init(&calls->grace, config->control, grace_over, calls);
-    timer_init(&calls->bound, config->control, bound_over, calls);
+    timer_init(&calls->unjoined, config->control, on_unjoined_over, calls);
+    timer_init(&calls->grace, config->control, on_grace_over, calls);
+    timer_init(&calls->bound, config->control, on_bound_over, calls);
     calls->node = node_new(calls, config);
     return calls;
 }
@@ -507,12 +507,12 @@ static void end_unjoined_there(struct message *message)
             live_call_end(call, END_AGENT_SHUTDOWN);
 }
 
-static void unjoined_over(void *arg)
+static void on_unjoined_over(void *arg)
 {
     post_homes(arg, end_unjoined_there);
 }
 
-static void grace_over(void *arg)
+static void on_grace_over(void *arg)
 {
     struct calls *calls = arg;
     log_info("calls.grace_over", LOG_I("calls", (int64_t)calls_count(calls)));
@@ -528,7 +528,7 @@ static void give_up_there(struct message *message)
 
 /* The database does not take the ends: the next start, or another node, settles these calls. What
  * is under way with the store still comes back and lets its call go. */
-static void bound_over(void *arg)
+static void on_bound_over(void *arg)
 {
     struct calls *calls = arg;
     log_warn("calls.given_up", LOG_I("calls", (int64_t)calls_count(calls)));

@@ -70,7 +70,7 @@ static void on_talk(void *arg)
 
 /* ---- documents ---- */
 
-static void found(void *arg, enum err err, const struct hit_list *hits)
+static void on_found(void *arg, enum err err, const struct hit_list *hits)
 {
     struct ask *ask = arg;
     struct live_call *call = ask->call;
@@ -103,7 +103,7 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     const struct know_question question = {.workspace_id = call->plan->row->user_id,
                                            .document_ids = &call->plan->agent->document_ids,
                                            .query = follow_up(&call->follow, action->text)};
-    if (know_ask(call->home->config->know, &question, call->home->media.loop, found, ask) == OK)
+    if (know_ask(call->home->config->know, &question, call->home->media.loop, on_found, ask) == OK)
         return;
     list_remove(&ask->node);
     mem_free(ask);
@@ -112,7 +112,7 @@ static void look_up(struct live_call *call, const struct talk_action *action)
 
 /* ---- tools ---- */
 
-static void tool_done(void *arg, uint32_t id, const struct tool_result *result)
+static void on_tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
     struct live_call *call = arg;
     talk_tool_done(call->talk, id, result->is_success,
@@ -130,7 +130,7 @@ static void run_tool(struct live_call *call, const struct talk_action *action)
     AUTO(js) arguments = NULL;
     if (js_parse(action->text, strlen(action->text), 16, &arguments, NULL) != OK)
         arguments = js_object();
-    call_tools_run(&call->tools, tool, arguments, action->gen, tool_done, call);
+    call_tools_run(&call->tools, tool, arguments, action->gen, on_tool_done, call);
 }
 
 /* ---- what is told ---- */

@@ -272,7 +272,7 @@ static void try_again(struct journal *journal, enum err err)
     timer_set_after(&journal->retry, is_away || was_alone ? pause_us : 0);
 }
 
-static void written(void *arg, enum err err)
+static void on_written(void *arg, enum err err)
 {
     struct journal *journal = arg;
     journal->is_busy = false;
@@ -288,9 +288,9 @@ static void written(void *arg, enum err err)
         try_again(journal, err);
 }
 
-static void refused(void *arg)
+static void on_refused(void *arg)
 {
-    written(arg, ERR_BUSY);
+    on_written(arg, ERR_BUSY);
 }
 
 static void write_all(void *arg)
@@ -307,9 +307,9 @@ static void write_all(void *arg)
         return;
     journal->is_busy = true;
     struct store_line line = {.key = journal->workspace_id, .mode = STORE_WRITE, .lane = STORE_OWN};
-    if (store_job_for(journal->config.store, line, job, journal, journal->config.loop, written) !=
-        OK)
-        loop_defer(journal->config.loop, refused, journal);
+    if (store_job_for(journal->config.store, line, job, journal, journal->config.loop,
+                      on_written) != OK)
+        loop_defer(journal->config.loop, on_refused, journal);
 }
 
 static size_t text_bytes(const struct journal_record *record)

@@ -16,7 +16,7 @@ struct checkpoint {
     size_t count;
 };
 
-static void due(void *arg)
+static void on_due(void *arg)
 {
     money_ask(arg);
 }
@@ -25,7 +25,7 @@ void money_init(struct money *money, struct store *store, struct loop *loop)
 {
     *money = (struct money){.store = store, .loop = loop};
     list_init(&money->seats);
-    timer_init(&money->timer, loop, due, money);
+    timer_init(&money->timer, loop, on_due, money);
 }
 
 void money_clear(struct money *money)

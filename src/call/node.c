@@ -303,7 +303,7 @@ static enum err stop_job(struct tx *tx, void *arg)
 }
 
 /* Told once: by the job, or when it takes too long. */
-static void stop_is_over(void *arg)
+static void on_stop_limit(void *arg)
 {
     struct node *node = arg;
     timer_stop(&node->timer);
@@ -314,7 +314,7 @@ static void stopped(void *arg, enum err err)
 {
     if (err)
         log_warn("node.stop", LOG_S("error", err_name(err)));
-    stop_is_over(arg);
+    on_stop_limit(arg);
 }
 
 void node_stop(struct node *node, calls_done_fn *done, void *arg)
@@ -324,7 +324,7 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     node->is_stopping = true;
     node->done = done; /* a start that is under way is told nothing any more */
     node->done_arg = arg;
-    timer_init(&node->timer, node->control, stop_is_over, node);
+    timer_init(&node->timer, node->control, on_stop_limit, node);
     timer_set_after(&node->timer, STOP_MAX_US);
     run_for(node, STORE_OWN, stop_job, stopped);
 }
@@ -386,7 +386,7 @@ static void tell_answer(struct node *node, const struct command_answer *answer)
             finish(ask, answer->result);
 }
 
-static void looked(void *arg, enum err err)
+static void on_looked(void *arg, enum err err)
 {
     struct look *look = arg;
     struct node *node = look->node;
@@ -410,7 +410,7 @@ static void look_for_answers(struct node *node)
     LIST_EACH (ask, &node->asks, struct ask, waiting)
         look->from_id = MIN(look->from_id, ask->command_id);
     node->is_looking = true;
-    if (store_job_for(node->store, line, look_job, look, node->control, looked) == OK)
+    if (store_job_for(node->store, line, look_job, look, node->control, on_looked) == OK)
         return;
     node->is_looking = false; /* tick() looks again */
     mem_free(look);
@@ -428,7 +428,7 @@ static enum err ask_job(struct tx *tx, void *arg)
 }
 
 /* The answer may have come before this: its notice found nobody waiting. */
-static void asked(void *arg, enum err err)
+static void on_asked(void *arg, enum err err)
 {
     struct ask *ask = arg;
     struct node *node = ask->node;
@@ -469,7 +469,7 @@ void node_command(struct node *node, const struct node_command *command, calls_d
     /* In the line of the workspace and with a request's patience: it is part of a request. */
     struct store_line line = {
         .key = command->workspace_id, .mode = STORE_WRITE, .lane = STORE_REQUESTS};
-    if (store_job_for(node->store, line, ask_job, ask, node->control, asked) != OK)
+    if (store_job_for(node->store, line, ask_job, ask, node->control, on_asked) != OK)
         refuse_later(ask, ERR_BUSY);
 }
 

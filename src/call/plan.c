@@ -115,7 +115,7 @@ static enum err load(struct tx *tx, void *arg)
     return OK;
 }
 
-static void loaded(void *arg, enum err err)
+static void on_loaded(void *arg, enum err err)
 {
     struct loading *loading = arg;
     if (!loading->plan)
@@ -126,9 +126,9 @@ static void loaded(void *arg, enum err err)
     mem_free(loading);
 }
 
-static void not_loaded(void *arg)
+static void on_not_loaded(void *arg)
 {
-    loaded(arg, ERR_BUSY);
+    on_loaded(arg, ERR_BUSY);
 }
 
 void call_plan_load(struct store *store, struct snapshots *snapshots,
@@ -139,6 +139,6 @@ void call_plan_load(struct store *store, struct snapshots *snapshots,
     *loading = (struct loading){
         .snapshots = snapshots, .source = source, .loop = loop, .fn = fn, .arg = arg};
     struct store_line line = {.key = source->row->user_id, .mode = STORE_READ};
-    if (store_job_for(store, line, load, loading, loop, loaded) != OK)
-        loop_defer(loop, not_loaded, loading);
+    if (store_job_for(store, line, load, loading, loop, on_loaded) != OK)
+        loop_defer(loop, on_not_loaded, loading);
 }

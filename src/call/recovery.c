@@ -49,7 +49,7 @@ struct recovery {
 
 static void batch(void *arg);
 
-static void first_is_over(void *arg)
+static void on_first_over(void *arg)
 {
     struct recovery *recovery = arg;
     timer_stop(&recovery->start);
@@ -67,7 +67,7 @@ struct recovery *recovery_new(struct store *store, struct loop *control, bool is
     recovery->is_shared = is_shared;
     recovery->at_once = AT_ONCE;
     timer_init(&recovery->pause, control, batch, recovery);
-    timer_init(&recovery->start, control, first_is_over, recovery);
+    timer_init(&recovery->start, control, on_first_over, recovery);
     return recovery;
 }
 
@@ -113,7 +113,7 @@ static void batch_failed(struct recovery *recovery, enum err err)
     recovery->commits = commits;
     recovery->at_once = 1;
     timer_set_after(&recovery->pause, PAUSE_US);
-    first_is_over(recovery);
+    on_first_over(recovery);
 }
 
 static void batch_done(void *arg, enum err err)
@@ -137,7 +137,7 @@ static void batch_done(void *arg, enum err err)
     if (recovery->total > 0)
         log_warn("node.calls_recovered", LOG_I("calls", recovery->total));
     recovery->total = 0;
-    first_is_over(recovery);
+    on_first_over(recovery);
 }
 
 static void batch(void *arg)

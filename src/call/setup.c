@@ -84,7 +84,7 @@ static void become_ready(struct setup *setup)
     setup->config.on_ready(setup->config.arg);
 }
 
-static void passages_read(void *arg, enum err err)
+static void on_passages_read(void *arg, enum err err)
 {
     (void)err;
     struct vocabulary_job *job = arg;
@@ -113,7 +113,7 @@ static void gather_vocabulary(struct setup *setup)
     setup->vocabulary_job = job;
     struct store_line line = {.key = setup->config.plan->row->user_id, .mode = STORE_READ};
     if (store_job_for(setup->config.store, line, read_passages, job, setup->config.loop,
-                      passages_read) != OK) {
+                      on_passages_read) != OK) {
         setup->vocabulary_job = NULL;
         job_free(job);
     }
@@ -121,7 +121,7 @@ static void gather_vocabulary(struct setup *setup)
 
 /* ---- before_call tools ---- */
 
-static void tool_done(void *arg, uint32_t id, const struct tool_result *result)
+static void on_tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
     struct setup *setup = arg;
     struct before *before = &setup->before[id];
@@ -148,10 +148,10 @@ static void run_before(struct setup *setup, const struct tool *tool)
     uint32_t id = (uint32_t)setup->before_count++;
     setup->before[id].tool = tool;
     AUTO(js) arguments = arguments_of(setup, tool);
-    call_tools_run(setup->config.tools, tool, arguments, id, tool_done, setup);
+    call_tools_run(setup->config.tools, tool, arguments, id, on_tool_done, setup);
 }
 
-static void deadline(void *arg)
+static void on_deadline(void *arg)
 {
     struct setup *setup = arg;
     call_tools_stop(setup->config.tools);
@@ -324,7 +324,7 @@ struct setup *setup_start(const struct setup_config *config)
     setup->arena = arena_new(0);
     buf_init(&setup->system, PROMPT_SYSTEM_MAX_BYTES);
     buf_init(&setup->left_out, LEFT_OUT_MAX_BYTES);
-    timer_init(&setup->deadline, config->loop, deadline, setup);
+    timer_init(&setup->deadline, config->loop, on_deadline, setup);
     timer_set_after(&setup->deadline, SETUP_MAX_US);
     set_variables(setup);
     gather_vocabulary(setup);

@@ -12,7 +12,7 @@ struct run {
     void *arg;
 };
 
-static void run_done(void *arg, const struct tool_result *result)
+static void on_run_done(void *arg, const struct tool_result *result)
 {
     struct run *run = arg;
     struct run told = *run;
@@ -39,7 +39,7 @@ void call_tools_run(struct call_tools *tools, const struct tool *tool, const str
     run->done = done;
     run->arg = arg;
     list_push_back(&tools->runs, &run->node);
-    run->run = tool_run_start(tools->http, &input, run_done, run);
+    run->run = tool_run_start(tools->http, &input, on_run_done, run);
 }
 
 void call_tools_stop(struct call_tools *tools)

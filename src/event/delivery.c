@@ -232,7 +232,7 @@ static void note_taken(struct deliverer *deliverer, const struct outbox_taken *t
         sender_send(deliverer->sender, &taken->items[i]);
 }
 
-static void cycle_done(void *arg, enum err err)
+static void on_cycle_done(void *arg, enum err err)
 {
     struct cycle *cycle = arg;
     struct deliverer *deliverer = cycle->deliverer;
@@ -290,7 +290,7 @@ static void begin_cycle(struct deliverer *deliverer, unsigned units, unsigned fr
         deliverer->is_due = deliverer->is_fresh = false;
     }
     if (store_job(deliverer->config.store, STORE_WRITE, cycle_work, cycle, deliverer->config.loop,
-                  cycle_done) == OK)
+                  on_cycle_done) == OK)
         return;
     deliverer->cycle = NULL;
     deliverer->turns = TAKE(cycle->turns);

@@ -57,7 +57,7 @@ struct task {
 
 static void next(struct upkeep *upkeep);
 
-static void task_done(void *arg, enum err err)
+static void on_task_done(void *arg, enum err err)
 {
     struct task *task = arg;
     struct upkeep *upkeep = task->upkeep;
@@ -85,7 +85,7 @@ static struct task *task_new(struct upkeep *upkeep,
 static void run(struct upkeep *upkeep, struct task *task, enum store_mode mode, store_fn *fn)
 {
     upkeep->task = task;
-    if (store_job(upkeep->config.store, mode, fn, task, upkeep->config.loop, task_done) == OK)
+    if (store_job(upkeep->config.store, mode, fn, task, upkeep->config.loop, on_task_done) == OK)
         return;
     upkeep->task = NULL;
     task->done(upkeep, task, ERR_BUSY);

@@ -35,7 +35,7 @@ static enum err step(struct tx *tx, void *arg)
                            &indexing->is_done);
 }
 
-static void stepped(void *arg, enum err err)
+static void on_stepped(void *arg, enum err err)
 {
     struct indexing *indexing = arg;
     struct know *know = indexing->know;
@@ -58,13 +58,13 @@ static void go_on(void *arg)
     indexing->is_under_way = true;
     know_hold(indexing->know);
     struct store_line line = {.key = FAIR_OPERATOR, .mode = STORE_READ};
-    if (!store_job_for(indexing->store, line, step, indexing, indexing->loop, stepped))
+    if (!store_job_for(indexing->store, line, step, indexing, indexing->loop, on_stepped))
         return;
     indexing->is_under_way = false;
     know_release(indexing->know);
 }
 
-static void documents_changed(void *arg, unsigned topics)
+static void on_documents_changed(void *arg, unsigned topics)
 {
     (void)topics;
     go_on(arg);
@@ -79,7 +79,7 @@ struct indexing *indexing_open(struct know *know, const struct know_config *conf
     timer_init(&indexing->look, config->loop, go_on, indexing);
     timer_set_after(&indexing->look, 0);
     indexing->watch =
-        store_watch(config->store, STORE_DOCUMENTS, config->loop, documents_changed, indexing);
+        store_watch(config->store, STORE_DOCUMENTS, config->loop, on_documents_changed, indexing);
     return indexing;
 }
 

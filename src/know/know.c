@@ -110,7 +110,7 @@ static void question_free(struct question *question)
     mem_free(question);
 }
 
-static void ask_done(void *arg, enum err err)
+static void on_asked(void *arg, enum err err)
 {
     struct question *question = arg;
     static const struct hit_list none;
@@ -132,7 +132,7 @@ enum err know_ask(struct know *know, const struct know_question *asked, struct l
         question->ids.items[question->ids.count++] = mem_strdup(document_ids->items[i]);
     know_hold(know);
     struct store_line line = {.key = asked->workspace_id, .mode = STORE_READ};
-    enum err err = store_job_for(know->store, line, ask_job, question, loop, ask_done);
+    enum err err = store_job_for(know->store, line, ask_job, question, loop, on_asked);
     if (err) {
         question_free(question);
         know_release(know);

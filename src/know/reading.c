@@ -164,7 +164,7 @@ static enum err store_outcome(struct tx *tx, void *arg)
                                 task->passages.count, &task->passages.topics);
 }
 
-static void stored(void *arg, enum err err)
+static void on_stored(void *arg, enum err err)
 {
     struct task *task = arg;
     task->is_settled = !err || err == ERR_NOT_FOUND;
@@ -191,7 +191,7 @@ static void store_all(struct task *task)
 {
     bool is_last = task->failure || task->passages.count <= task->put + PASSAGES_SLICE;
     if (is_last)
-        give_job(task, STORE_WRITE, store_outcome, stored);
+        give_job(task, STORE_WRITE, store_outcome, on_stored);
     else
         give_job(task, STORE_WRITE, put_slice, was_put);
 }
@@ -200,7 +200,7 @@ static void was_put(void *arg, enum err err)
 {
     struct task *task = arg;
     if (err) {
-        stored(task, err);
+        on_stored(task, err);
         return;
     }
     task->put += PASSAGES_SLICE;
@@ -210,7 +210,7 @@ static void was_put(void *arg, enum err err)
 static void fail(struct task *task, const char *sentence)
 {
     task->failure = sentence;
-    give_job(task, STORE_WRITE, store_outcome, stored);
+    give_job(task, STORE_WRITE, store_outcome, on_stored);
 }
 
 /* --- cutting, on the pool --- */
@@ -226,21 +226,21 @@ static void cut(void *arg)
         task->failure = extract_sentence(err == ERR_LIMIT ? EXTRACT_TOO_LONG : EXTRACT_EMPTY);
 }
 
-static void was_written(void *arg)
+static void on_cards_done(void *arg)
 {
     struct task *task = arg;
     card_writer_close(TAKE(task->writer));
     store_all(task);
 }
 
-static void on_written(void *arg, size_t done, size_t sections)
+static void on_section_done(void *arg, size_t done, size_t sections)
 {
     struct task *task = arg;
     task->progress.sections_done = (int64_t)done;
     task->progress.sections = (int64_t)sections;
 }
 
-static void was_cut(void *arg)
+static void on_cut(void *arg)
 {
     struct task *task = arg;
     struct reading *reading = task->reading;
@@ -253,8 +253,8 @@ static void was_cut(void *arg)
                                           .workspace_id = task->workspace_id,
                                           .arena = task->arena,
                                           .passages = &task->passages,
-                                          .on_progress = on_written,
-                                          .on_done = was_written,
+                                          .on_progress = on_section_done,
+                                          .on_done = on_cards_done,
                                           .arg = task};
     task->writer = card_writer_open(&spec);
     if (!task->is_telling)
@@ -265,7 +265,7 @@ static void start_cutting(struct task *task)
 {
     struct reading *reading = task->reading;
     if (reading->is_closing ||
-        pool_run_fair(reading->pool, task->workspace_id, cut, reading->loop, was_cut, task))
+        pool_run_fair(reading->pool, task->workspace_id, cut, reading->loop, on_cut, task))
         end_task(task);
 }
 
@@ -285,7 +285,7 @@ static enum err store_progress(struct tx *tx, void *arg)
     return store_document_progress(tx, task->id, &task->told);
 }
 
-static void progress_stored(void *arg, enum err err)
+static void on_progress_stored(void *arg, enum err err)
 {
     struct task *task = arg;
     task->is_telling = false;
@@ -314,7 +314,7 @@ static void tell(void *arg)
     task->told_us = now_us;
     struct store_line line = {.key = task->workspace_id, .mode = STORE_WRITE};
     task->is_telling = store_job_for(task->reading->store, line, store_progress, task,
-                                     task->reading->loop, progress_stored) == OK;
+                                     task->reading->loop, on_progress_stored) == OK;
     if (task->is_telling)
         timer_stop(&task->tell);
 }
@@ -328,8 +328,8 @@ static void on_progress(void *arg, unsigned done, unsigned pages)
 
 /* --- extracting --- */
 
-static void extracted(void *arg, enum extract_outcome outcome, const struct block_list *blocks,
-                      size_t chars)
+static void on_extracted(void *arg, enum extract_outcome outcome, const struct block_list *blocks,
+                         size_t chars)
 {
     struct task *task = arg;
     extraction_close(TAKE(task->extraction));
@@ -355,7 +355,7 @@ static void start_extracting(struct task *task)
         .fd = task->fd,
         .arena = task->arena,
         .on_progress = on_progress,
-        .on_done = extracted,
+        .on_done = on_extracted,
         .arg = task,
     };
     struct fault fault = {0};
@@ -483,7 +483,7 @@ static enum err list_waiting(struct tx *tx, void *arg)
     return store_document_waiting(tx, &listing->waiting);
 }
 
-static void listed(void *arg, enum err err)
+static void on_listed(void *arg, enum err err)
 {
     struct listing *listing = arg;
     struct reading *reading = listing->reading;
@@ -511,14 +511,14 @@ static void look(void *arg)
     listing->reading = reading;
     reading->users++;
     reading->is_listing = true;
-    if (store_job(reading->store, STORE_READ, list_waiting, listing, reading->loop, listed)) {
+    if (store_job(reading->store, STORE_READ, list_waiting, listing, reading->loop, on_listed)) {
         reading->is_listing = false;
         mem_free(listing);
         release(reading);
     }
 }
 
-static void documents_changed(void *arg, unsigned topics)
+static void on_documents_changed(void *arg, unsigned topics)
 {
     (void)topics;
     look(arg);
@@ -541,7 +541,7 @@ struct reading *reading_open(const struct know_config *config)
     timer_init(&reading->look, reading->loop, look, reading);
     timer_set_after(&reading->look, 0);
     reading->watch =
-        store_watch(reading->store, STORE_DOCUMENTS, reading->loop, documents_changed, reading);
+        store_watch(reading->store, STORE_DOCUMENTS, reading->loop, on_documents_changed, reading);
     return reading;
 }
 

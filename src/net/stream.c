@@ -469,7 +469,7 @@ void stream_close(struct stream *stream)
         return;
     stream->is_closing = true;
     timer_init(&stream->linger, stream->loop, on_linger, stream);
-    loop_leave(stream->loop, &stream->leftover, on_linger, stream);
+    loop_take_leftover(stream->loop, &stream->leftover, on_linger, stream);
     if (!stream->is_broken && flush(stream) != OK)
         stream->is_broken = true;
     if (stream->is_broken || stream->out.len == 0) {

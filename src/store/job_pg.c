@@ -75,7 +75,7 @@ static void stop_waiting(struct job *job)
 
 static void wait_again(struct job *job);
 
-static void retry_due(void *arg)
+static void on_retry_due(void *arg)
 {
     struct job *job = arg;
     stop_waiting(job);
@@ -94,7 +94,7 @@ static void wait_again(struct job *job)
         MIN((int64_t)RETRY_FIRST_US << MIN(job->attempts, 10U), (int64_t)RETRY_LONGEST_US);
     list_push_back(&store->retrying, &job->link);
     count_retrying(job, 1);
-    timer_init(&job->retry, store->loop, retry_due, job);
+    timer_init(&job->retry, store->loop, on_retry_due, job);
     timer_set_after(&job->retry, delay_us);
 }
 
@@ -262,7 +262,7 @@ static void listen_end(struct store *store)
     store->own = NULL;
 }
 
-static void listen_readable(void *arg, unsigned events)
+static void on_notified(void *arg, unsigned events)
 {
     (void)events;
     struct store *store = arg;
@@ -298,7 +298,7 @@ static void listen_opened(void *arg)
         return;
     if (store->own)
         store->listen_io =
-            io_open(store->loop, db_pg_socket(store->own), IO_READ, listen_readable, store);
+            io_open(store->loop, db_pg_socket(store->own), IO_READ, on_notified, store);
     else
         timer_set_after(&store->tick, LISTEN_AGAIN_US);
 }

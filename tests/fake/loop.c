@@ -299,7 +299,7 @@ const char *loop_name(const struct loop *loop)
     return loop->name;
 }
 
-void loop_leave(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
+void loop_take_leftover(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg)
 {
     leftover->fn = fn;
     leftover->arg = arg;

@@ -341,8 +341,8 @@ TEST(loop_ends_what_outlives_its_owner)
     struct loop *loop = loop_new("test");
     struct loop_leftover stays = {0}, ends = {0};
     int stayed = 0, ended = 0;
-    loop_leave(loop, &stays, count_end, &stayed);
-    loop_leave(loop, &ends, count_end, &ended);
+    loop_take_leftover(loop, &stays, count_end, &stayed);
+    loop_take_leftover(loop, &ends, count_end, &ended);
     list_remove(&ends.node);
     loop_free(loop);
     CHECK_INT(stayed, 1);

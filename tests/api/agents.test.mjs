@@ -22,13 +22,18 @@ const tool = async (fields = {}) => {
   return answer.body.tool;
 };
 
-test('a name alone is enough: the rest comes from defaults', async () => {
+test('a name alone is enough: an agent has an id, its workspace and two keys', async () => {
   const agent = await create();
-  const { body: { catalog, defaults } } = await api('GET', '/v1/catalog');
   assert.match(agent.id, /^ua_/);
   assert.equal(agent.userId, t.workspace.workspaceId);
   assert.match(agent.apiKey, /^ak_[A-Za-z0-9]{38}$/);
   assert.match(agent.publicKey, /^pk_[A-Za-z0-9]{38}$/);
+  assert.match(agent.createdAt, iso);
+});
+
+test('what is left out has the defaults of the catalog', async () => {
+  const agent = await create();
+  const { body: { catalog, defaults } } = await api('GET', '/v1/catalog');
   assert.equal(agent.systemInstruction, defaults.agentInstruction);
   assert.equal(agent.greetingMode, 'generate');
   assert.equal(agent.voice.language, catalog.languages.find((entry) => entry.default).id);
@@ -36,8 +41,11 @@ test('a name alone is enough: the rest comes from defaults', async () => {
   assert.ok(catalog.ttsProviders.some((entry) => entry.id === agent.voice.provider));
   assert.ok(catalog.llmModels.some((entry) => entry.id === agent.llm.model && entry.provider === agent.llm.provider));
   assert.deepEqual(agent.embed, { enabled: false, allowedOrigins: [], maxCallSeconds: 300, dailySpendLimit: 5 });
+});
+
+test('an agent begins without calls', async () => {
+  const agent = await create();
   assert.deepEqual(agent.stats, { totalCalls: 0, totalSeconds: 0, totalCost: 0 });
-  assert.match(agent.createdAt, iso);
   assert.equal('activeCalls' in agent, false);
 });
 
@@ -65,22 +73,34 @@ test('any Unicode comes back as it was sent', async () => {
   assert.equal((await create({ systemInstruction: text })).systemInstruction, text);
 });
 
-test('an update merges sections, replaces variables, keeps what is not sent', async () => {
-  const agent = await create({ voice: { speed: 1.5, emotion: 'calm' }, variables: { a: { defaultValue: '1' }, b: {} },
-    systemTools: { endCall: true } });
-  const changed = await patch(agent, { voice: { volume: 0.5 }, variables: { c: { description: 'd' } },
-    systemTools: { changeLanguage: true } });
+test('an update merges sections and keeps what is not sent', async () => {
+  const agent = await create({ voice: { speed: 1.5, emotion: 'calm' }, systemTools: { endCall: true } });
+  const changed = await patch(agent, { voice: { volume: 0.5 }, systemTools: { changeLanguage: true } });
   assert.equal(changed.voice.speed, 1.5);
   assert.equal(changed.voice.volume, 0.5);
   assert.equal(changed.voice.emotion, 'calm');
-  assert.deepEqual(changed.variables, { c: { defaultValue: '', description: 'd' } });
   assert.deepEqual(changed.systemTools, { endCall: true, changeLanguage: true });
   assert.ok(changed.updatedAt >= agent.updatedAt);
+});
+
+test('an update replaces variables', async () => {
+  const agent = await create({ variables: { a: { defaultValue: '1' }, b: {} } });
+  const changed = await patch(agent, { variables: { c: { description: 'd' } } });
+  assert.deepEqual(changed.variables, { c: { defaultValue: '', description: 'd' } });
+});
+
+test('null restores a default', async () => {
+  const agent = await create({ voice: { speed: 1.5, volume: 0.5 }, systemTools: { endCall: true },
+    variables: { a: {} } });
   const reset = await patch(agent, { voice: { speed: null }, systemTools: null, variables: null });
   assert.equal(reset.voice.speed, 1);
   assert.equal(reset.voice.volume, 0.5);
   assert.deepEqual(reset.systemTools, { endCall: false, changeLanguage: false });
   assert.deepEqual(reset.variables, {});
+});
+
+test('null is a fault where there is no default', async () => {
+  const agent = await create();
   refused(await api('PATCH', `/v1/agents/${agent.id}`, { name: null }), 400, 'VALIDATION_FAILED', 'name');
 });
 
@@ -93,7 +113,7 @@ test('what was read can be sent back and changes nothing', async () => {
     { ...agent, updatedAt: '', tools: agent.tools.map((entry) => ({ ...entry, updatedAt: '' })) });
 });
 
-test('a provider sent alone takes its own default, a foreign model is a fault', async () => {
+test('a provider sent alone takes its own default and bounds', async () => {
   const { body: { catalog } } = await api('GET', '/v1/catalog');
   const agent = await create();
   const other = catalog.llmModels.find((entry) => entry.provider !== agent.llm.provider);
@@ -102,6 +122,10 @@ test('a provider sent alone takes its own default, a foreign model is a fault', 
   const model = catalog.llmModels.find((entry) => entry.id === changed.llm.model && entry.provider === other.provider);
   assert.equal(changed.llm.temperature, Math.min(2, model.temperature.max));
   assert.equal(changed.llm.maxTokens, model.maxTokens.max);
+});
+
+test('a model that the provider does not have is a fault', async () => {
+  const agent = await create();
   refused(await api('PATCH', `/v1/agents/${agent.id}`, { llm: { model: 'no-such-model' } }), 400, 'VALIDATION_FAILED',
     'llm.model');
 });
@@ -116,22 +140,41 @@ test('the list is newest edited first and knows active calls', async () => {
   assert.equal(agents[0].activeCalls, 0);
 });
 
-test('toolIds: own and shared tools as they are, foreign ones copied once', async () => {
-  const [one, two] = [await create(), await create()];
-  const [shared, foreign] = [await tool(), await tool({ agentId: two.id, name: 'book', auth: 'bearer',
-    authToken: 'the-secret-token' })];
-  const first = await patch(one, { toolIds: [shared.id, foreign.id, shared.id] });
-  assert.equal(first.toolIds.length, 2);
-  assert.equal(first.toolIds[0], shared.id);
-  assert.notEqual(first.toolIds[1], foreign.id);
-  const copy = first.tools.find((entry) => entry.id === first.toolIds[1]);
-  assert.equal(copy.agentId, one.id);
+test('toolIds: shared tools are taken as they are, each once', async () => {
+  const [agent, shared] = [await create(), await tool()];
+  assert.deepEqual((await patch(agent, { toolIds: [shared.id, shared.id] })).toolIds, [shared.id]);
+});
+
+/* An agent with a copy of a tool that another agent owns. */
+const withCopy = async () => {
+  const [agent, owner] = [await create(), await create()];
+  const foreign = await tool({ agentId: owner.id, name: 'book', auth: 'bearer', authToken: 'the-secret-token' });
+  const { tools: [copy] } = await patch(agent, { toolIds: [foreign.id] });
+  return { agent, foreign, copy };
+};
+
+test("toolIds: another agent's tool is copied, with its credential", async () => {
+  const { agent, foreign, copy } = await withCopy();
+  assert.notEqual(copy.id, foreign.id);
+  assert.equal(copy.agentId, agent.id);
   assert.equal(copy.authToken, '********oken');
-  assert.deepEqual((await patch(one, { toolIds: [foreign.id] })).toolIds, [copy.id]);
-  refused(await api('PATCH', `/v1/agents/${one.id}`, { toolIds: [shared.id, 'tool_none'] }), 400, 'VALIDATION_FAILED',
-    'toolIds[1]');
+});
+
+test('toolIds: it is copied once', async () => {
+  const { agent, foreign, copy } = await withCopy();
+  assert.deepEqual((await patch(agent, { toolIds: [foreign.id] })).toolIds, [copy.id]);
+});
+
+test('toolIds: a copy that is removed is switched off', async () => {
+  const { agent, copy } = await withCopy();
   await api('DELETE', `/v1/tools/${copy.id}`);
-  assert.deepEqual((await api('GET', `/v1/agents/${one.id}`)).body.agent.toolIds, []);
+  assert.deepEqual((await api('GET', `/v1/agents/${agent.id}`)).body.agent.toolIds, []);
+});
+
+test('toolIds: one that is none is a fault', async () => {
+  const [agent, shared] = [await create(), await tool()];
+  refused(await api('PATCH', `/v1/agents/${agent.id}`, { toolIds: [shared.id, 'tool_none'] }), 400,
+    'VALIDATION_FAILED', 'toolIds[1]');
 });
 
 test('a copy whose name is taken gets a number', async () => {
@@ -143,21 +186,40 @@ test('a copy whose name is taken gets a number', async () => {
   assert.deepEqual(changed.tools.map((entry) => entry.name).sort(), ['same', 'same_2']);
 });
 
-test('tools: matched by id, then by name; others are made and switched on', async () => {
-  const agent = await create({ tools: [{ name: 'First One', description: 'd', url: 'http://127.0.0.1:9/1' }] });
+const first = { name: 'First One', description: 'd', url: 'http://127.0.0.1:9/1' };
+const withTools = (...tools) => create({ tools });
+
+test('tools: a new one is made and switched on', async () => {
+  const agent = await withTools(first);
   assert.equal(agent.tools[0].name, 'first_one');
   assert.deepEqual(agent.toolIds, [agent.tools[0].id]);
+});
+
+test('tools: one of the same name is changed, others are made', async () => {
+  const agent = await withTools(first);
   const changed = await patch(agent, { tools: [{ name: 'FIRST ONE', description: 'new' },
     { name: 'second', description: 'd', url: 'http://127.0.0.1:9/2' }] });
   assert.equal(changed.tools.length, 2);
   assert.equal(changed.tools[0].id, agent.tools[0].id);
   assert.equal(changed.tools[0].description, 'new');
   assert.equal(changed.tools[0].url, 'http://127.0.0.1:9/1');
+});
+
+test('tools: each is checked, the new ones for what they need', async () => {
+  const agent = await withTools(first);
   refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ name: 'third' },
     { id: agent.tools[0].id, timeoutMs: 1 }] }), 400,
     'VALIDATION_FAILED', 'tools[0].url', 'tools[0].description', 'tools[1].timeoutMs');
+});
+
+test('tools: a name is taken once', async () => {
+  const agent = await withTools(first, { ...first, name: 'second' });
   refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: agent.tools[0].id, name: 'second' }] }), 409,
     'TOOL_NAME_TAKEN');
+});
+
+test('tools: a new one cannot begin with a mask', async () => {
+  const agent = await create();
   refused(await api('PATCH', `/v1/agents/${agent.id}`, { tools: [{
     name: 'fourth', description: 'd', url: 'http://127.0.0.1/', authToken: '********abcd' }] }),
     400, 'VALIDATION_FAILED', 'tools[0].authToken');
@@ -169,27 +231,40 @@ test('documentIds that are none of the workspace are dropped', async () => {
   assert.deepEqual((await create({ documentIds: [document.id, 'kd_none'] })).documentIds, [document.id]);
 });
 
-test('webhookUrl must be public, and an empty one removes it', async () => {
+test('an empty webhookUrl removes it', async () => {
   const agent = await create({ webhookUrl: 'http://127.0.0.1:9/hook' });
   assert.equal((await patch(agent, { webhookUrl: '' })).webhookUrl, '');
+});
+
+test('webhookUrl must be public', async () => {
+  const agent = await create();
   for (const url of ['http://10.0.0.1/', 'http://[::ffff:10.0.0.1]/', 'http://0x0a000001/', 'ftp://127.0.0.1/',
     'http://user:pw@127.0.0.1/', 'http://169.254.169.254/latest'])
     refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: url }), 400, 'URL_NOT_ALLOWED');
-  refused(await api('PATCH', `/v1/agents/${agent.id}`, { webhookUrl: 'no url' }), 400, 'VALIDATION_FAILED',
+});
+
+test('a webhookUrl that is no URL is a fault', async () => {
+  refused(await api('POST', '/v1/agents', { name: 'a', webhookUrl: 'no url' }), 400, 'VALIDATION_FAILED',
     'webhookUrl');
 });
 
-test('an unknown agent: the faults of the body come first', async () => {
+test('an agent that is none is not found', async () => {
   refused(await api('GET', '/v1/agents/ua_none'), 404, 'NOT_FOUND');
   refused(await api('PATCH', '/v1/agents/ua_none', { name: 'x' }), 404, 'NOT_FOUND');
-  refused(await api('PATCH', '/v1/agents/ua_none', { name: 7 }), 400, 'VALIDATION_FAILED', 'name');
   refused(await api('DELETE', '/v1/agents/ua_none'), 404, 'NOT_FOUND');
+});
+
+test('the faults of a body come before an agent that is none', async () => {
+  refused(await api('PATCH', '/v1/agents/ua_none', { name: 7 }), 400, 'VALIDATION_FAILED', 'name');
+});
+
+test("another workspace's agent is not found", async () => {
   const agent = await create();
   const other = await t.newWorkspace();
   refused(await other.api('GET', `/v1/agents/${agent.id}`), 404, 'NOT_FOUND');
 });
 
-test('rotation: the old key stops within a second, the other key stays', async () => {
+test('rotation: the old key stops within a second, the new one works', async () => {
   const agent = await create();
   const own = t.as(agent.apiKey);
   assert.equal((await own('GET', `/v1/agents/${agent.id}`)).status, 200);
@@ -197,15 +272,20 @@ test('rotation: the old key stops within a second, the other key stays', async (
   assert.equal(status, 200);
   assert.notEqual(body.apiKey, agent.apiKey);
   assert.equal(body.agent.apiKey, body.apiKey);
-  assert.equal(body.agent.publicKey, agent.publicKey);
   const deadline = Date.now() + 1500;
   let last;
   do last = await own('GET', `/v1/agents/${agent.id}`); while (last.status === 200 && Date.now() < deadline);
   refused(last, 401, 'UNAUTHORIZED');
   assert.equal((await t.as(body.apiKey)('GET', `/v1/agents/${agent.id}`)).status, 200);
-  const rotated = await api('POST', `/v1/agents/${agent.id}/rotate-public-key`);
-  assert.notEqual(rotated.body.publicKey, agent.publicKey);
-  assert.equal(rotated.body.agent.apiKey, body.apiKey);
+});
+
+test('rotation: the other key stays', async () => {
+  const agent = await create();
+  const { agent: first } = (await api('POST', `/v1/agents/${agent.id}/rotate-key`)).body;
+  assert.equal(first.publicKey, agent.publicKey);
+  const { agent: then, publicKey } = (await api('POST', `/v1/agents/${agent.id}/rotate-public-key`)).body;
+  assert.notEqual(publicKey, agent.publicKey);
+  assert.equal(then.apiKey, first.apiKey);
 });
 
 test('removal takes its own tools and its key along', async () => {

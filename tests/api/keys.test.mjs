@@ -21,6 +21,9 @@ test('no key, a wrong one, a mistyped one', async () => {
     refused(answer, 401, 'UNAUTHORIZED');
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
   }
+});
+
+test('a key by another scheme is none', async () => {
   refused(await api('GET', '/v1/me', undefined, { Authorization: `Basic ${t.workspace.key}` }), 401, 'UNAUTHORIZED');
 });
 
@@ -42,19 +45,35 @@ test('every operation by every kind of key', async () => {
       refused(byPublishable, 403, name === 'startEmbedCall' ? 'EMBED_DISABLED' : 'FORBIDDEN');
     }
   }
+});
+
+test("a workspace's key starts no embed call", async () => {
   refused(await api('POST', '/v1/embed/calls', {}), 403, 'FORBIDDEN');
 });
 
-test("an agent's own key sees that agent alone, its tools reduced", async () => {
+/* Two agents with a tool each, and the first one's own key. */
+const twoAgents = async () => {
   const make = async (name) => (await api('POST', '/v1/agents',
     { name, greetingMode: 'none', tools: [{ name: 't', description: 'd', url: 'http://127.0.0.1:9/' }] })).body.agent;
   const [one, two] = [await make('one'), await make('two')];
-  const own = t.as(one.apiKey);
+  return { one, two, own: t.as(one.apiKey) };
+};
+
+test("an agent's own key sees that agent alone", async () => {
+  const { one, two, own } = await twoAgents();
+  assert.deepEqual((await own('GET', '/v1/agents')).body.agents.map((agent) => agent.id), [one.id]);
+  refused(await own('GET', `/v1/agents/${two.id}`), 404, 'NOT_FOUND');
+});
+
+test("an agent's own key sees its tools reduced", async () => {
+  const { one, own } = await twoAgents();
   const { body: { agents } } = await own('GET', '/v1/agents');
-  assert.deepEqual(agents.map((agent) => agent.id), [one.id]);
   assert.deepEqual(agents[0].tools, [{ id: one.tools[0].id, name: 't', description: 'd', kind: 'during_call' }]);
   assert.deepEqual((await own('GET', `/v1/agents/${one.id}`)).body.agent.tools, agents[0].tools);
-  refused(await own('GET', `/v1/agents/${two.id}`), 404, 'NOT_FOUND');
+});
+
+test("an agent's own key sees and ends that agent's calls alone", async () => {
+  const { one, two, own } = await twoAgents();
   const calls = [];
   for (const agent of [one, two]) calls.push((await api('POST', '/v1/calls', { agentId: agent.id })).body.callId);
   assert.deepEqual((await own('GET', '/v1/calls')).body.calls.map((call) => call.id), [calls[0]]);
@@ -108,12 +127,16 @@ test('the catalog has every language of the contract', async () => {
     ['en', 'hi', 'hinglish', 'ta', 'te', 'kn', 'ml', 'mr', 'gu', 'bn', 'pa', 'or', 'es', 'fr', 'de', 'it',
     'pt', 'nl', 'pl', 'ru', 'ja', 'ko', 'zh', 'ar', 'tr', 'id']);
   assert.equal(catalog.languages.find((entry) => entry.id === 'hinglish').iso, 'hi');
+});
+
+test('the catalog has the system tools and engines of many languages', async () => {
+  const { body: { catalog } } = await api('GET', '/v1/catalog');
   assert.deepEqual(catalog.systemTools.map((entry) => entry.id), ['endCall', 'changeLanguage']);
   assert.ok(catalog.ttsProviders.some((entry) => entry.multilingual));
   assert.ok(catalog.sttProviders.some((entry) => entry.multilingual));
 });
 
-test('voices come in pages, with filters', async () => {
+test('voices come in pages', async () => {
   const all = (await api('GET', '/v1/voices?limit=100')).body.voices;
   const seen = [];
   let after = null;
@@ -123,6 +146,9 @@ test('voices come in pages, with filters', async () => {
     after = body.nextPage;
   } while (after !== null && seen.length < 100);
   assert.deepEqual(seen, all.slice(0, seen.length));
+});
+
+test('voices are filtered, each filter is checked', async () => {
   const female = (await api('GET', '/v1/voices?gender=female')).body.voices;
   assert.ok(female.every((voice) => voice.gender === 'female'));
   refused(await api('GET', '/v1/voices?limit=0&gender=x&after=x'), 400, 'VALIDATION_FAILED', 'limit', 'gender',

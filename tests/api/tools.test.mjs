@@ -70,6 +70,10 @@ test('a secret is masked, and its mask leaves it as it is', async () => {
   assert.equal(same.body.tool.description, 'New.');
   await api('POST', `/v1/tools/${tool.id}/test`, {});
   assert.equal(seen.headers.authorization, 'Bearer abcdefghijkl');
+});
+
+test('of a short secret nothing is shown, null removes it', async () => {
+  const tool = await create({ auth: 'bearer', authToken: 'abcdefghijkl' });
   assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { authToken: 'short' })).body.tool.authToken, '********');
   assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { authToken: null })).body.tool.authToken, '');
 });
@@ -81,9 +85,13 @@ test('a key of the workspace moves a tool with the secret that is kept', async (
   assert.equal(seen.headers.authorization, 'Bearer abcdefghijkl');
 });
 
-test('agentId cannot be sent in an update, other fields merge', async () => {
-  const tool = await create({ params: [{ key: 'a', value: '1' }] });
+test('agentId cannot be sent in an update', async () => {
+  const tool = await create();
   refused(await api('PUT', `/v1/tools/${tool.id}`, { agentId: 'ua_x' }), 400, 'VALIDATION_FAILED', 'agentId');
+});
+
+test('an update keeps what is not sent', async () => {
+  const tool = await create({ params: [{ key: 'a', value: '1' }] });
   const changed = (await api('PUT', `/v1/tools/${tool.id}`, { method: 'POST', timeoutMs: 60000 })).body.tool;
   assert.deepEqual([changed.method, changed.timeoutMs, changed.params], ['POST', 60000, [{ key: 'a', value: '1' }]]);
 });
@@ -93,30 +101,55 @@ test('only public addresses, in whatever spelling', async () => {
     'http://0300.0250.0.1/', 'http://[64:ff9b::a00:1]/',
     'http://name.invalid/', 'http://{{host}}/', 'gopher://127.0.0.1/'])
     refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: bad }), 400, 'URL_NOT_ALLOWED');
+});
+
+test('path and query may hold placeholders', async () => {
   await create({ url: url('/{{path}}?q={{q}}') });
 });
 
-test('an agent that is none, a name that is taken', async () => {
+test('a tool of an agent that is none is not made', async () => {
   refused(await api('POST', '/v1/tools', { name: 'n', description: 'd', url: url('/'), agentId: 'ua_none' }), 404,
     'NOT_FOUND');
+});
+
+test('an agent has a name of a tool once', async () => {
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
   await create({ agentId: agent.id, name: 'same' });
   const other = await create({ agentId: agent.id, name: 'other' });
   refused(await api('POST', '/v1/tools', { name: 'SAME', description: 'd', url: url('/'), agentId: agent.id }), 409,
     'TOOL_NAME_TAKEN');
   refused(await api('PUT', `/v1/tools/${other.id}`, { name: 'same' }), 409, 'TOOL_NAME_TAKEN');
+});
+
+test('the list is newest first, of one agent where that is asked', async () => {
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
+  await create();
+  await create({ agentId: agent.id, name: 'same' });
+  await create({ agentId: agent.id, name: 'other' });
   const list = await api('GET', `/v1/tools?agentId=${agent.id}`);
   assert.deepEqual(list.body.tools.map((tool) => tool.name), ['other', 'same']);
 });
 
-test('a test run: placeholders, query, headers, the answer', async () => {
+const runOrders = async () => {
   const tool = await create({ url: url('/orders/{{number}}'),
     params: [{ key: 'number', value: '7' }, { key: 'q', value: 'x y' }],
     headers: [{ key: 'X-Team', value: 'a-{{q}}' }] });
-  const answer = (await api('POST', `/v1/tools/${tool.id}/test`, { params: { number: '4/2' } })).body;
+  return (await api('POST', `/v1/tools/${tool.id}/test`, { params: { number: '4/2' } })).body;
+};
+
+test("a test run shows the endpoint's answer", async () => {
+  const answer = await runOrders();
   assert.deepEqual([answer.success, answer.status, answer.data], [true, 200, { state: 'shipped' }]);
+});
+
+test('a test run says so in a header, and fills those of the tool', async () => {
+  await runOrders();
   assert.equal(seen.headers['x-service-test-call'], 'true');
   assert.equal(seen.headers['x-team'], 'a-x y');
+});
+
+test('a test run fills the path and the query', async () => {
+  await runOrders();
   const target = new URL(seen.url, 'http://x');
   assert.equal(target.pathname, '/orders/4%2F2');
   assert.deepEqual([target.searchParams.get('number'), target.searchParams.get('q')], ['4/2', 'x y']);
@@ -126,12 +159,22 @@ test('a failed endpoint is an answer too', async () => {
   const broken = await create({ url: url('/broken') });
   const answer = (await api('POST', `/v1/tools/${broken.id}/test`)).body;
   assert.deepEqual([answer.success, answer.status], [false, 500]);
+});
+
+test('an endpoint that is not reached is an answer too', async () => {
   const nobody = await create({ url: 'http://127.0.0.1:9/' });
   const unreached = (await api('POST', `/v1/tools/${nobody.id}/test`, {})).body;
   assert.deepEqual([unreached.success, unreached.status], [false, 502]);
   assert.ok(unreached.error);
+});
+
+test('a tool that is none is not run', async () => {
   refused(await api('POST', '/v1/tools/tool_none/test', {}), 404, 'NOT_FOUND');
-  refused(await api('POST', `/v1/tools/${broken.id}/test`, { params: { a: 1 } }), 400, 'VALIDATION_FAILED', 'params.a');
+});
+
+test('the arguments of a test run are texts', async () => {
+  const tool = await create();
+  refused(await api('POST', `/v1/tools/${tool.id}/test`, { params: { a: 1 } }), 400, 'VALIDATION_FAILED', 'params.a');
 });
 
 test('removal', async () => {

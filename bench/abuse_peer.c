@@ -34,11 +34,11 @@ void *peer_begin(void)
     struct peer_config config = {.role = PEER_LITE, .identity = state->identity};
     state->now_us = 1000000;
     state->peer = peer_new(&config, state->now_us);
-    memset(keys.local, 1, sizeof keys.local);
-    memset(keys.remote, 2, sizeof keys.remote);
+    memset(keys.local, 1, sizeof(keys.local));
+    memset(keys.remote, 2, sizeof(keys.remote));
     turned = keys;
-    memcpy(turned.local, keys.remote, sizeof keys.local);
-    memcpy(turned.remote, keys.local, sizeof keys.remote);
+    memcpy(turned.local, keys.remote, sizeof(keys.local));
+    memcpy(turned.remote, keys.local, sizeof(keys.remote));
     rtp_media_init(&state->near);
     rtp_media_init(&state->far);
     if (rtp_media_start(&state->near, &keys, state->now_us) != OK ||
@@ -129,8 +129,8 @@ void peer_prepare_records(void *arg)
     struct state *state = arg;
     peer_prepare_check(state);
     peer_give(state);
-    for (state->len = 0; state->len + sizeof record <= PACKET_BYTES; state->len += sizeof record)
-        memcpy(state->packet + state->len, record, sizeof record);
+    for (state->len = 0; state->len + sizeof(record) <= PACKET_BYTES; state->len += sizeof(record))
+        memcpy(state->packet + state->len, record, sizeof(record));
 }
 
 /* ---- RTP and RTCP ---- */
@@ -150,7 +150,7 @@ void media_prepare_audio(void *arg)
     struct state *state = arg;
     uint8_t payload[RTP_PAYLOAD_BYTES] = {0};
     struct peer_opus opus = {.payload = payload,
-                             .len = sizeof payload,
+                             .len = sizeof(payload),
                              .timestamp = state->count++ * 960,
                              .payload_type = 111};
     state->now_us += STEP_US;
@@ -194,7 +194,7 @@ void media_prepare_nacks(void *arg)
     const uint8_t *data;
     size_t len;
     for (int i = 0; i < 60; i++) {
-        struct peer_opus opus = {.payload = payload, .len = sizeof payload, .payload_type = 111};
+        struct peer_opus opus = {.payload = payload, .len = sizeof(payload), .payload_type = 111};
         rtp_media_send(&state->near, &opus, state->now_us);
         while (rtp_media_output(&state->near, &data, &len, state->now_us))
             continue;

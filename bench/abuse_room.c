@@ -78,10 +78,10 @@ static void prepare_offer(void *arg)
                                "m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n";
     static const char line[] = "a=rtpmap:111 opus/48000/2\r\n";
     struct state *state = arg;
-    memcpy(state->bytes, head, sizeof head - 1);
-    for (state->len = sizeof head - 1; state->len + sizeof line <= SDP_MAX_BYTES;
-         state->len += sizeof line - 1)
-        memcpy(state->bytes + state->len, line, sizeof line - 1);
+    memcpy(state->bytes, head, sizeof(head) - 1);
+    for (state->len = sizeof(head) - 1; state->len + sizeof(line) <= SDP_MAX_BYTES;
+         state->len += sizeof(line) - 1)
+        memcpy(state->bytes + state->len, line, sizeof(line) - 1);
 }
 
 static void give_offer(void *arg)

@@ -36,7 +36,7 @@ static void drain(struct state *state)
     uint8_t out[MTU + 100];
     struct sctp_event event;
     size_t len;
-    while ((len = sctp_output(state->sctp, out, sizeof out, state->now_us))) {
+    while ((len = sctp_output(state->sctp, out, sizeof(out), state->now_us))) {
         struct sctp_reader reader = {out + SCTP_HEADER_BYTES, len - SCTP_HEADER_BYTES, false};
         struct sctp_tlv chunk;
         while (sctp_read_chunk(&reader, &chunk))
@@ -72,7 +72,7 @@ static void open_association(struct state *state)
     uint8_t cookie[SCTP_COOKIE_BYTES];
     sctp_write_cookie(secret, &peer, cookie);
     start(state, &packet);
-    memcpy(sctp_put_chunk(&packet, SCTP_COOKIE_ECHO, 0, sizeof cookie), cookie, sizeof cookie);
+    memcpy(sctp_put_chunk(&packet, SCTP_COOKIE_ECHO, 0, sizeof(cookie)), cookie, sizeof(cookie));
     give(state, &packet);
     if (!sctp_is_open(state->sctp))
         abort();

@@ -106,7 +106,7 @@ static void run_inlet(struct bench *bench, unsigned c, unsigned f)
     inlet_input(call->inlet, call->plain[f].data, call->plain[f].len, (uint16_t)number,
                 number * 960, now_us);
     while (inlet_output(call->inlet, now_us, &frame))
-        memcpy(call->decoded, frame.samples, sizeof frame.samples);
+        memcpy(call->decoded, frame.samples, sizeof(frame.samples));
 }
 
 static void run_vad(struct bench *bench, unsigned c, unsigned f)
@@ -186,16 +186,16 @@ static double run_round(struct bench *bench, const struct stage *stage)
 
 static void measure(struct bench *bench)
 {
-    double rounds[ROUNDS][sizeof stages / sizeof *stages];
+    double rounds[ROUNDS][sizeof(stages) / sizeof(*stages)];
     for (unsigned r = 0; r < ROUNDS; r++)
-        for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+        for (size_t s = 0; s < sizeof(stages) / sizeof(*stages); s++)
             rounds[r][s] = run_round(bench, &stages[s]);
     printf("%-38s %8s   %s\n", "stage", "us/frame", "least - most");
-    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
+    for (size_t s = 0; s < sizeof(stages) / sizeof(*stages); s++) {
         double sorted[ROUNDS];
         for (unsigned r = 0; r < ROUNDS; r++)
             sorted[r] = rounds[r][s];
-        qsort(sorted, ROUNDS, sizeof *sorted, compare);
+        qsort(sorted, ROUNDS, sizeof(*sorted), compare);
         printf("%-38s %8.2f   %.2f - %.2f\n", stages[s].name, sorted[ROUNDS / 2], sorted[0],
                sorted[ROUNDS - 1]);
     }

@@ -26,7 +26,7 @@ void load_samples_add(struct load_samples *samples, double value)
 {
     if (samples->count == samples->cap) {
         samples->cap = samples->cap ? samples->cap * 2 : 256;
-        samples->values = mem_realloc_n(samples->values, samples->cap, sizeof *samples->values);
+        samples->values = mem_realloc_n(samples->values, samples->cap, sizeof(*samples->values));
     }
     samples->values[samples->count++] = value;
 }
@@ -41,7 +41,7 @@ double load_samples_at(struct load_samples *samples, double quantile)
 {
     if (!samples->count)
         return -1;
-    qsort(samples->values, samples->count, sizeof *samples->values, compare);
+    qsort(samples->values, samples->count, sizeof(*samples->values), compare);
     return samples->values[(size_t)(quantile * (double)(samples->count - 1) + 0.5)];
 }
 
@@ -66,7 +66,7 @@ static void fail(struct load_call *call, const char *why)
     if (call->state == LOAD_OVER)
         return;
     load->failed++;
-    snprintf(load->last_fault, sizeof load->last_fault, "%s", why);
+    snprintf(load->last_fault, sizeof(load->last_fault), "%s", why);
     enter(call, LOAD_OVER, 0);
 }
 
@@ -233,7 +233,7 @@ static void on_started(void *arg, const struct http_fetch_result *result)
     if (result->fault.err || result->status != 201 ||
         js_parse(result->body, result->body_len, 16, &started, NULL)) {
         char why[200];
-        snprintf(why, sizeof why, "start: %d %.80s %.80s", result->status, result->fault.text,
+        snprintf(why, sizeof(why), "start: %d %.80s %.80s", result->status, result->fault.text,
                  result->body ? result->body : "");
         fail(call, why);
         return;
@@ -250,10 +250,10 @@ void load_call_start(struct load_call *call, struct load *load)
     call->load = load;
     enter(call, LOAD_STARTING, 0);
     char body[200], url[300], authorization[200];
-    snprintf(body, sizeof body, "{\"agentId\":\"%s\",\"participant\":{\"identity\":\"caller\"}}",
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\",\"participant\":{\"identity\":\"caller\"}}",
              load->agent);
-    snprintf(url, sizeof url, "%s/v1/calls", load->url);
-    snprintf(authorization, sizeof authorization, "Bearer %s", load->key);
+    snprintf(url, sizeof(url), "%s/v1/calls", load->url);
+    snprintf(authorization, sizeof(authorization), "Bearer %s", load->key);
     const struct http_header headers[] = {{"authorization", authorization},
                                           {"content-type", "application/json"}};
     struct http_fetch_request request = {.method = "POST",

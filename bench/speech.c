@@ -20,7 +20,7 @@ static enum err read_file(const char *path, struct buf *out, struct fault *fault
         return fault_set(fault, ERR_IO, "cannot read %s", path);
     char piece[4096];
     size_t len;
-    while ((len = fread(piece, 1, sizeof piece, in)))
+    while ((len = fread(piece, 1, sizeof(piece), in)))
         buf_append(out, piece, len);
     fclose(in);
     return OK;
@@ -64,7 +64,7 @@ void utterance_encode(const int16_t *samples, size_t frames, struct utterance *o
     static const int16_t silence[AUDIO_OUT_SAMPLES];
     AUTO(codec_encoder) encoder = codec_encoder_new(CODEC_VOIP);
     out->count = frames;
-    out->packets = mem_zalloc_n(frames, sizeof *out->packets);
+    out->packets = mem_zalloc_n(frames, sizeof(*out->packets));
     for (size_t i = 0; i < frames; i++) {
         const int16_t *frame = samples ? samples + i * AUDIO_OUT_SAMPLES : silence;
         out->packets[i].len = codec_encode(encoder, frame, out->packets[i].data);

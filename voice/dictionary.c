@@ -54,7 +54,7 @@ static void index_lines(void)
         const char *next = memchr(at, '\n', (size_t)(end - at));
         at = next ? next + 1 : end;
     }
-    qsort(dictionary.lines, dictionary.count, sizeof *dictionary.lines, compare_lines);
+    qsort(dictionary.lines, dictionary.count, sizeof(*dictionary.lines), compare_lines);
 }
 
 /* Without the file every word is said by rule. */

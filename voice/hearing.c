@@ -33,8 +33,8 @@ struct hearing {
 static ps_decoder_t *make_decoder(const struct model_files *files)
 {
     char dictionary[64], language_model[64];
-    snprintf(dictionary, sizeof dictionary, "/proc/self/fd/%d", files->dictionary_fd);
-    snprintf(language_model, sizeof language_model, "/proc/self/fd/%d", files->arpa_fd);
+    snprintf(dictionary, sizeof(dictionary), "/proc/self/fd/%d", files->dictionary_fd);
+    snprintf(language_model, sizeof(language_model), "/proc/self/fd/%d", files->arpa_fd);
     cmd_ln_t *settings = cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", acoustic_model, "-dict",
                                      dictionary, "-lm", language_model, "-fwdflat", "no",
                                      "-bestpath", "no", NULL); /* no log, see below */
@@ -51,7 +51,7 @@ enum err hearing_new(struct link *link, uint32_t id, const char *vocabulary, str
     struct model_files files;
     err_set_logfp(NULL);
     enum err err = model_files_of(vocabulary, &files, fault);
-    if (err != OK)
+    if (err)
         return err;
     ps_decoder_t *decoder = make_decoder(&files);
     if (!decoder)
@@ -101,17 +101,17 @@ static void tell_partial(struct hearing *hearing)
         model_readable(words, &text);
     const char *now = text.len ? text.data : "";
     AUTO_MEM char *sure = mem_strndup(now, agreed(hearing->last, now));
-    snprintf(hearing->last, sizeof hearing->last, "%s", now);
+    snprintf(hearing->last, sizeof(hearing->last), "%s", now);
     if (!*sure || strcmp(sure, hearing->partial) == 0)
         return;
-    snprintf(hearing->partial, sizeof hearing->partial, "%s", sure);
+    snprintf(hearing->partial, sizeof(hearing->partial), "%s", sure);
     tell(hearing, VOICE_PARTIAL, 0, hearing->partial);
 }
 
 void hearing_push(struct hearing *hearing, const void *samples, size_t count)
 {
     AUTO_MEM int16_t *aligned = mem_new_n(int16_t, count + 1);
-    memcpy(aligned, samples, count * sizeof *aligned);
+    memcpy(aligned, samples, count * sizeof(*aligned));
     if (!hearing->is_in_utterance)
         ps_start_utt(hearing->decoder);
     hearing->is_in_utterance = true;

@@ -44,7 +44,7 @@ static void end(struct link *link)
 static void read_in(struct link *link)
 {
     char data[READ_BYTES];
-    ssize_t got = recv(link->fd, data, sizeof data, 0);
+    ssize_t got = recv(link->fd, data, sizeof(data), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0 || buf_append(&link->in, data, (size_t)got) != OK) {

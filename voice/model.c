@@ -134,10 +134,10 @@ static void keep_run(struct model *model, const uint32_t *words, size_t count)
 {
     static char yes;
     if (model->run_count == RUNS_MAX ||
-        map_set(model->known_runs, words, count * sizeof *words, &yes))
+        map_set(model->known_runs, words, count * sizeof(*words), &yes))
         return;
     struct run *run = &model->runs[model->run_count++];
-    memcpy(run->words, words, count * sizeof *words);
+    memcpy(run->words, words, count * sizeof(*words));
     run->count = count;
 }
 
@@ -149,7 +149,7 @@ static void keep_other_number(struct model *model, uint32_t number)
     size_t len = strlen(word);
     bool is_plural = len > 3 && word[len - 1] == 's' && word[len - 2] != 's';
     uint32_t made;
-    snprintf(other, sizeof other, "%.*s%s", (int)(is_plural ? len - 1 : len), word,
+    snprintf(other, sizeof(other), "%.*s%s", (int)(is_plural ? len - 1 : len), word,
              is_plural ? "" : "s");
     if (dictionary_has(other) && can_say(model, other) && take_word(model, other, &made))
         keep_run(model, &made, 1);
@@ -217,7 +217,7 @@ enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dicti
     map_free(model->unknown);
     map_free(model->known_runs);
     mem_free(model);
-    return err != OK ? err : dictionary->is_full ? ERR_LIMIT : OK;
+    return err ? err : dictionary->is_full ? ERR_LIMIT : OK;
 }
 
 void model_readable(const char *words, struct buf *out)
@@ -267,7 +267,7 @@ static enum err make_files(const char *vocabulary, struct model_files *out, stru
     AUTO_BUF arpa = BUF_INIT(FILE_MAX_BYTES);
     AUTO_BUF dictionary = BUF_INIT(FILE_MAX_BYTES);
     enum err err = model_write(vocabulary, &arpa, &dictionary);
-    if (err != OK)
+    if (err)
         return fault_set(fault, err, "the vocabulary is too large for a language model");
     out->arpa_fd = file_of("arpa", &arpa);
     out->dictionary_fd = file_of("dictionary", &dictionary);
@@ -281,20 +281,20 @@ enum err model_files_of(const char *vocabulary, struct model_files *out, struct 
     uint8_t hash[SHA256_BYTES];
     crypto_sha256(vocabulary, strlen(vocabulary), hash);
     for (size_t i = 0; i < CACHE_SIZE; i++)
-        if (cache[i].is_used && memcmp(cache[i].hash, hash, sizeof hash) == 0) {
+        if (cache[i].is_used && memcmp(cache[i].hash, hash, sizeof(hash)) == 0) {
             *out = cache[i].files;
             return OK;
         }
     struct model_files files;
     enum err err = make_files(vocabulary, &files, fault);
-    if (err != OK)
+    if (err)
         return err;
     unsigned place = oldest++ % CACHE_SIZE;
     if (cache[place].is_used) {
         close(cache[place].files.arpa_fd);
         close(cache[place].files.dictionary_fd);
     }
-    memcpy(cache[place].hash, hash, sizeof hash);
+    memcpy(cache[place].hash, hash, sizeof(hash));
     cache[place].files = *out = files;
     cache[place].is_used = true;
     return OK;

@@ -64,7 +64,7 @@ void ngram_free(struct ngram *ngram)
 
 static struct gram *find(const struct grams *grams, const uint32_t *words, size_t n)
 {
-    uintptr_t place = (uintptr_t)map_get(grams->by_words, words, n * sizeof *words);
+    uintptr_t place = (uintptr_t)map_get(grams->by_words, words, n * sizeof(*words));
     return place ? &grams->items[place - 1] : NULL;
 }
 
@@ -75,12 +75,12 @@ static struct gram *find_or_make(struct grams *grams, const uint32_t *words, siz
         return gram;
     if (grams->count == grams->cap) {
         grams->cap = grams->cap ? 2 * grams->cap : 256;
-        grams->items = mem_realloc_n(grams->items, grams->cap, sizeof *grams->items);
+        grams->items = mem_realloc_n(grams->items, grams->cap, sizeof(*grams->items));
     }
     gram = &grams->items[grams->count++];
     *gram = (struct gram){0};
-    memcpy(gram->words, words, n * sizeof *words);
-    map_set(grams->by_words, words, n * sizeof *words, (void *)(uintptr_t)grams->count);
+    memcpy(gram->words, words, n * sizeof(*words));
+    map_set(grams->by_words, words, n * sizeof(*words), (void *)(uintptr_t)grams->count);
     return gram;
 }
 
@@ -91,7 +91,7 @@ uint32_t ngram_word(struct ngram *ngram, const char *word)
         return (uint32_t)(number - 1);
     if (ngram->word_count == ngram->word_cap) {
         ngram->word_cap = ngram->word_cap ? 2 * ngram->word_cap : 256;
-        ngram->texts = mem_realloc_n(ngram->texts, ngram->word_cap, sizeof *ngram->texts);
+        ngram->texts = mem_realloc_n(ngram->texts, ngram->word_cap, sizeof(*ngram->texts));
     }
     uint32_t made = ngram->word_count++;
     ngram->texts[made] = mem_strdup(word);
@@ -127,7 +127,7 @@ void ngram_add(struct ngram *ngram, const uint32_t *words, size_t count, uint32_
 {
     uint32_t window[ORDER] = {NGRAM_BEGIN, NGRAM_BEGIN, NGRAM_BEGIN};
     for (size_t i = 0; i <= count; i++) {
-        memmove(window, window + 1, (ORDER - 1) * sizeof *window);
+        memmove(window, window + 1, (ORDER - 1) * sizeof(*window));
         window[ORDER - 1] = i < count ? words[i] : NGRAM_END;
         count_one(ngram, window + 2, 1, weight);
         count_one(ngram, window + 1, 2, weight);

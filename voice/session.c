@@ -46,12 +46,13 @@ static void open_session(struct sessions *sessions, const struct voice_frame *fr
             ? hearing_new(sessions->link, frame->session, text, &session->hearing, &fault)
             : speaking_new(sessions->loop, sessions->link, frame->session, text, &session->speaking,
                            &fault);
-    if (err != OK) {
+    if (err) {
         session_free(session);
         tell_failed(sessions, frame->session, &fault);
         return;
     }
-    struct session *old = map_set(sessions->by_id, &frame->session, sizeof frame->session, session);
+    struct session *old =
+        map_set(sessions->by_id, &frame->session, sizeof(frame->session), session);
     if (old)
         session_free(old);
     link_send(sessions->link,
@@ -101,11 +102,11 @@ static void on_frame(void *arg, const struct voice_frame *frame)
         open_session(sessions, frame);
         return;
     }
-    struct session *session = map_get(sessions->by_id, &frame->session, sizeof frame->session);
+    struct session *session = map_get(sessions->by_id, &frame->session, sizeof(frame->session));
     if (!session)
         return;
     if (frame->kind == VOICE_CLOSE) {
-        map_remove(sessions->by_id, &frame->session, sizeof frame->session);
+        map_remove(sessions->by_id, &frame->session, sizeof(frame->session));
         session_free(session);
         return;
     }

@@ -72,11 +72,11 @@ enum err speaking_new(struct loop *loop, struct link *link, uint32_t id, const c
 {
     char engine[32], speed[32], volume[32];
     struct synth_wish wanted = {0};
-    wish = take_field(wish, engine, sizeof engine);
-    wish = take_field(wish, wanted.language, sizeof wanted.language);
-    wish = take_field(wish, wanted.speaker, sizeof wanted.speaker);
-    wish = take_field(wish, speed, sizeof speed);
-    take_field(wish, volume, sizeof volume);
+    wish = take_field(wish, engine, sizeof(engine));
+    wish = take_field(wish, wanted.language, sizeof(wanted.language));
+    wish = take_field(wish, wanted.speaker, sizeof(wanted.speaker));
+    wish = take_field(wish, speed, sizeof(speed));
+    take_field(wish, volume, sizeof(volume));
     wanted.speed = fmin(fmax(strtod(speed, NULL), 0.2), 4);
     const struct synth *synth = NULL;
     for (size_t i = 0; i < ARRAY_LEN(synths); i++)
@@ -86,7 +86,7 @@ enum err speaking_new(struct loop *loop, struct link *link, uint32_t id, const c
         return fault_set(fault, ERR_UNSUPPORTED, "no synthesiser %s", engine);
     int rate_hz = 0;
     enum err err = synth->open(&wanted, &rate_hz, fault);
-    if (err != OK)
+    if (err)
         return err;
     struct speaking *speaking = mem_new(struct speaking);
     *speaking = (struct speaking){.loop = loop, .link = link, .id = id, .synth = synth};
@@ -214,7 +214,7 @@ static void synthesise(struct speaking *speaking)
     speaking->synth->say(&speaking->wish, line->text, on_samples, speaking);
     int16_t rest[CHUNK_SAMPLES];
     size_t got = resampler_finish(speaking->resampler, rest, CHUNK_SAMPLES);
-    (void)buf_append(&speaking->made, rest, got * sizeof *rest);
+    (void)buf_append(&speaking->made, rest, got * sizeof(*rest));
     drop_line(speaking, line);
 }
 

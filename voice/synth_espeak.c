@@ -43,7 +43,7 @@ static bool choose_voice(const struct synth_wish *wish)
     bool is_variant =
         *wish->speaker && strcmp(wish->speaker, "standard") != 0 && strlen(wish->speaker) <= 2;
     char name[96];
-    snprintf(name, sizeof name, "%s%s%s", voice, is_variant ? "+" : "",
+    snprintf(name, sizeof(name), "%s%s%s", voice, is_variant ? "+" : "",
              is_variant ? wish->speaker : "");
     return espeak_SetVoiceByName(name) == EE_OK;
 }

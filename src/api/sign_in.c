@@ -411,7 +411,7 @@ static void hashed_new(void *arg)
     struct request *request = change->attempt.request;
     if (change->err != ERR_INVALID)
         note_success(request, change->attempt.bucket);
-    if (change->err == OK) {
+    if (!change->err) {
         run_job(request, STORE_WRITE, store_password);
         return;
     }

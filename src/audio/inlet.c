@@ -73,7 +73,7 @@ static size_t decode_step(struct inlet *inlet, const struct jitter_step *step, i
         break;
     }
     inlet->source = AUDIO_SILENCE;
-    memset(out, 0, samples * sizeof *out);
+    memset(out, 0, samples * sizeof(*out));
     return samples;
 }
 
@@ -88,7 +88,7 @@ bool inlet_output(struct inlet *inlet, int64_t now_us, struct audio_frame *out)
         inlet->start = 0;
         inlet->end += decode_step(inlet, &step, inlet->pending + inlet->end);
     }
-    memcpy(out->samples, inlet->pending + inlet->start, sizeof out->samples);
+    memcpy(out->samples, inlet->pending + inlet->start, sizeof(out->samples));
     out->source = inlet->source;
     inlet->start += AUDIO_IN_SAMPLES;
     return true;

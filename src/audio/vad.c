@@ -137,7 +137,7 @@ static bool is_voiced(struct vad *vad, const struct audio_frame *frame)
 static void keep(struct vad *vad, const struct audio_frame *frame)
 {
     memcpy(vad->prefix.samples + vad->prefix.next * AUDIO_IN_SAMPLES, frame->samples,
-           sizeof frame->samples);
+           sizeof(frame->samples));
     vad->prefix.next = (vad->prefix.next + 1) % vad->prefix.frames;
     vad->prefix.used = MIN(vad->prefix.used + 1, vad->prefix.frames);
 }
@@ -186,7 +186,7 @@ size_t vad_prefix(const struct vad *vad, int16_t *out, size_t cap)
     for (size_t i = 0; i < frames; i++)
         memcpy(out + i * AUDIO_IN_SAMPLES,
                vad->prefix.samples + (from + i) % vad->prefix.frames * AUDIO_IN_SAMPLES,
-               AUDIO_IN_SAMPLES * sizeof *out);
+               AUDIO_IN_SAMPLES * sizeof(*out));
     return frames * AUDIO_IN_SAMPLES;
 }
 

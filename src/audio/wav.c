@@ -98,7 +98,7 @@ enum err wav_parse(const void *data, size_t len, size_t max_samples, struct wav 
         memcmp(in.data + 8, "WAVE", 4) != 0)
         return fault_set(fault, ERR_INVALID, "not a WAV file");
     enum err err = read_format(&in, &wav, fault);
-    if (err != OK)
+    if (err)
         return err;
     if (find_chunk(&in, "data", &chunk) != OK)
         return fault_set(fault, ERR_INVALID, "the WAV file is cut short");
@@ -133,7 +133,7 @@ enum err wav_write(struct buf *out, int rate_hz, const int16_t *samples, size_t 
 {
     uint8_t head[HEADER_BYTES + CHUNK_BYTES + FORMAT_BYTES + CHUNK_BYTES] = "RIFF....WAVEfmt ";
     uint32_t data_bytes = (uint32_t)(count * 2);
-    put32(head + 4, data_bytes + (uint32_t)sizeof head - CHUNK_BYTES);
+    put32(head + 4, data_bytes + (uint32_t)sizeof(head) - CHUNK_BYTES);
     put32(head + 16, FORMAT_BYTES);
     put16(head + 20, FORMAT_PCM);
     put16(head + 22, 1);
@@ -143,11 +143,11 @@ enum err wav_write(struct buf *out, int rate_hz, const int16_t *samples, size_t 
     put16(head + 34, 16);
     memcpy(head + 36, "data", 4);
     put32(head + 40, data_bytes);
-    enum err err = buf_append(out, head, sizeof head);
-    for (size_t i = 0; i < count && err == OK; i++) {
+    enum err err = buf_append(out, head, sizeof(head));
+    for (size_t i = 0; i < count && !err; i++) {
         uint8_t sample[2];
         put16(sample, (uint16_t)samples[i]);
-        err = buf_append(out, sample, sizeof sample);
+        err = buf_append(out, sample, sizeof(sample));
     }
     return err;
 }

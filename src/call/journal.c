@@ -278,7 +278,7 @@ static void on_written(void *arg, enum err err)
     journal->is_busy = false;
     if (journal->is_freed)
         journal_free(journal);
-    else if (err == OK)
+    else if (!err)
         settle(journal);
     else if (err == ERR_DENIED)
         end_all(journal, JOURNAL_FENCED);

@@ -202,7 +202,7 @@ static void renewed(void *arg, enum err err)
     node->is_busy = false;
     if (node->is_stopping)
         return;
-    if (err == OK) {
+    if (!err) {
         hold(node);
         recovery_look(node->recovery);
     } else if (err == ERR_DENIED) {
@@ -460,7 +460,7 @@ void node_command(struct node *node, const struct node_command *command, calls_d
     struct ask *ask = mem_new(struct ask);
     *ask = (struct ask){.node = node, .kind = command->kind, .done = done, .arg = arg};
     ask->text = mem_strdup(command->text);
-    snprintf(ask->call_id, sizeof ask->call_id, "%s", command->call_id);
+    snprintf(ask->call_id, sizeof(ask->call_id), "%s", command->call_id);
     timer_init(&ask->timer, node->control, on_too_late, ask);
     if (!node->is_shared) {
         refuse_later(ask, ERR_NOT_FOUND);

@@ -63,7 +63,7 @@ static void write_parameter(const struct tool_pair *param, struct js_out *out)
     js_out_text(out, "string");
     if (param->value && *param->value) {
         AUTO_BUF text = BUF_INIT(TOOLS_MAX_BYTES);
-        (void)buf_append(&text, example, sizeof example - 1);
+        (void)buf_append(&text, example, sizeof(example) - 1);
         (void)buf_append_str(&text, param->value);
         js_out_key(out, "description");
         js_out_text(out, text.data);

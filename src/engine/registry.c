@@ -135,7 +135,7 @@ static void read_voices(const struct reader *reader, struct engine_info *info)
         if (strcmp(voices[i].id, chosen) != 0)
             continue;
         struct engine_voice first = voices[i];
-        memmove(voices + 1, voices, i * sizeof *voices);
+        memmove(voices + 1, voices, i * sizeof(*voices));
         voices[0] = first;
     }
     info->voices = voices;
@@ -174,7 +174,7 @@ static enum err read_engine(const struct reader *reader, const struct engine_ada
     read_models(reader, info);
     read_voices(reader, info);
     enum err err = read_cost(reader, &info->cost_usd4);
-    return err != OK ? err : switch_on(reader, adapter, env, engine);
+    return err ? err : switch_on(reader, adapter, env, engine);
 }
 
 /* One default of each kind that has an enabled engine: the one asked for, else the first. */
@@ -211,7 +211,7 @@ enum err registry_new(const struct config *config, const struct engine_adapter *
         struct reader reader = {registry, config, adapters[i].info.id, fault};
         registry->count = i + 1;
         enum err err = read_engine(&reader, &adapters[i], env, &registry->engines[i]);
-        if (err != OK)
+        if (err)
             return err;
     }
     choose_defaults(registry);

@@ -33,11 +33,11 @@ static ssize_t read_at(int fd, char *out, size_t len, size_t from)
 /* Does the name of Word's main part stand in the archive? */
 static bool has_word_part(int fd, char *piece)
 {
-    enum { OVERLAP = sizeof word_part - 2 };
+    enum { OVERLAP = sizeof(word_part) - 2 };
     ssize_t n = PIECE_BYTES;
     for (size_t at = 0; n == PIECE_BYTES; at += PIECE_BYTES - OVERLAP) {
         n = read_at(fd, piece, PIECE_BYTES, at);
-        if (n > 0 && memmem(piece, (size_t)n, word_part, sizeof word_part - 1))
+        if (n > 0 && memmem(piece, (size_t)n, word_part, sizeof(word_part) - 1))
             return true;
     }
     return false;
@@ -54,9 +54,9 @@ enum err extract_kind_of(int fd, enum extract_kind *out)
     ssize_t n = fd < 0 ? 0 : read_at(fd, piece, PIECE_BYTES, 0);
     if (n < 0)
         return ERR_IO;
-    if (begins(piece, n, pdf_begin, sizeof pdf_begin - 1))
+    if (begins(piece, n, pdf_begin, sizeof(pdf_begin) - 1))
         *out = EXTRACT_PDF;
-    else if (begins(piece, n, zip_begin, sizeof zip_begin - 1) && has_word_part(fd, piece))
+    else if (begins(piece, n, zip_begin, sizeof(zip_begin) - 1) && has_word_part(fd, piece))
         *out = EXTRACT_DOCX;
     else if (charset_is_text(piece, (size_t)n))
         *out = EXTRACT_TEXT;

@@ -40,7 +40,7 @@ static const char *const calling_pages[] = {"try.html", "button.html", "app.html
 
 static const char *policy_of(const struct page *page)
 {
-    for (size_t i = 0; i < sizeof calling_pages / sizeof calling_pages[0]; i++)
+    for (size_t i = 0; i < sizeof(calling_pages) / sizeof(calling_pages[0]); i++)
         if (strcmp(page->file, calling_pages[i]) == 0)
             return call_policy;
     return any_policy;
@@ -58,10 +58,10 @@ static bool file_of(const char *path, char out[FILE_NAME_MAX])
 {
     if (is_studio_path(path))
         path = "/studio";
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(path, aliases[i].path) == 0)
             return snprintf(out, FILE_NAME_MAX, "%s", aliases[i].file) > 0;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         size_t len = strlen(places[i].path);
         if (strncmp(path, places[i].path, len) == 0)
             return snprintf(out, FILE_NAME_MAX, "%s%s", places[i].file, path + len) < FILE_NAME_MAX;
@@ -71,7 +71,7 @@ static bool file_of(const char *path, char out[FILE_NAME_MAX])
 
 static bool is_shared(const char *path)
 {
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         if (strncmp(path, places[i].path, strlen(places[i].path)) == 0)
             return places[i].is_shared;
     return false;
@@ -106,8 +106,8 @@ static size_t page_headers(const struct page *page, bool may_share, bool must_un
         {"Referrer-Policy", "no-referrer"}, {"Content-Security-Policy", policy_of(page)},
         {"Vary", "Accept-Encoding"},
     };
-    size_t count = sizeof always / sizeof always[0];
-    memcpy(out, always, sizeof always);
+    size_t count = sizeof(always) / sizeof(always[0]);
+    memcpy(out, always, sizeof(always));
     if (must_unpack)
         out[count++] = (struct http_header){"Content-Encoding", "gzip"};
     if (may_share) {

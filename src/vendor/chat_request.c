@@ -194,7 +194,7 @@ const struct llm_request *chat_request_copy(const struct llm_request *request, s
         copy_calls(&messages[i], arena);
     }
     if (request->tool_count)
-        memcpy(tools, request->tools, request->tool_count * sizeof *tools);
+        memcpy(tools, request->tools, request->tool_count * sizeof(*tools));
     *copy = (struct llm_request){.messages = messages,
                                  .message_count = request->message_count,
                                  .tools = tools,

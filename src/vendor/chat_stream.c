@@ -42,7 +42,7 @@ void chat_stream_fail(struct chat_stream *stream, enum engine_error error, const
     if (stream->error != ENGINE_OK || stream->is_done)
         return;
     stream->error = error;
-    snprintf(stream->message, sizeof stream->message, "%s", message);
+    snprintf(stream->message, sizeof(stream->message), "%s", message);
 }
 
 /* ---- tool calls ---- */
@@ -131,9 +131,9 @@ static void pass_lines(struct chat_stream *stream, const char *data, size_t len)
                 pass(stream, data + from, i - from);
             stream->held[stream->held_len++] = data[i];
             from = i + 1;
-            if (stream->held_len < sizeof error_field - 1)
+            if (stream->held_len < sizeof(error_field) - 1)
                 continue;
-            pass(stream, data_field, sizeof data_field - 1);
+            pass(stream, data_field, sizeof(data_field) - 1);
         } else {
             pass(stream, stream->held, stream->held_len);
         }

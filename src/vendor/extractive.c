@@ -45,7 +45,7 @@ static void on_timer(void *arg)
     if (llm->answer.len > 0 && !tell(llm, &event))
         return;
     char id[32] = "";
-    AUTO_BUF name = BUF_INIT(sizeof id);
+    AUTO_BUF name = BUF_INIT(sizeof(id));
     (void)buf_printf(&name, "call_%u", llm->calls);
     if (llm->tool) {
         event = (struct llm_event){
@@ -87,7 +87,7 @@ static int match_word(void *arg, const struct word *word)
     size_t len = strlen(word->stem);
     memcpy(padded + 1, word->stem, len);
     padded[len + 1] = ' ';
-    padded[len + 2 < sizeof padded ? len + 2 : sizeof padded - 1] = '\0';
+    padded[len + 2 < sizeof(padded) ? len + 2 : sizeof(padded) - 1] = '\0';
     if (word_is_stop(word->folded, match->iso))
         return 0;
     match->all++;

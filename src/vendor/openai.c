@@ -71,8 +71,8 @@ static void openai_read(struct chat_stream *stream, const struct js *tree)
         tree = js_at(tree, 0);
     if (is_error(tree)) {
         AUTO_MEM char *text = js_print(tree);
-        char message[sizeof stream->message];
-        enum engine_error error = vendor_error(0, text, strlen(text), message, sizeof message);
+        char message[sizeof(stream->message)];
+        enum engine_error error = vendor_error(0, text, strlen(text), message, sizeof(message));
         chat_stream_fail(stream, error, message);
         return;
     }

@@ -268,7 +268,7 @@ static void tts_on_timer(void *arg)
     line->left -= count;
     bool is_done = line->left == 0;
     if (is_done)
-        memmove(tts->lines, tts->lines + 1, --tts->count * sizeof *tts->lines);
+        memmove(tts->lines, tts->lines + 1, --tts->count * sizeof(*tts->lines));
     if (tts->count > 0)
         timer_set_after(&tts->timer, is_done ? tts->standin->delay_us : CHUNK_EVERY_US);
     tts->on_event(tts->arg, &event);

@@ -211,7 +211,7 @@ static bool give_out(struct voice_worker *worker)
     enum err err = OK;
     while (!worker->is_dead) {
         err = voice_frame_read(worker->in.data + at, worker->in.len - at, &frame, &used);
-        if (err != OK)
+        if (err)
             break;
         at += used;
         struct voice_session *session = session_of(worker, frame.session);
@@ -232,7 +232,7 @@ static bool give_out(struct voice_worker *worker)
 static void read_in(struct voice_worker *worker)
 {
     char data[READ_BYTES];
-    ssize_t got = recv(worker->fd, data, sizeof data, 0);
+    ssize_t got = recv(worker->fd, data, sizeof(data), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
@@ -276,7 +276,7 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
         child_spawn(pool->loop, &(struct child_spec){argv, ends[1], WORKER_NICE, on_exit, worker},
                     &worker->child, fault);
     close(ends[1]);
-    if (err != OK) {
+    if (err) {
         close(ends[0]);
         free_worker(worker);
         count_death(pool);
@@ -332,7 +332,7 @@ enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
         return fault_set(fault, ERR_BUSY, "this workspace has %u sessions of embedded speech",
                          share);
     enum err err = choose_worker(pool, role, &worker, fault);
-    if (err != OK)
+    if (err)
         return err;
     session->worker = worker;
     session->id = ++pool->last_id;

@@ -79,7 +79,7 @@ static struct stt *voice_stt_open(const struct engine *engine, struct loop *loop
     enum err err = here && here->voices
                        ? voice_session_open(here->voices, VOICE_HEARING, &stt->session, &stt->fault)
                        : fault_set(&stt->fault, ERR_UNSUPPORTED, "no speech on this loop");
-    if (err != OK) {
+    if (err) {
         timer_set_after(&stt->failure, 0);
         return &stt->base;
     }
@@ -91,7 +91,7 @@ static struct stt *voice_stt_open(const struct engine *engine, struct loop *loop
 static void voice_stt_push(struct stt *base, const int16_t *samples, size_t count)
 {
     struct voice_stt *stt = (struct voice_stt *)base;
-    voice_session_send(&stt->session, VOICE_PUSH, 0, samples, count * sizeof *samples);
+    voice_session_send(&stt->session, VOICE_PUSH, 0, samples, count * sizeof(*samples));
 }
 
 static void voice_stt_flush(struct stt *base, uint32_t gen)

@@ -43,7 +43,7 @@ static void tell_audio(struct voice_tts *tts, const struct voice_frame *frame)
 {
     size_t count = frame->len / sizeof(int16_t);
     AUTO_MEM int16_t *samples = mem_new_n(int16_t, count + 1);
-    memcpy(samples, frame->body, count * sizeof *samples);
+    memcpy(samples, frame->body, count * sizeof(*samples));
     struct tts_event event = {
         .kind = TTS_AUDIO, .gen = frame->gen, .samples = samples, .count = count};
     tts->on_event(tts->arg, &event);
@@ -82,7 +82,7 @@ static struct tts *voice_tts_open(const struct engine *engine, struct loop *loop
         here && here->voices
             ? voice_session_open(here->voices, VOICE_SPEAKING, &tts->session, &tts->fault)
             : fault_set(&tts->fault, ERR_UNSUPPORTED, "no speech on this loop");
-    if (err != OK) {
+    if (err) {
         timer_set_after(&tts->failure, 0);
         return &tts->base;
     }

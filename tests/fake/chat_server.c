@@ -55,7 +55,7 @@ static void write_piece(struct connection *connection, const char *text, size_t 
 {
     char size[24];
     bool is_chunked = !connection->script->head;
-    snprintf(size, sizeof size, "%zx\r\n", len);
+    snprintf(size, sizeof(size), "%zx\r\n", len);
     if (is_chunked)
         write_text(connection, size, strlen(size));
     write_text(connection, text, len);
@@ -167,7 +167,7 @@ struct chat_server *chat_server_open(struct loop *loop)
         listener_open(loop, &any, on_connection, server, &server->listener, &fault) != OK)
         abort();
     struct net_addr bound = listener_address(server->listener);
-    snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u/v1", bound.port);
+    snprintf(server->url, sizeof(server->url), "http://127.0.0.1:%u/v1", bound.port);
     return server;
 }
 

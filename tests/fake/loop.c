@@ -82,7 +82,7 @@ struct loop *loop_new(const char *name)
     if (!has_begun)
         fake_begin(FAKE_START_US, FAKE_START_WALL_MS);
     struct loop *loop = mem_new(struct loop);
-    snprintf(loop->name, sizeof loop->name, "%s", name);
+    snprintf(loop->name, sizeof(loop->name), "%s", name);
     list_init(&loop->timers);
     list_init(&loop->deferred);
     list_init(&loop->posted);

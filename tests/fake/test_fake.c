@@ -106,7 +106,7 @@ static void on_wire(void *arg, unsigned events)
 {
     struct wire *wire = arg;
     CHECK_INT(events, IO_READ);
-    if (read(wire->fd, wire->got, sizeof wire->got - 1) <= 0)
+    if (read(wire->fd, wire->got, sizeof(wire->got) - 1) <= 0)
         io_close(wire->io);
 }
 

@@ -16,9 +16,9 @@ static void exchange(struct sctp *peer, struct data *data)
 {
     uint8_t packet[MTU];
     size_t len;
-    for (int i = 0; i < ROUNDS && (len = sctp_output(peer, packet, sizeof packet, now_us)); i++)
+    for (int i = 0; i < ROUNDS && (len = sctp_output(peer, packet, sizeof(packet), now_us)); i++)
         data_input(data, packet, len, now_us);
-    for (int i = 0; i < ROUNDS && (len = data_output(data, packet, sizeof packet, now_us)); i++)
+    for (int i = 0; i < ROUNDS && (len = data_output(data, packet, sizeof(packet), now_us)); i++)
         sctp_input(peer, packet, len, now_us);
     struct data_event event;
     while (data_event(data, &event)) {

@@ -30,7 +30,8 @@ static void validate_path(struct peer *peer, const struct net_addr *local,
 {
     uint8_t check[128];
     struct stun_writer writer;
-    stun_begin(&writer, check, sizeof check, STUN_BINDING_REQUEST, (const uint8_t *)"123456789012");
+    stun_begin(&writer, check, sizeof(check), STUN_BINDING_REQUEST,
+               (const uint8_t *)"123456789012");
     stun_put_username(&writer, peer_ufrag(peer), "peer");
     stun_put_role(&writer, true, 1);
     size_t len = stun_finish(&writer, peer_pwd(peer));
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int64_t now_us = NOW_US; at + 2 <= size; now_us += 1000) {
         size_t len = MIN((size_t)(data[at] << 8 | data[at + 1]), size - at - 2);
         uint8_t datagram[1500];
-        len = MIN(len, sizeof datagram);
+        len = MIN(len, sizeof(datagram));
         memcpy(datagram, data + at + 2, len);
         at += 2 + len;
         feed(peer, &local, &from, datagram, len, now_us);

@@ -17,7 +17,7 @@ static void carry(struct sctp *from, struct sctp *to)
 {
     uint8_t packet[MTU];
     size_t len;
-    for (int i = 0; i < ROUNDS && (len = sctp_output(from, packet, sizeof packet, now_us)); i++)
+    for (int i = 0; i < ROUNDS && (len = sctp_output(from, packet, sizeof(packet), now_us)); i++)
         sctp_input(to, packet, len, now_us);
 }
 
@@ -27,7 +27,7 @@ static void drain(struct sctp *sctp)
     uint8_t packet[MTU];
     while (sctp_event(sctp, &event))
         assert(event.type != SCTP_EVENT_MESSAGE || event.len <= SCTP_MESSAGE_MAX_BYTES);
-    for (int i = 0; i < ROUNDS && sctp_output(sctp, packet, sizeof packet, now_us); i++)
+    for (int i = 0; i < ROUNDS && sctp_output(sctp, packet, sizeof(packet), now_us); i++)
         ;
 }
 
@@ -43,12 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     assert(sctp_is_open(sctp));
     static const uint8_t text[3000];
-    (void)!sctp_send(sctp, &(struct sctp_send){.stream = 1}, text, sizeof text);
+    (void)!sctp_send(sctp, &(struct sctp_send){.stream = 1}, text, sizeof(text));
     while (size > 1) {
         uint8_t packet[SCTP_HEADER_BYTES + 255];
         size_t len = data[0] < size - 1 ? data[0] : size - 1;
         struct sctp_packet out;
-        sctp_packet_begin(&out, packet, sizeof packet, PORT, TAG);
+        sctp_packet_begin(&out, packet, sizeof(packet), PORT, TAG);
         memcpy(packet + out.len, data + 1, len);
         out.len += len;
         sctp_packet_end(&out);

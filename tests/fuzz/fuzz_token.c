@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     base64url_encode(data, size, &text);
     crypto_hmac_sha256(signer.secret, strlen(signer.secret), text.data, text.len, mac);
     buf_append_char(&text, '.');
-    base64url_encode(mac, sizeof mac, &text);
+    base64url_encode(mac, sizeof(mac), &text);
     verify(text.data, text.len);
     return 0;
 }

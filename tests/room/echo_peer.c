@@ -82,7 +82,7 @@ static void read_offer(struct buf *out)
 {
     char piece[4096];
     size_t len;
-    while ((len = fread(piece, 1, sizeof piece, stdin)))
+    while ((len = fread(piece, 1, sizeof(piece), stdin)))
         buf_append(out, piece, len);
 }
 
@@ -104,10 +104,10 @@ static void fill_section(struct echo *echo, const struct sdp_section *offered,
                          struct sdp_section *out)
 {
     sdp_answer_section(offered, out);
-    snprintf(out->transport.ufrag, sizeof out->transport.ufrag, "%s", peer_ufrag(echo->peer));
-    snprintf(out->transport.pwd, sizeof out->transport.pwd, "%s", peer_pwd(echo->peer));
+    snprintf(out->transport.ufrag, sizeof(out->transport.ufrag), "%s", peer_ufrag(echo->peer));
+    snprintf(out->transport.pwd, sizeof(out->transport.pwd), "%s", peer_pwd(echo->peer));
     memcpy(out->transport.fingerprint, peer_fingerprint(echo->peer),
-           sizeof out->transport.fingerprint);
+           sizeof(out->transport.fingerprint));
     out->transport.has_fingerprint = true;
     out->transport.setup = echo->is_active ? SDP_ACTIVE : SDP_PASSIVE;
     if (offered->kind != SDP_AUDIO || out->is_rejected)
@@ -116,9 +116,9 @@ static void fill_section(struct echo *echo, const struct sdp_section *offered,
     peer_set_level_extension(echo->peer, out->ext_level);
     out->direction = SDP_SENDRECV;
     out->ssrc = peer_ssrc(echo->peer);
-    snprintf(out->msid_stream, sizeof out->msid_stream, "echo");
-    snprintf(out->msid_track, sizeof out->msid_track, "echo-track");
-    snprintf(out->cname, sizeof out->cname, "echo");
+    snprintf(out->msid_stream, sizeof(out->msid_stream), "echo");
+    snprintf(out->msid_track, sizeof(out->msid_track), "echo-track");
+    snprintf(out->cname, sizeof(out->cname), "echo");
 }
 
 static enum err answer_offer(struct echo *echo, const struct sdp *offer, struct buf *out,
@@ -130,7 +130,7 @@ static enum err answer_offer(struct echo *echo, const struct sdp *offer, struct 
         return err;
     struct peer_remote remote = {
         .ufrag = transport->ufrag, .pwd = transport->pwd, .is_dtls_client = echo->is_active};
-    memcpy(remote.fingerprint, transport->fingerprint, sizeof remote.fingerprint);
+    memcpy(remote.fingerprint, transport->fingerprint, sizeof(remote.fingerprint));
     err = peer_set_remote(echo->peer, &remote, clock_now_us());
     if (err)
         return fault_set(fault, err, "the offer's credentials are not valid");

@@ -94,7 +94,7 @@ static void on_joined(void *arg, const char *identity, const char *name)
     struct room *room = arg;
     (void)name;
     room->joined++;
-    snprintf(room->identity, sizeof room->identity, "%s", identity);
+    snprintf(room->identity, sizeof(room->identity), "%s", identity);
     if (!room->is_echo) {
         room->due_us = loop_now_us(server.media_loop);
         timer_set(&room->timer, room->due_us);
@@ -136,7 +136,7 @@ static void on_chat(void *arg, const char *text)
     struct room *room = arg;
     room->chats++;
     room->last_chat_bytes = (int64_t)strlen(text);
-    snprintf(room->last_chat, sizeof room->last_chat, "%s", text);
+    snprintf(room->last_chat, sizeof(room->last_chat), "%s", text);
 }
 
 static void on_closed(void *arg)
@@ -202,7 +202,7 @@ static void run_open(struct request *request)
     while (room < server.rooms + ROOMS - 1 && room->is_used)
         room++;
     room->is_used = true;
-    snprintf(room->name, sizeof room->name, "%s", request->name);
+    snprintf(room->name, sizeof(room->name), "%s", request->name);
     room->is_echo = strcmp(request->mode, "echo") == 0;
     room->encoder = codec_encoder_new(CODEC_VOIP);
     room->decoder = codec_decoder_new();
@@ -345,12 +345,12 @@ static void on_request(void *arg, struct http_exchange *exchange)
         request->command = &commands[i];
         request->status = 200;
         request->answer = js_object();
-        read_param(http->query, "name", request->name, sizeof request->name);
-        read_param(http->query, "mode", request->mode, sizeof request->mode);
-        read_param(http->query, "flag", flag, sizeof flag);
+        read_param(http->query, "name", request->name, sizeof(request->name));
+        read_param(http->query, "mode", request->mode, sizeof(request->mode));
+        read_param(http->query, "flag", flag, sizeof(flag));
         request->flag = flag[0] == '1';
         if (http->body)
-            snprintf(request->text, sizeof request->text, "%s", http->body);
+            snprintf(request->text, sizeof(request->text), "%s", http->body);
         if (commands[i].run == run_open &&
             room_directory_add(server.directory, request->name, server.hosts) != OK)
             request->status = 409;

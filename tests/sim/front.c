@@ -64,7 +64,7 @@ static void load_config(const char *const *settings)
     check_open(config_load(NULL, no_environment, &front.config, &fault), &fault);
     for (size_t i = 0; settings && settings[i]; i++) {
         char text[200], *name, *value;
-        snprintf(text, sizeof text, "%s", settings[i]);
+        snprintf(text, sizeof(text), "%s", settings[i]);
         name = strchr(text, '.');
         *name++ = '\0';
         value = strchr(name, '=');
@@ -87,8 +87,8 @@ static enum err make_workspace(struct tx *tx, void *arg)
         err = store_key_create(tx, workspace.id, "test", &key);
     if (err)
         return err;
-    snprintf(front.workspace_id, sizeof front.workspace_id, "%s", workspace.id);
-    snprintf(front.key, sizeof front.key, "%s", key.key);
+    snprintf(front.workspace_id, sizeof(front.workspace_id), "%s", workspace.id);
+    snprintf(front.key, sizeof(front.key), "%s", key.key);
     return OK;
 }
 
@@ -152,7 +152,7 @@ void front_end(void)
     config_free(front.config);
     arena_free(front.arena);
     char command[80];
-    snprintf(command, sizeof command, "rm -r %s", front.dir);
+    snprintf(command, sizeof(command), "rm -r %s", front.dir);
     CHECK_INT(system(command), 0);
 }
 
@@ -180,10 +180,10 @@ void front_connect(struct front_client *client, const char *from)
     struct sockaddr_in address = {.sin_family = AF_INET};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     address.sin_addr.s_addr = inet_addr(from);
-    CHECK_INT(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    CHECK_INT(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     address.sin_port = htons(http_server_address(front.server).port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     CHECK_INT(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     client->stream = stream_open(front.control, fd, NULL);
     stream_set(client->stream, &fns, client);
@@ -264,7 +264,7 @@ const char *front_text(void)
 const char *front_field(const char *name)
 {
     char wanted[80];
-    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
+    snprintf(wanted, sizeof(wanted), "\"%s\":\"", name);
     const char *at = strstr(front_text(), wanted);
     if (!at)
         return "";

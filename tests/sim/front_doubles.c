@@ -84,7 +84,7 @@ enum err __wrap_store_job_for(struct store *store, struct store_line line, store
     *job = (struct held_job){
         .store = store, .line = line, .fn = fn, .arg = arg, .loop = loop, .done = done};
     if (line.key)
-        job->line.key = strncpy(job->key, line.key, sizeof job->key - 1);
+        job->line.key = strncpy(job->key, line.key, sizeof(job->key) - 1);
     timer_init(&job->timer, front.control, hand_in, job);
     if (!held_jobs.next)
         list_init(&held_jobs);

@@ -83,7 +83,7 @@ static struct js *map_of(const struct field *row, const char *unit)
     struct js *map = js_object();
     for (int64_t i = 0; i < row->max; i++) {
         char key[80];
-        snprintf(key, sizeof key, "v%lld", (long long)i);
+        snprintf(key, sizeof(key), "v%lld", (long long)i);
         memset(key + strlen(key), 'k', 64 - strlen(key));
         key[64] = '\0';
         js_set(map, key,

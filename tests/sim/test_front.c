@@ -53,9 +53,9 @@ TEST(health_is_answered_while_all_else_waits)
     char ip[16], text[200];
     front_doubles.holds_jobs = true;
     for (int i = 0; i < 40; i++) {
-        snprintf(ip, sizeof ip, "127.0.1.%d", i);
+        snprintf(ip, sizeof(ip), "127.0.1.%d", i);
         front_connect(&clients[i], ip);
-        snprintf(text, sizeof text,
+        snprintf(text, sizeof(text),
                  "GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", front.key);
         front_send(&clients[i], text);
     }
@@ -78,7 +78,7 @@ TEST(a_start_may_take_longer_than_other_requests)
 {
     front_begin(NULL);
     char body[200];
-    snprintf(body, sizeof body, "{\"agentId\":\"%s\"}",
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}",
              front_make("/v1/agents", "{\"name\":\"a\"}"));
     front_doubles.call_us = 40 * S;
     CHECK_INT(post("/v1/calls", body, NULL), 201);
@@ -125,7 +125,7 @@ TEST(a_late_answer_is_kept_for_its_idempotency_key)
     static const char key[] = "Idempotency-Key: start\r\n";
     front_begin(NULL);
     char body[200];
-    snprintf(body, sizeof body, "{\"agentId\":\"%s\"}",
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}",
              front_make("/v1/agents", "{\"name\":\"a\"}"));
     front_doubles.call_us = 60 * S;
     CHECK_INT(post("/v1/calls", body, key), 503);
@@ -144,7 +144,7 @@ static void send_head(struct front_client *client, const char *path, const char 
                       const char *type)
 {
     char text[400];
-    snprintf(text, sizeof text,
+    snprintf(text, sizeof(text),
              "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %ld\r\n"
              "Content-Type: %s\r\n\r\n",
              path, key, length, type);

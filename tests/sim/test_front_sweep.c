@@ -52,14 +52,14 @@ static void begin(void)
     sweep_pause();
     front_begin(NULL);
     front_doubles.names_answer = true;
-    keep(agent, sizeof agent, front_make("/v1/agents", "{\"name\":\"a\"}"));
-    keep(tool, sizeof tool,
+    keep(agent, sizeof(agent), front_make("/v1/agents", "{\"name\":\"a\"}"));
+    keep(tool, sizeof(tool),
          front_make("/v1/tools",
                     "{\"name\":\"t\",\"description\":\"d\",\"url\":\"http://a.example/\"}"));
-    keep(webhook, sizeof webhook, front_make("/v1/webhooks", "{\"url\":\"http://a.example/\"}"));
-    snprintf(body, sizeof body, "{\"agentId\":\"%s\"}", agent);
+    keep(webhook, sizeof(webhook), front_make("/v1/webhooks", "{\"url\":\"http://a.example/\"}"));
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}", agent);
     (void)front_make("/v1/calls", body);
-    keep(call, sizeof call, front_field("callId"));
+    keep(call, sizeof(call), front_field("callId"));
     fake_run_for(2000000); /* keys are looked up again */
     sweep_resume();
 }
@@ -79,9 +79,9 @@ static void sweep_one(const char *method, const char *pattern, const char *id, c
         begin();
         const char *mark = strchr(pattern, '*'); /* stands for the id */
         if (mark)
-            snprintf(path, sizeof path, "%.*s%s%s", (int)(mark - pattern), pattern, id, mark + 1);
+            snprintf(path, sizeof(path), "%.*s%s%s", (int)(mark - pattern), pattern, id, mark + 1);
         else
-            snprintf(path, sizeof path, "%s", pattern);
+            snprintf(path, sizeof(path), "%s", pattern);
         ask(method, path, body, NULL);
         end();
     }

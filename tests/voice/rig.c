@@ -21,10 +21,10 @@ void speech_rig_open(struct speech_rig *rig)
         vendor_new(&(struct vendor_config){.voice_path = VOICE_PROGRAM, .voice_workers = 1});
     vendor_add_loop(rig->vendor, rig->loop, NULL, NULL);
     enum err err = config_load(NULL, none, &config, &fault);
-    if (err == OK)
+    if (!err)
         err = registry_new(config, vendor_adapters, vendor_adapter_count, rig->vendor,
                            &rig->registry, &fault);
-    if (err == OK)
+    if (!err)
         return;
     fprintf(stderr, "rig: %s\n", fault.text);
     abort();
@@ -66,7 +66,7 @@ static void on_tts(void *arg, const struct tts_event *event)
     if (event->kind == TTS_AUDIO) {
         size_t count =
             event->count < MOST_SAMPLES - out->count ? event->count : MOST_SAMPLES - out->count;
-        memcpy(out->samples + out->count, event->samples, count * sizeof *event->samples);
+        memcpy(out->samples + out->count, event->samples, count * sizeof(*event->samples));
         out->count += count;
         out->first_us = out->first_us < 0 ? after_us : out->first_us;
         return;
@@ -101,7 +101,7 @@ static void on_stt(void *arg, const struct stt_event *event)
     out->partials += event->kind == STT_PARTIAL;
     size_t len = strlen(out->text);
     if (event->kind == STT_FINAL)
-        snprintf(out->text + len, sizeof out->text - len, "%s%s", len ? " " : "", event->text);
+        snprintf(out->text + len, sizeof(out->text) - len, "%s%s", len ? " " : "", event->text);
     if (event->kind == STT_FLUSHED)
         out->flushed_us = loop_now_us(to->rig->loop) - to->asked_us;
     if (event->kind == STT_ERROR)

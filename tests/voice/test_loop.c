@@ -38,9 +38,9 @@ static void hear(struct ear *ear, int64_t now_us)
         if (result.change == VAD_STARTED) {
             int16_t prefix[16000];
             size_t count = vad_prefix(ear->vad, prefix, 16000);
-            (void)buf_append(&ear->heard, prefix, count * sizeof *prefix);
+            (void)buf_append(&ear->heard, prefix, count * sizeof(*prefix));
         } else if (result.is_speaking) {
-            (void)buf_append(&ear->heard, frame.samples, sizeof frame.samples);
+            (void)buf_append(&ear->heard, frame.samples, sizeof(frame.samples));
         }
     }
 }
@@ -55,7 +55,7 @@ static void send(struct ear *ear, const struct spoken *spoken)
     for (size_t i = 0; i < frames + TAIL_FRAMES; i++) {
         int16_t frame[AUDIO_OUT_SAMPLES] = {0};
         if (i >= 25 && i < frames)
-            memcpy(frame, spoken->samples + (i - 25) * AUDIO_OUT_SAMPLES, sizeof frame);
+            memcpy(frame, spoken->samples + (i - 25) * AUDIO_OUT_SAMPLES, sizeof(frame));
         size_t len = codec_encode(encoder, frame, packet);
         int64_t now_us = (int64_t)i * AUDIO_FRAME_US;
         if (i % LOSS_EVERY != LOSS_EVERY / 2)
@@ -74,7 +74,7 @@ static void on_llm(void *arg, const struct llm_event *event)
     struct answer *answer = arg;
     size_t len = strlen(answer->text);
     if (event->kind == LLM_TEXT)
-        snprintf(answer->text + len, sizeof answer->text - len, "%s", event->text);
+        snprintf(answer->text + len, sizeof(answer->text) - len, "%s", event->text);
     if (event->kind == LLM_DONE)
         loop_stop(answer->rig->loop);
 }

@@ -44,8 +44,8 @@ TEST(model_words_are_made_readable)
 static const char *line_of(const char *arpa, int order, const char *words)
 {
     char head[32], wanted[64];
-    snprintf(head, sizeof head, "\\%d-grams:\n", order);
-    snprintf(wanted, sizeof wanted, " %s ", words);
+    snprintf(head, sizeof(head), "\\%d-grams:\n", order);
+    snprintf(wanted, sizeof(wanted), " %s ", words);
     const char *at = strstr(arpa, head), *end = at ? strstr(at + 1, "\\") : NULL;
     const char *found = at ? strstr(at, wanted) : NULL;
     if (!found || found > end)
@@ -81,7 +81,7 @@ TEST(ngram_probabilities_of_a_history_add_up)
     double all = 0, seen = 0, seen_lower = 0;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         char pair[16];
-        snprintf(pair, sizeof pair, "a %s", words[i]);
+        snprintf(pair, sizeof(pair), "a %s", words[i]);
         const char *one = line_of(out.data, 1, words[i]), *two = line_of(out.data, 2, pair);
         REQUIRE(one != NULL);
         all += probability(one);

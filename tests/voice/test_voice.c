@@ -34,8 +34,8 @@ static size_t split(char *text, char *words[WORDS_MAX])
 static unsigned word_errors(const char *want, const char *got)
 {
     char a[TEXT_SIZE], b[TEXT_SIZE], *x[WORDS_MAX], *y[WORDS_MAX];
-    snprintf(a, sizeof a, "%s", want);
-    snprintf(b, sizeof b, "%s", got);
+    snprintf(a, sizeof(a), "%s", want);
+    snprintf(b, sizeof(b), "%s", got);
     size_t n = split(a, x), m = split(b, y);
     unsigned row[WORDS_MAX + 1];
     for (size_t k = 0; k <= m; k++)
@@ -264,11 +264,11 @@ static pid_t find_worker(void)
     DIR *proc = opendir("/proc");
     for (struct dirent *entry; proc && (entry = readdir(proc));) {
         char path[300], line[512] = "";
-        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
         FILE *file = fopen(path, "r");
         char name[32] = "";
         int pid = 0, parent = 0;
-        if (file && fgets(line, sizeof line, file) &&
+        if (file && fgets(line, sizeof(line), file) &&
             sscanf(line, "%d (%31[^)]) %*c %d", &pid, name, &parent) == 3 && parent == getpid() &&
             strcmp(name, "earshot-voice") == 0)
             found = pid;
@@ -283,7 +283,7 @@ static pid_t find_worker(void)
 static size_t read_of(pid_t pid, const char *what, char *out, size_t size)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", pid, what);
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
     FILE *file = fopen(path, "r");
     size_t len = file ? fread(out, 1, size - 1, file) : 0;
     out[len] = '\0';
@@ -314,14 +314,14 @@ TEST(voice_worker_knows_no_secret_and_is_locked_in)
     mem_free(spoken.samples);
     pid_t pid = find_worker();
     REQUIRE(pid > 0);
-    size_t len = read_of(pid, "environ", text, sizeof text);
+    size_t len = read_of(pid, "environ", text, sizeof(text));
     CHECK(len > 0);
     for (size_t at = 0; at < len; at += strlen(text + at) + 1)
         CHECK(strncmp(text + at, "EARSHOT", 7) != 0 && strncmp(text + at, "PG", 2) != 0);
-    read_of(pid, "status", text, sizeof text);
+    read_of(pid, "status", text, sizeof(text));
     CHECK(strstr(text, "NoNewPrivs:\t1") != NULL);
     CHECK(strstr(text, "Seccomp:\t2") != NULL || is_sanitized() || !sandbox_support().has_filter);
-    read_of(pid, "limits", text, sizeof text);
+    read_of(pid, "limits", text, sizeof(text));
     const char *core = strstr(text, "Max core file size");
     CHECK(core && strtol(core + strlen("Max core file size"), NULL, 10) == 0);
     speech_rig_close(&rig);

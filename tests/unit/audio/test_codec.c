@@ -76,7 +76,7 @@ TEST(codec_tells_the_length_of_packets)
     } rows[] = {{0x00, 10}, {0x08, 20}, {0x10, 40}, {0x18, 60}, {0xF8, 20}, {0xF0, 10}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint8_t packet[4] = {rows[i].toc, 1, 2, 3};
-        CHECK_INT(codec_packet_ticks(packet, sizeof packet), rows[i].ticks_20ths * 48);
+        CHECK_INT(codec_packet_ticks(packet, sizeof(packet)), rows[i].ticks_20ths * 48);
     }
 }
 

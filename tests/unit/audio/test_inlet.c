@@ -64,7 +64,7 @@ TEST(inlet_joins_short_packets_to_frames)
     struct line *line = line_new();
     static const uint8_t silk_10ms[] = {0x40, 0x0B, 0xE4, 0xC1, 0x36, 0xEC, 0xC5, 0x80};
     for (unsigned i = 0; i < 10; i++)
-        inlet_input(line->inlet, silk_10ms, sizeof silk_10ms, (uint16_t)i, i * 480, i * 10000);
+        inlet_input(line->inlet, silk_10ms, sizeof(silk_10ms), (uint16_t)i, i * 480, i * 10000);
     drain(line, 90000);
     CHECK_INT(line->counts[AUDIO_HEARD], 5);
     line_clear(line);
@@ -76,7 +76,7 @@ TEST(inlet_survives_any_payload)
     uint32_t state = 1;
     for (unsigned i = 0; i < 2000; i++) {
         uint8_t payload[64];
-        for (size_t k = 0; k < sizeof payload; k++)
+        for (size_t k = 0; k < sizeof(payload); k++)
             payload[k] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
         inlet_input(line->inlet, payload, state >> 26, (uint16_t)(i + (state >> 30)), i * 960,
                     i * 20000);

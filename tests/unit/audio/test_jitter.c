@@ -15,7 +15,7 @@ struct bench {
 
 static void put(struct bench *bench, const char *text)
 {
-    strncat(bench->out, text, sizeof bench->out - strlen(bench->out) - 1);
+    strncat(bench->out, text, sizeof(bench->out) - strlen(bench->out) - 1);
 }
 
 static void drain(struct bench *bench)
@@ -24,13 +24,13 @@ static void drain(struct bench *bench)
     char text[32] = "";
     while (jitter_output(&bench->jitter, bench->now_us, &step)) {
         if (step.kind == JITTER_PACKET)
-            snprintf(text, sizeof text, "P%u ", step.payload[0]);
+            snprintf(text, sizeof(text), "P%u ", step.payload[0]);
         else if (step.kind == JITTER_RECOVER)
-            snprintf(text, sizeof text, "R ");
+            snprintf(text, sizeof(text), "R ");
         else if (step.kind == JITTER_LOST)
-            snprintf(text, sizeof text, "L%u ", step.ticks / 960);
+            snprintf(text, sizeof(text), "L%u ", step.ticks / 960);
         else
-            snprintf(text, sizeof text, ". ");
+            snprintf(text, sizeof(text), ". ");
         put(bench, text);
     }
 }
@@ -172,7 +172,7 @@ TEST(jitter_refuses_what_does_not_fit)
     struct jitter jitter;
     uint8_t payload[JITTER_PAYLOAD_MAX_BYTES + 1] = {0};
     jitter_init(&jitter);
-    jitter_input(&jitter, &(struct jitter_arrival){payload, sizeof payload, 960, 1, 0}, 0);
+    jitter_input(&jitter, &(struct jitter_arrival){payload, sizeof(payload), 960, 1, 0}, 0);
     jitter_input(&jitter, &(struct jitter_arrival){payload, 1, 0, 1, 0}, 0);
     CHECK_INT(jitter.stats.refused, 2);
     CHECK_INT(jitter.stats.packets, 0);

@@ -19,7 +19,7 @@ static struct heard listen(struct vad *vad, const int16_t *samples, size_t count
     struct vad_result result;
     for (size_t i = 0; i + AUDIO_IN_SAMPLES <= count; i += AUDIO_IN_SAMPLES) {
         struct audio_frame frame = {.source = AUDIO_HEARD};
-        memcpy(frame.samples, samples + i, sizeof frame.samples);
+        memcpy(frame.samples, samples + i, sizeof(frame.samples));
         vad_input(vad, &frame, &result);
         int at_ms = (int)(i / 16) + AUDIO_FRAME_MS;
         if (result.change == VAD_STARTED && heard.starts++ == 0)
@@ -77,16 +77,16 @@ TEST(vad_keeps_what_came_before_the_start)
     struct audio_frame frame = {.source = AUDIO_HEARD};
     size_t end = 0;
     while (result.change != VAD_STARTED && end < 3 * SECOND) {
-        memcpy(frame.samples, samples + end, sizeof frame.samples);
+        memcpy(frame.samples, samples + end, sizeof(frame.samples));
         vad_input(vad, &frame, &result);
         end += AUDIO_IN_SAMPLES;
     }
     size_t count = vad_prefix(vad, prefix, SECOND);
     CHECK(count >= 16 * 360 && count <= vad_prefix_max_samples(vad));
     CHECK(end > SECOND && end - count < SECOND);
-    CHECK(memcmp(prefix, samples + end - count, count * sizeof *prefix) == 0);
+    CHECK(memcmp(prefix, samples + end - count, count * sizeof(*prefix)) == 0);
     CHECK_INT(vad_prefix(vad, prefix, 700), 640);
-    CHECK(memcmp(prefix, samples + end - 640, 640 * sizeof *prefix) == 0);
+    CHECK(memcmp(prefix, samples + end - 640, 640 * sizeof(*prefix)) == 0);
 }
 
 TEST(vad_stops_when_nothing_is_sent)

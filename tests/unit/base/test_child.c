@@ -40,7 +40,7 @@ TEST(child_speaks_over_its_stdio_and_exits)
     CHECK_INT(write(fds[0], "it\n", 3), 3);
     loop_run(loop);
     char got[32] = "";
-    CHECK(read(fds[0], got, sizeof got - 1) > 0);
+    CHECK(read(fds[0], got, sizeof(got) - 1) > 0);
     CHECK_TEXT(got, "got it\n");
     CHECK_INT(watch.exit_code, 7);
     CHECK_INT(watch.signal_number, 0);

@@ -17,7 +17,7 @@ TEST(hmac_of_rfc_vectors) /* RFC 4231 case 2, RFC 2202 case 2 */
     char hex[SHA256_HEX];
     const char *data = "what do ya want for nothing?";
     crypto_hmac_sha256("Jefe", 4, data, strlen(data), mac);
-    crypto_hex(mac, sizeof mac, hex);
+    crypto_hex(mac, sizeof(mac), hex);
     CHECK_TEXT(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     crypto_sha1("abc", 3, mac); /* FIPS 180-1 */
     crypto_hex(mac, SHA1_BYTES, hex);
@@ -26,7 +26,7 @@ TEST(hmac_of_rfc_vectors) /* RFC 4231 case 2, RFC 2202 case 2 */
     crypto_hex(mac, SHA1_BYTES, hex);
     CHECK_TEXT(hex, "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
     crypto_hmac_sha256(NULL, 0, "", 0, mac);
-    crypto_hex(mac, sizeof mac, hex);
+    crypto_hex(mac, sizeof(mac), hex);
     CHECK_TEXT(hex, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
@@ -72,8 +72,8 @@ TEST(base64_of_rfc_4648)
 TEST(seal_opens_only_with_key_and_context)
 {
     uint8_t key[MASTER_KEY_BYTES], other[MASTER_KEY_BYTES];
-    crypto_random(key, sizeof key);
-    crypto_random(other, sizeof other);
+    crypto_random(key, sizeof(key));
+    crypto_random(other, sizeof(other));
     AUTO_BUF sealed = BUF_INIT(1000), open = BUF_INIT(1000);
     REQUIRE(crypto_seal(key, "tool.authToken", "secret", 6, &sealed) == OK);
     CHECK(strncmp(sealed.data, "v1:", 3) == 0);

@@ -118,7 +118,7 @@ TEST(js_reads_integers_beyond_64_bits_as_reals)
 {
     struct js *js = NULL;
     static const char text[] = "[18446744073709551617, 7]";
-    REQUIRE(js_parse(text, sizeof text - 1, 8, &js, NULL) == OK);
+    REQUIRE(js_parse(text, sizeof(text) - 1, 8, &js, NULL) == OK);
     CHECK_INT(js_type(js_at(js, 0)), JS_REAL);
     CHECK_INT(js_int(js_at(js, 1), 0), 7);
     js_free(js);

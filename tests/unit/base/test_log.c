@@ -18,7 +18,7 @@ static void log_into_pipe(enum log_format format)
 static const char *logged(void)
 {
     static char line[4096];
-    ssize_t n = read(pipe_fds[0], line, sizeof line - 1);
+    ssize_t n = read(pipe_fds[0], line, sizeof(line) - 1);
     line[n > 0 ? n : 0] = '\0';
     return line;
 }

@@ -229,7 +229,7 @@ static void on_wire(void *arg, unsigned events)
         io_want(wire->io, IO_READ);
         return;
     }
-    ssize_t n = read(wire->fd, wire->got, sizeof wire->got - 1);
+    ssize_t n = read(wire->fd, wire->got, sizeof(wire->got) - 1);
     if (n <= 0) {
         io_close(wire->io);
         loop_stop(wire->loop);
@@ -383,13 +383,13 @@ static void note_cpu(void *arg)
 TEST(loop_real_time_is_woken_by_a_normal_thread)
 {
     cpu_set_t before, one;
-    CHECK_INT(sched_getaffinity(0, sizeof before, &before), 0);
+    CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
     int core = 0;
     while (!CPU_ISSET(core, &before))
         core++;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
-    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0); /* the loop's thread inherits it */
+    CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0); /* the loop's thread inherits it */
     struct placed placed = {.loop = loop_new("test")};
     loop_post(placed.loop, take_place, &placed);
     CHECK_INT(loop_start(placed.loop), OK);
@@ -400,7 +400,7 @@ TEST(loop_real_time_is_woken_by_a_normal_thread)
     loop_post(placed.loop, note_cpu, &placed);
     loop_join(placed.loop);
     loop_free(placed.loop);
-    CHECK_INT(sched_setaffinity(0, sizeof before, &before), 0);
+    CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
     CHECK_INT(placed.received, PLACED_POSTS);
     if (placed.place == PLACE_REAL_TIME) /* else the system does not let it */
         CHECK(placed.cpu_us < 900000);

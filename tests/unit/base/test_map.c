@@ -37,12 +37,12 @@ TEST(map_holds_many)
     AUTO(map) map = map_new();
     char key[24];
     for (uintptr_t i = 1; i <= 10000; i++) {
-        snprintf(key, sizeof key, "key-%d", (int)i);
+        snprintf(key, sizeof(key), "key-%d", (int)i);
         map_set_str(map, key, (void *)i);
     }
     CHECK_INT(map_count(map), 10000);
     for (uintptr_t i = 1; i <= 10000; i++) {
-        snprintf(key, sizeof key, "key-%d", (int)i);
+        snprintf(key, sizeof(key), "key-%d", (int)i);
         CHECK((uintptr_t)map_get_str(map, key) == i);
         if (i % 2)
             map_remove_str(map, key);
@@ -68,7 +68,7 @@ TEST(map_visits_in_order_of_insertion)
 {
     AUTO(map) map = map_new();
     for (uintptr_t i = 1; i <= 6; i++)
-        map_set(map, &i, sizeof i, (void *)i);
+        map_set(map, &i, sizeof(i), (void *)i);
     struct visit visit = {.map = map};
     map_each(map, remove_even, &visit);
     CHECK_INT(visit.order, 12345);

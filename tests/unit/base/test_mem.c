@@ -26,7 +26,7 @@ TEST(mem_realloc_keeps_what_was_there)
 {
     int *numbers = mem_new_n(int, 2);
     numbers[1] = 5;
-    numbers = mem_realloc_n(numbers, 100, sizeof *numbers);
+    numbers = mem_realloc_n(numbers, 100, sizeof(*numbers));
     CHECK_INT(numbers[1], 5);
     mem_free(numbers);
 }

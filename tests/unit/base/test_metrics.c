@@ -30,7 +30,7 @@ TEST(metrics_bound_the_labels)
 {
     char label[16];
     for (int i = 0; i < 200; i++) {
-        snprintf(label, sizeof label, "l%d", i);
+        snprintf(label, sizeof(label), "l%d", i);
         metric_add_label(METRIC_CALLS_ENDED, label, 1);
     }
     CHECK_INT(metric_read(METRIC_CALLS_ENDED), 200);
@@ -55,7 +55,7 @@ TEST(metrics_histogram_is_cumulative)
         "earshot_http_request_seconds_sum{route=\"/v1/me\"} 20.000700\n",
         "earshot_http_request_seconds_count{route=\"/v1/me\"} 2\n",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
         if (!strstr(out.data, lines[i]))
             test_fail(__FILE__, __LINE__, "no line %s in\n%s", lines[i], out.data);
 }

@@ -27,7 +27,7 @@ TEST(who_holds_nothing_finds_room_until_the_last_of_it)
     char key[16];
     int taken = 0;
     for (int i = 0; i < 100; i++) {
-        snprintf(key, sizeof key, "key-%d", i);
+        snprintf(key, sizeof(key), "key-%d", i);
         taken += quota_take(quota, key, 1);
     }
     CHECK_INT(taken, 64);

@@ -62,7 +62,7 @@ static enum err make(struct tx *tx, void *arg)
         fix->heads.items[i].name = arena_strdup(fix->arena, fix->heads.items[i].name);
     }
     struct tool_head *kept = arena_new_n(fix->arena, struct tool_head, TOOLS);
-    memcpy(kept, fix->heads.items, TOOLS * sizeof *kept);
+    memcpy(kept, fix->heads.items, TOOLS * sizeof(*kept));
     fix->heads.items = kept;
     return err;
 }
@@ -71,7 +71,7 @@ static void begin(struct fix *fix)
 {
     *fix = (struct fix){.loop = loop_new("plans"), .snapshots = snapshots_new()};
     fix->arena = arena_new(0);
-    snprintf(fix->dir, sizeof fix->dir, "/tmp/earshot-plan-XXXXXX");
+    snprintf(fix->dir, sizeof(fix->dir), "/tmp/earshot-plan-XXXXXX");
     REQUIRE(mkdtemp(fix->dir) != NULL);
     struct store_config config = {
         .data_dir = fix->dir, .database_url = "", .node_name = "", .master_key = ""};

@@ -61,7 +61,7 @@ static enum err make(const char *const (*settings)[3], size_t count, struct regi
     enum err err = config_load(NULL, none, &config, fault);
     for (size_t i = 0; i < count && err == OK; i++)
         err = config_set(config, settings[i][0], settings[i][1], settings[i][2], fault);
-    return err != OK ? err : registry_new(config, adapters, ARRAY_LEN(adapters), &env, out, fault);
+    return err ? err : registry_new(config, adapters, ARRAY_LEN(adapters), &env, out, fault);
 }
 
 TEST(registry_knows_every_adapter)

@@ -55,7 +55,7 @@ TEST(an_ipv6_site_is_one_address)
     char ip[64];
     int joined = 0;
     for (int i = 0; i < 50; i++) {
-        snprintf(ip, sizeof ip, "2001:db8:0:1::%x", i + 1);
+        snprintf(ip, sizeof(ip), "2001:db8:0:1::%x", i + 1);
         joined += join(peers, ip, &places[i]);
     }
     CHECK_INT(joined, 10);
@@ -72,7 +72,7 @@ TEST(the_last_places_are_for_those_who_have_none)
         joined++;
     CHECK_INT(joined, 45);
     for (int i = 0; joined < 90; i++) {
-        snprintf(ip, sizeof ip, "10.0.1.%d", i);
+        snprintf(ip, sizeof(ip), "10.0.1.%d", i);
         REQUIRE(join(peers, ip, &places[joined]));
         joined++;
     }

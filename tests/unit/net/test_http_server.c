@@ -115,7 +115,7 @@ static void answer_long(struct http_exchange *exchange, size_t len)
     static const char last[] = "end of it";
     char *text = mem_zalloc(len + 1);
     memset(text, 'x', len);
-    memcpy(text + len - sizeof last + 1, last, sizeof last - 1);
+    memcpy(text + len - sizeof(last) + 1, last, sizeof(last) - 1);
     const struct http_answer answer = {.status = 200, .take_body = text, .body_len = len};
     http_answer(exchange, &answer);
 }
@@ -602,8 +602,8 @@ TEST(what_a_dead_process_has_spooled_is_swept)
 {
     char dir[] = "/tmp/spool-XXXXXX", path[64], kept[64];
     REQUIRE(mkdtemp(dir) != NULL);
-    snprintf(path, sizeof path, "%s/body-left", dir);
-    snprintf(kept, sizeof kept, "%s/earshot.db", dir);
+    snprintf(path, sizeof(path), "%s/body-left", dir);
+    snprintf(kept, sizeof(kept), "%s/earshot.db", dir);
     close(open(path, O_CREAT | O_WRONLY, 0600));
     close(open(kept, O_CREAT | O_WRONLY, 0600));
     struct site site;
@@ -660,7 +660,7 @@ TEST(idle_connections_of_the_biggest_holder_give_way)
     CHECK(turn_until_set(site.loop, &hoard[0].is_closed));
     for (int i = 0; i < 5; i++) {
         char ip[16];
-        snprintf(ip, sizeof ip, "127.0.0.%d", 10 + i);
+        snprintf(ip, sizeof(ip), "127.0.0.%d", 10 + i);
         other_open(&guest, &site, ip);
         CHECK(site_says(&guest, REQUEST("GET /a") "\r\n", "state 0"));
         other_close(&guest);

@@ -12,7 +12,7 @@ static enum err parse(const char *query, bool is_v1, struct join_request *out)
 {
     struct fault fault = {0};
     enum err err = join_parse(query, is_v1, out, &fault);
-    if (err != OK)
+    if (err)
         CHECK(fault.text[0] != 0);
     return err;
 }
@@ -38,7 +38,7 @@ static void write_query(const uint8_t *inner, size_t len, bool is_zipped, struct
     wrapped.join_request.data = (uint8_t *)(uintptr_t)inner;
     wrapped.join_request.len = len;
     if (is_zipped) {
-        wrapped.join_request.len = gzip(inner, len, zipped, sizeof zipped);
+        wrapped.join_request.len = gzip(inner, len, zipped, sizeof(zipped));
         wrapped.join_request.data = zipped;
     }
     size_t size = lk__wrapped_join_request__pack(&wrapped, bytes);
@@ -108,7 +108,7 @@ TEST(join_refuses_what_is_broken_or_too_large)
     CHECK_INT(parse("join_request=", true, &request), ERR_INVALID);
     CHECK_INT(parse("join_request=%zz", true, &request), ERR_INVALID);
     CHECK_INT(parse("join_request=***", true, &request), ERR_INVALID);
-    write_query(zeros, sizeof zeros, true, &query);
+    write_query(zeros, sizeof(zeros), true, &query);
     CHECK_INT(parse(query.data, true, &request), ERR_LIMIT);
     buf_reset(&query);
     write_query((const uint8_t *)"\xff\xff\xff", 3, false, &query);

@@ -56,7 +56,7 @@ static void on_joined(void *arg, const char *identity, const char *name)
     struct side *side = arg;
     (void)name;
     side->joined++;
-    snprintf(side->name, sizeof side->name, "%s", identity);
+    snprintf(side->name, sizeof(side->name), "%s", identity);
 }
 
 static void on_left(void *arg, const char *identity, enum room_left how, int64_t last_packet_us)
@@ -77,7 +77,7 @@ static void on_opus(void *arg, const uint8_t *payload, size_t len, uint16_t sequ
     (void)now_us;
     side->opus++;
     side->last_opus_len = len;
-    memcpy(side->last_opus, payload, len < sizeof side->last_opus ? len : sizeof side->last_opus);
+    memcpy(side->last_opus, payload, len < sizeof(side->last_opus) ? len : sizeof(side->last_opus));
 }
 
 static void on_muted(void *arg, bool is_muted)
@@ -91,7 +91,7 @@ static void on_chat(void *arg, const char *text)
 {
     struct side *side = arg;
     side->chats++;
-    snprintf(side->text, sizeof side->text, "%s", text);
+    snprintf(side->text, sizeof(side->text), "%s", text);
 }
 
 static void on_closed(void *arg)
@@ -108,13 +108,13 @@ static void on_transcript(void *arg, const struct room_transcript *line)
     side->line_is_agent = line->is_agent;
     side->line_is_final = line->is_final;
     size_t len = strlen(side->text);
-    snprintf(side->text + len, sizeof side->text - len, "%s", line->text);
+    snprintf(side->text + len, sizeof(side->text) - len, "%s", line->text);
 }
 
 static void on_agent_state(void *arg, const char *state)
 {
     struct side *side = arg;
-    snprintf(side->state, sizeof side->state, "%s", state);
+    snprintf(side->state, sizeof(side->state), "%s", state);
 }
 
 static void on_ended(void *arg, enum err err, const char *reason)
@@ -122,7 +122,7 @@ static void on_ended(void *arg, enum err err, const char *reason)
     struct side *side = arg;
     (void)err;
     side->ended++;
-    snprintf(side->reason, sizeof side->reason, "%s", reason);
+    snprintf(side->reason, sizeof(side->reason), "%s", reason);
 }
 
 static const struct room_participant_events caller_events = {
@@ -185,12 +185,12 @@ static void open_network(struct world *world)
         http_server_open(world->loop, &http_config, &handler, world, &world->http, &fault) != OK)
         test_fail(__FILE__, __LINE__, "%s", fault.text);
     struct net_addr addr = http_server_address(world->http);
-    snprintf(world->url, sizeof world->url, "ws://127.0.0.1:%u/", addr.port);
+    snprintf(world->url, sizeof(world->url), "ws://127.0.0.1:%u/", addr.port);
 }
 
 static void open_world(struct world *world)
 {
-    memset(world, 0, sizeof *world);
+    memset(world, 0, sizeof(*world));
     world->loop = loop_new("test");
     timer_init(&world->poll, world->loop, on_poll, world);
     timer_init(&world->give_up, world->loop, on_give_up, world);
@@ -264,8 +264,8 @@ static bool opus_came_both_ways(struct world *world)
     static const uint8_t up[] = {0x78, 1, 2, 3}, down[] = {0x78, 9};
     if (world->host.opus >= 3 && world->caller.opus >= 3)
         return true;
-    world->caller.link->ops->send_opus(world->caller.link, up, sizeof up, 960, false);
-    world->host.link->ops->send_opus(world->host.link, down, sizeof down, 960, false);
+    world->caller.link->ops->send_opus(world->caller.link, up, sizeof(up), 960, false);
+    world->host.link->ops->send_opus(world->host.link, down, sizeof(down), 960, false);
     return false;
 }
 
@@ -362,7 +362,7 @@ TEST(link_end_of_the_room_is_told)
 static bool agent_is_heard(struct world *world)
 {
     static const uint8_t payload[] = {0x78, 9};
-    world->host.link->ops->send_opus(world->host.link, payload, sizeof payload, 960, false);
+    world->host.link->ops->send_opus(world->host.link, payload, sizeof(payload), 960, false);
     return world->caller.opus > 0;
 }
 
@@ -389,7 +389,7 @@ TEST(link_refusals_reach_the_participant)
         int64_t ttl_s;
         const char *reason;
     } rows[] = {{false, 60, "404"}, {true, -600, "401"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct world world;
         open_world(&world);
         if (rows[i].has_room)
@@ -503,7 +503,7 @@ TEST(link_room_that_is_joined_without_end_refuses)
     open_host(&world, false);
     bool is_refused = false;
     for (int i = 0; i < 15 && !is_refused; i++) {
-        memset(&world.caller, 0, sizeof world.caller);
+        memset(&world.caller, 0, sizeof(world.caller));
         world.host.joined = world.host.left = 0;
         dial_room(&world, true, 60);
         CHECK(await(&world, joined_or_ended));
@@ -520,7 +520,8 @@ static bool caller_floods_with_sound(struct world *world)
 {
     static const uint8_t payload[] = {0x78, 1, 2, 3};
     for (int i = 0; i < 30 && world->caller.link; i++)
-        world->caller.link->ops->send_opus(world->caller.link, payload, sizeof payload, 960, false);
+        world->caller.link->ops->send_opus(world->caller.link, payload, sizeof(payload), 960,
+                                           false);
     return world->host.left > 0;
 }
 

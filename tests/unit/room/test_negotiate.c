@@ -23,11 +23,11 @@ static void read_offer(const char *name, struct sdp *out)
     static char text[SDP_MAX_BYTES];
     char path[512];
     struct fault fault = {0};
-    snprintf(path, sizeof path, "%s/%s.sdp", SDP_VECTORS, name);
+    snprintf(path, sizeof(path), "%s/%s.sdp", SDP_VECTORS, name);
     FILE *file = fopen(path, "rb");
     if (!CHECK(file != NULL))
         return;
-    size_t len = fread(text, 1, sizeof text, file);
+    size_t len = fread(text, 1, sizeof(text), file);
     fclose(file);
     CHECK_INT(sdp_parse(text, len, out, &fault), OK);
 }

@@ -43,9 +43,9 @@ static void on_text(void *arg, const struct text_in *stream, const char *added, 
         return;
     wire->ends++;
     wire->is_final = stream->is_final;
-    snprintf(wire->topic, sizeof wire->topic, "%s", stream->topic);
-    snprintf(wire->segment, sizeof wire->segment, "%s", stream->segment_id);
-    snprintf(wire->sender_identity, sizeof wire->sender_identity, "%s", stream->sender);
+    snprintf(wire->topic, sizeof(wire->topic), "%s", stream->topic);
+    snprintf(wire->segment, sizeof(wire->segment), "%s", stream->segment_id);
+    snprintf(wire->sender_identity, sizeof(wire->sender_identity), "%s", stream->sender);
     free(wire->text);
     wire->text = strdup(stream->text.data ? stream->text.data : "");
 }
@@ -54,14 +54,14 @@ static void on_chat(void *arg, const char *text)
 {
     struct wire *wire = arg;
     wire->chats++;
-    snprintf(wire->chat, sizeof wire->chat, "%s", text);
+    snprintf(wire->chat, sizeof(wire->chat), "%s", text);
 }
 
 static const struct packet_events events = {.on_text = on_text, .on_chat = on_chat};
 
 static void wire_init(struct wire *wire)
 {
-    memset(wire, 0, sizeof *wire);
+    memset(wire, 0, sizeof(*wire));
     packet_reader_init(&wire->reader, &events, wire);
     wire->sender = (struct packet_sender){"agent-1", "PA_agent", keep, wire};
 }
@@ -147,7 +147,7 @@ TEST(packet_stream_with_a_hole_or_too_much_text_is_dropped)
     struct wire wire;
     struct text_out stream;
     wire_init(&wire);
-    memset(big, 'x', sizeof big - 1);
+    memset(big, 'x', sizeof(big) - 1);
     send_text(&wire, &stream, big);
     deliver_all(&wire);
     CHECK_INT(wire.ends, 0);

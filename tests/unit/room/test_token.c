@@ -24,7 +24,7 @@ static void sign_raw(const char *header, const char *payload, struct buf *out)
     base64url_encode(payload, strlen(payload), out);
     crypto_hmac_sha256(signer.secret, strlen(signer.secret), out->data, out->len, mac);
     buf_append_char(out, '.');
-    base64url_encode(mac, sizeof mac, out);
+    base64url_encode(mac, sizeof(mac), out);
 }
 
 TEST(token_survives_the_round_trip)
@@ -81,7 +81,7 @@ TEST(token_of_the_server_sdk_is_understood)
     base64url_encode(payload, strlen(payload), &text);
     crypto_hmac_sha256("secret", 6, text.data, text.len, mac);
     buf_append_char(&text, '.');
-    base64url_encode(mac, sizeof mac, &text);
+    base64url_encode(mac, sizeof(mac), &text);
     CHECK_INT(token_verify(&dev, text.data, text.len, NOW_S, &token, &fault), OK);
     CHECK_TEXT(token.claims.identity, "me");
     token_clear(&token);

@@ -78,7 +78,7 @@ bool sim_net_receive(struct sim_net *net, struct sim_datagram *out)
     if (!next || next->due_us > net->now_us)
         return false;
     *out = *next;
-    memmove(next, next + 1, (size_t)(&net->flying[net->count] - (next + 1)) * sizeof *next);
+    memmove(next, next + 1, (size_t)(&net->flying[net->count] - (next + 1)) * sizeof(*next));
     net->count--;
     return true;
 }

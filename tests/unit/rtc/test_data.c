@@ -13,7 +13,7 @@ struct ends {
 
 static void ends_init(struct ends *ends)
 {
-    memset(ends, 0, sizeof *ends);
+    memset(ends, 0, sizeof(*ends));
     ends->client = data_new(&(struct data_config){.is_dtls_client = true});
     ends->server = data_new(&(struct data_config){0});
 }
@@ -28,7 +28,7 @@ static void carry(struct ends *ends, struct data *from, struct data *to)
 {
     uint8_t packet[1200];
     size_t len;
-    while ((len = data_output(from, packet, sizeof packet, ends->now_us))) {
+    while ((len = data_output(from, packet, sizeof(packet), ends->now_us))) {
         data_input(to, packet, len, ends->now_us);
         struct data_event event;
         while (data_event(to, &event)) {
@@ -37,7 +37,7 @@ static void carry(struct ends *ends, struct data *from, struct data *to)
             ends->messages += event.type == DATA_EVENT_MESSAGE;
             ends->channels_closed += event.type == DATA_EVENT_CHANNEL_CLOSED;
             ends->closed += event.type == DATA_EVENT_CLOSED;
-            if (event.type == DATA_EVENT_MESSAGE && event.len < sizeof ends->text) {
+            if (event.type == DATA_EVENT_MESSAGE && event.len < sizeof(ends->text)) {
                 memcpy(ends->text, event.bytes, event.len);
                 ends->text[event.len] = 0;
             }
@@ -108,10 +108,10 @@ TEST(data_messages_of_every_kind_arrive)
     CHECK_TEXT(ends.text, "");
     CHECK(ends.last.is_binary);
     static uint8_t big[65536];
-    CHECK_INT(data_send(ends.server, id, big, sizeof big, true), OK);
+    CHECK_INT(data_send(ends.server, id, big, sizeof(big), true), OK);
     run(&ends);
     CHECK_INT(ends.messages, 3);
-    CHECK_INT(ends.last.len, sizeof big);
+    CHECK_INT(ends.last.len, sizeof(big));
     CHECK_INT(data_send(ends.server, id + 2, "x", 1, true), ERR_NOT_FOUND);
     ends_clear(&ends);
 }

@@ -41,7 +41,7 @@ static void flush(struct pair *pair)
 {
     uint8_t out[1500];
     for (unsigned i = 0; i < 2; i++)
-        for (size_t len; (len = dtls_output(pair->ends[i], out, sizeof out, pair->net->now_us));) {
+        for (size_t len; (len = dtls_output(pair->ends[i], out, sizeof(out), pair->net->now_us));) {
             CHECK(len <= 1200);
             sim_net_send(pair->net, 1 - i, out, len);
         }
@@ -54,7 +54,7 @@ static void run(struct pair *pair, int64_t until_us)
         while (sim_net_receive(pair->net, &datagram)) {
             struct dtls *end = pair->ends[datagram.to];
             dtls_input(end, datagram.data, datagram.len, pair->net->now_us);
-            CHECK_INT(dtls_read(end, datagram.data, sizeof datagram.data), 0);
+            CHECK_INT(dtls_read(end, datagram.data, sizeof(datagram.data)), 0);
         }
         flush(pair);
         if (is_up(pair))
@@ -71,12 +71,12 @@ static void check_agreement(struct pair *pair)
     for (unsigned i = 0; i < 2; i++) {
         CHECK_INT(dtls_keys(pair->ends[i], &keys[i]), OK);
         CHECK_INT(dtls_peer_fingerprint(pair->ends[i], seen), OK);
-        CHECK(memcmp(seen, dtls_identity_fingerprint(pair->identity[1 - i]), sizeof seen) == 0);
+        CHECK(memcmp(seen, dtls_identity_fingerprint(pair->identity[1 - i]), sizeof(seen)) == 0);
     }
     CHECK_INT(keys[0].profile, DTLS_AEAD_AES_128_GCM);
-    CHECK(memcmp(keys[0].local, keys[1].remote, sizeof keys[0].local) == 0);
-    CHECK(memcmp(keys[0].remote, keys[1].local, sizeof keys[0].local) == 0);
-    CHECK(memcmp(keys[0].local, keys[0].remote, sizeof keys[0].local) != 0);
+    CHECK(memcmp(keys[0].local, keys[1].remote, sizeof(keys[0].local)) == 0);
+    CHECK(memcmp(keys[0].remote, keys[1].local, sizeof(keys[0].local)) == 0);
+    CHECK(memcmp(keys[0].local, keys[0].remote, sizeof(keys[0].local)) != 0);
 }
 
 TEST(dtls_both_roles_agree_on_keys)
@@ -128,13 +128,13 @@ TEST(dtls_carries_application_data)
     run(&pair, SIM_START_US + 10000000);
     REQUIRE(is_up(&pair));
     for (unsigned from = 0; from < 2; from++) {
-        CHECK_INT(dtls_write(pair.ends[from], data, sizeof data), OK);
-        CHECK_INT(carry(&pair, 1 - from, got, sizeof got), sizeof data);
-        CHECK(memcmp(data, got, sizeof data) == 0);
+        CHECK_INT(dtls_write(pair.ends[from], data, sizeof(data)), OK);
+        CHECK_INT(carry(&pair, 1 - from, got, sizeof(got)), sizeof(data));
+        CHECK(memcmp(data, got, sizeof(data)) == 0);
     }
     CHECK_INT(dtls_write(pair.ends[0], got, 1201), ERR_LIMIT);
     dtls_close(pair.ends[0]);
-    carry(&pair, 1, got, sizeof got);
+    carry(&pair, 1, got, sizeof(got));
     CHECK_INT(dtls_state(pair.ends[1]), DTLS_CLOSED);
     CHECK_INT(dtls_write(pair.ends[1], data, 5), ERR_CLOSED);
     tear_down(&pair);
@@ -146,11 +146,11 @@ TEST(dtls_survives_garbage)
     set_up(&pair, 1, 0);
     for (unsigned i = 0; i < 2000; i++) {
         uint8_t junk[200];
-        for (size_t at = 0; at < sizeof junk; at++)
+        for (size_t at = 0; at < sizeof(junk); at++)
             junk[at] = (uint8_t)sim_net_random(pair.net);
         junk[0] = (uint8_t)(20 + junk[0] % 44);
         junk[1] = 0xfe, junk[2] = 0xfd;
-        dtls_input(pair.ends[1], junk, sim_net_random(pair.net) % sizeof junk, pair.net->now_us);
+        dtls_input(pair.ends[1], junk, sim_net_random(pair.net) % sizeof(junk), pair.net->now_us);
     }
     if (dtls_state(pair.ends[1]) == DTLS_FAILED) {
         CHECK(dtls_reason(pair.ends[1])[0] != 0);
@@ -169,16 +169,16 @@ TEST(dtls_ignores_garbage_once_up)
     REQUIRE(is_up(&pair));
     uint8_t junk[60], got[1500];
     for (unsigned i = 0; i < 1000; i++) {
-        for (size_t at = 0; at < sizeof junk; at++)
+        for (size_t at = 0; at < sizeof(junk); at++)
             junk[at] = (uint8_t)sim_net_random(pair.net);
         junk[0] = (uint8_t)(20 + junk[0] % 5);
         junk[1] = 0xfe, junk[2] = 0xfd;
-        dtls_input(pair.ends[1], junk, sizeof junk, pair.net->now_us);
-        CHECK_INT(dtls_read(pair.ends[1], got, sizeof got), 0);
+        dtls_input(pair.ends[1], junk, sizeof(junk), pair.net->now_us);
+        CHECK_INT(dtls_read(pair.ends[1], got, sizeof(got)), 0);
     }
     CHECK(is_up(&pair));
     CHECK_INT(dtls_write(pair.ends[0], junk, 10), OK);
-    CHECK_INT(carry(&pair, 1, got, sizeof got), 10);
+    CHECK_INT(carry(&pair, 1, got, sizeof(got)), 10);
     tear_down(&pair);
 }
 

@@ -184,7 +184,7 @@ static bool feed(struct ice_lite *lite, const struct check *check, uint16_t from
 {
     uint8_t data[256];
     struct stun_writer writer;
-    stun_begin(&writer, data, sizeof data, STUN_BINDING_REQUEST, (const uint8_t *)"abcdefghijkl");
+    stun_begin(&writer, data, sizeof(data), STUN_BINDING_REQUEST, (const uint8_t *)"abcdefghijkl");
     if (check->ufrag)
         stun_put_username(&writer, check->ufrag, "peer");
     stun_put_role(&writer, !check->is_controlled, 1);

@@ -22,7 +22,7 @@ struct call {
 
 static void set_up(struct call *call, uint64_t seed, unsigned loss_percent)
 {
-    memset(call, 0, sizeof *call);
+    memset(call, 0, sizeof(*call));
     call->net = sim_net_new(seed, 20000, loss_percent);
     for (unsigned i = 0; i < 2; i++) {
         CHECK_INT(dtls_identity_new(&call->identity[i], NULL), OK);
@@ -47,7 +47,7 @@ static void describe(struct call *call, unsigned to)
     struct peer_remote remote = {.ufrag = peer_ufrag(other),
                                  .pwd = peer_pwd(other),
                                  .is_dtls_client = (to == 0) != call->is_offered_by_lite};
-    memcpy(remote.fingerprint, peer_fingerprint(other), sizeof remote.fingerprint);
+    memcpy(remote.fingerprint, peer_fingerprint(other), sizeof(remote.fingerprint));
     CHECK_INT(peer_set_remote(call->ends[to], &remote, call->net->now_us), OK);
     peer_enable_data(call->ends[to], 5000, call->net->now_us);
     struct net_addr addr = sim_net_addr(1 - to);
@@ -63,7 +63,7 @@ static void take_event(struct call *call, unsigned end, const struct peer_event 
     }
     if (event->type == PEER_EVENT_DATA && event->data.type == DATA_EVENT_MESSAGE)
         memcpy(call->message[end], event->data.bytes,
-               MIN(event->data.len, sizeof call->message[end] - 1));
+               MIN(event->data.len, sizeof(call->message[end]) - 1));
 }
 
 static void turn(struct call *call, unsigned end)
@@ -130,7 +130,7 @@ static void speak(struct call *call, unsigned frames)
     uint8_t payload[80] = {0};
     for (unsigned i = 0; i < frames; i++) {
         struct peer_opus opus = {.payload = payload,
-                                 .len = sizeof payload,
+                                 .len = sizeof(payload),
                                  .timestamp = i * 960,
                                  .payload_type = 111,
                                  .is_first = i == 0};
@@ -320,7 +320,7 @@ TEST(peer_keeps_its_session_through_an_ice_restart)
     set_up(&call, 1, 0);
     connect_ends(&call);
     struct peer_remote remote = {.ufrag = "anotherone", .pwd = "0123456789012345678901"};
-    memcpy(remote.fingerprint, peer_fingerprint(call.ends[0]), sizeof remote.fingerprint);
+    memcpy(remote.fingerprint, peer_fingerprint(call.ends[0]), sizeof(remote.fingerprint));
     CHECK_INT(peer_set_remote(call.ends[1], &remote, call.net->now_us), OK);
     speak(&call, 50);
     run(&call, 100000);
@@ -343,7 +343,7 @@ TEST(peer_takes_nothing_but_checks_from_elsewhere)
     peer_stats(call.ends[1], &before);
     for (unsigned first = 0; first < 256; first++) {
         uint8_t junk[100] = {(uint8_t)first, 200, 0, 24};
-        feed(call.ends[1], &local, &stranger, junk, sizeof junk, call.net->now_us);
+        feed(call.ends[1], &local, &stranger, junk, sizeof(junk), call.net->now_us);
         CHECK(!peer_has_path(call.ends[1], &local, &stranger));
     }
     peer_stats(call.ends[1], &after);
@@ -362,11 +362,11 @@ TEST(peer_survives_garbage_on_its_own_path)
     struct net_addr local = sim_net_addr(1), from = sim_net_addr(0);
     for (unsigned i = 0; i < 20000; i++) {
         uint8_t junk[200];
-        for (size_t at = 0; at < sizeof junk; at += 4) {
+        for (size_t at = 0; at < sizeof(junk); at += 4) {
             uint32_t word = sim_net_random(call.net);
             memcpy(junk + at, &word, 4);
         }
-        feed(call.ends[1], &local, &from, junk, sim_net_random(call.net) % sizeof junk,
+        feed(call.ends[1], &local, &from, junk, sim_net_random(call.net) % sizeof(junk),
              call.net->now_us);
         turn(&call, 1);
     }
@@ -388,7 +388,7 @@ TEST(a_peer_that_floods_is_dropped_and_told_once)
     while (sent < 60000) {
         for (int i = 0; i < 8; i++, sent++) {
             struct peer_opus opus = {.payload = payload,
-                                     .len = sizeof payload,
+                                     .len = sizeof(payload),
                                      .timestamp = sent * 960,
                                      .payload_type = 111};
             peer_send_audio(call.ends[0], &opus, call.net->now_us);

@@ -41,7 +41,7 @@ static void on_event(void *arg, struct peer *peer, const struct peer_event *even
     if (event->type == PEER_EVENT_AUDIO)
         end->packets++;
     if (event->type == PEER_EVENT_DATA && event->data.type == DATA_EVENT_MESSAGE)
-        memcpy(end->message, event->data.bytes, MIN(event->data.len, sizeof end->message - 1));
+        memcpy(end->message, event->data.bytes, MIN(event->data.len, sizeof(end->message) - 1));
     if (event->type == PEER_EVENT_CLOSED) {
         end->is_closed = true;
         end->peer = NULL;
@@ -60,7 +60,7 @@ static void on_limit(void *arg)
 
 static void open_ports(struct fixture *fixture)
 {
-    memset(fixture, 0, sizeof *fixture);
+    memset(fixture, 0, sizeof(*fixture));
     fixture->loop = loop_new("port");
     CHECK_INT(dtls_identity_new(&fixture->identity, NULL), OK);
     struct net_addr loopback = net_addr_ipv4(127, 0, 0, 1, 0);
@@ -79,7 +79,7 @@ static void describe(struct end *to, struct end *from, bool is_dtls_client)
     struct peer_remote remote = {.ufrag = peer_ufrag(from->peer),
                                  .pwd = peer_pwd(from->peer),
                                  .is_dtls_client = is_dtls_client};
-    memcpy(remote.fingerprint, peer_fingerprint(from->peer), sizeof remote.fingerprint);
+    memcpy(remote.fingerprint, peer_fingerprint(from->peer), sizeof(remote.fingerprint));
     CHECK_INT(peer_set_remote(to->peer, &remote, clock_now_us()), OK);
     peer_enable_data(to->peer, 5000, clock_now_us());
 }
@@ -152,7 +152,7 @@ static void send_frame(struct end *end)
     if (!end->peer || end->sent == 10)
         return;
     struct peer_opus opus = {.payload = payload,
-                             .len = sizeof payload,
+                             .len = sizeof(payload),
                              .timestamp = end->sent++ * 960,
                              .payload_type = 111};
     peer_send_audio(end->peer, &opus, clock_now_us());
@@ -261,9 +261,9 @@ TEST(port_passes_strangers_by)
     REQUIRE(udp_open(fixture.loop, &any, ignore_packets, NULL, &stranger, NULL) == OK);
     uint8_t junk[64] = {0x80, 111};
     static const uint8_t firsts[] = {0x80, 22, 255, 0};
-    for (size_t i = 0; i < sizeof firsts; i++) {
+    for (size_t i = 0; i < sizeof(firsts); i++) {
         junk[0] = firsts[i];
-        CHECK_INT(udp_send(stranger, NULL, &candidate.addr, junk, sizeof junk), OK);
+        CHECK_INT(udp_send(stranger, NULL, &candidate.addr, junk, sizeof(junk)), OK);
     }
     static const char *const names[] = {"fffffffffffff:x", "03001aaaaaaaa:x"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) { /* no such slot, and a wrong name of a slot */
@@ -271,7 +271,7 @@ TEST(port_passes_strangers_by)
                             "123456789012"
                             "\x00\x06\x00\x10";
         memcpy(check + 24, names[i], 16);
-        CHECK_INT(udp_send(stranger, NULL, &candidate.addr, check, sizeof check), OK);
+        CHECK_INT(udp_send(stranger, NULL, &candidate.addr, check, sizeof(check)), OK);
     }
     udp_flush(stranger);
     timer_init(&fixture.frame, fixture.loop, look_again, &fixture);

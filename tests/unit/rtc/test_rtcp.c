@@ -7,7 +7,7 @@
 TEST(rtcp_reads_a_compound_packet_that_it_wrote)
 {
     uint8_t data[RTCP_MAX_BYTES];
-    struct rtcp_writer writer = {.data = data, .cap = sizeof data};
+    struct rtcp_writer writer = {.data = data, .cap = sizeof(data)};
     const struct rtcp_sender_report report = {0x0102030405060708u, 9, 10, 11};
     const struct rtcp_report_block blocks[2] = {
         {.ssrc = 21,
@@ -34,7 +34,7 @@ TEST(rtcp_reads_a_compound_packet_that_it_wrote)
     for (unsigned i = 0; i < 2; i++) {
         REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_REPORT_BLOCK);
         CHECK_INT(item.sender, 1);
-        CHECK(memcmp(&item.block, &blocks[i], sizeof item.block) == 0);
+        CHECK(memcmp(&item.block, &blocks[i], sizeof(item.block)) == 0);
     }
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_DESCRIPTION);
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_BYE);
@@ -49,12 +49,12 @@ TEST(rtcp_reads_the_sequences_of_a_nack)
     static const uint16_t lost[] = {65530, 65531, 3, 40};
     struct rtcp_reader reader;
     struct rtcp_item item;
-    REQUIRE(rtcp_begin(&reader, data, sizeof data - 1) == OK);
+    REQUIRE(rtcp_begin(&reader, data, sizeof(data) - 1) == OK);
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_NACK);
     CHECK_INT(item.sender, 1);
     CHECK_INT(item.media, 21);
     CHECK_INT(item.count, ARRAY_LEN(lost));
-    CHECK(memcmp(item.lost, lost, sizeof lost) == 0);
+    CHECK(memcmp(item.lost, lost, sizeof(lost)) == 0);
 }
 
 TEST(rtcp_writer_adds_nothing_that_does_not_fit)
@@ -94,7 +94,7 @@ TEST(rtcp_reads_no_more_blocks_than_there_are)
                                   "\x81\xc8\x00\x01\x00\x00\x00\x01";
     struct rtcp_reader reader;
     struct rtcp_item item;
-    REQUIRE(rtcp_begin(&reader, data, sizeof data - 1) == OK);
+    REQUIRE(rtcp_begin(&reader, data, sizeof(data) - 1) == OK);
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_RECEIVER_REPORT);
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_OTHER);
     CHECK(!rtcp_next(&reader, &item));
@@ -103,11 +103,11 @@ TEST(rtcp_reads_no_more_blocks_than_there_are)
 TEST(rtcp_bounds_the_sequences_of_a_nack)
 {
     uint8_t data[12 + 4 * 100] = "\x81\xcd\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02";
-    data[3] = sizeof data / 4 - 1;
-    memset(data + 12, 0xff, sizeof data - 12);
+    data[3] = sizeof(data) / 4 - 1;
+    memset(data + 12, 0xff, sizeof(data) - 12);
     struct rtcp_reader reader;
     struct rtcp_item item;
-    REQUIRE(rtcp_begin(&reader, data, sizeof data) == OK);
+    REQUIRE(rtcp_begin(&reader, data, sizeof(data)) == OK);
     REQUIRE(rtcp_next(&reader, &item) && item.type == RTCP_NACK);
     CHECK_INT(item.count, RTCP_NACK_MAX);
 }

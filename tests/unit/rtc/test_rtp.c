@@ -12,7 +12,7 @@ static const uint8_t browser[] = "\x90\xef\x12\x34\x00\x00\x03\xc0\xde\xad\xbe\x
 TEST(rtp_reads_a_browsers_packet)
 {
     struct rtp_packet packet;
-    REQUIRE(rtp_parse(browser, sizeof browser - 1, &packet) == OK);
+    REQUIRE(rtp_parse(browser, sizeof(browser) - 1, &packet) == OK);
     CHECK_INT(packet.payload_type, 111);
     CHECK(packet.is_marked);
     CHECK_INT(packet.sequence, 0x1234);
@@ -35,7 +35,7 @@ TEST(rtp_reads_the_two_byte_form)
                                   "abc\x01\x01\x7f\x00"
                                   "x";
     struct rtp_packet packet;
-    REQUIRE(rtp_parse(data, sizeof data - 1, &packet) == OK);
+    REQUIRE(rtp_parse(data, sizeof(data) - 1, &packet) == OK);
     const uint8_t *value;
     size_t len;
     CHECK_INT(rtp_find_extension(&packet, 5, &value, &len), OK);
@@ -51,7 +51,7 @@ TEST(rtp_takes_padding_and_contributing_sources_away)
                                   "\x00\x00\x00\x02"
                                   "opus\x00\x00\x03";
     struct rtp_packet packet;
-    REQUIRE(rtp_parse(data, sizeof data - 1, &packet) == OK);
+    REQUIRE(rtp_parse(data, sizeof(data) - 1, &packet) == OK);
     CHECK(packet.len == 4 && memcmp(packet.payload, "opus", 4) == 0);
 }
 
@@ -86,7 +86,7 @@ TEST(rtp_stops_at_broken_extension_elements)
         struct rtp_packet packet;
         const uint8_t *value;
         size_t len;
-        REQUIRE(rtp_parse(data, sizeof data, &packet) == OK);
+        REQUIRE(rtp_parse(data, sizeof(data), &packet) == OK);
         CHECK_INT(rtp_find_extension(&packet, 4, &value, &len), ERR_NOT_FOUND);
     }
 }
@@ -101,7 +101,7 @@ TEST(rtp_writes_what_it_reads)
     uint8_t data[RTP_HEADER_BYTES];
     struct rtp_packet got;
     rtp_write_header(data, &want);
-    REQUIRE(rtp_parse(data, sizeof data, &got) == OK);
+    REQUIRE(rtp_parse(data, sizeof(data), &got) == OK);
     CHECK_INT(got.payload_type, want.payload_type);
     CHECK_INT(got.is_marked, want.is_marked);
     CHECK_INT(got.sequence, want.sequence);

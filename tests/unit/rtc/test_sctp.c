@@ -24,7 +24,7 @@ struct pair {
 
 static void pair_init(struct pair *pair, unsigned loss_percent, int64_t jitter_us)
 {
-    memset(pair, 0, sizeof *pair);
+    memset(pair, 0, sizeof(*pair));
     pair->a = sctp_new(&(struct sctp_config){.port = PORT});
     pair->b = sctp_new(&(struct sctp_config){.port = PORT, .tsn = UINT32_MAX - 3});
     pair->link = (struct link){.seed = 7, .loss_percent = loss_percent, .delay_us = 20000};
@@ -79,7 +79,8 @@ static void flush(struct pair *pair, struct sctp *sctp)
 {
     uint8_t packet[MTU];
     size_t len;
-    for (int i = 0; i < 1000 && (len = sctp_output(sctp, packet, sizeof packet, pair->now_us)); i++)
+    for (int i = 0; i < 1000 && (len = sctp_output(sctp, packet, sizeof(packet), pair->now_us));
+         i++)
         link_put(&pair->link, sctp == pair->a, packet, len, pair->now_us);
 }
 
@@ -130,9 +131,9 @@ TEST(sctp_checksum_is_crc32c)
     /* RFC 3720 appendix B.4 has CRC32c of 32 bytes of zeros: 0x8A9136AA. The checksum field (bytes
      * 8 to 11) counts as zero, so whatever stands there does not matter. */
     uint8_t packet[32] = {0};
-    CHECK_INT(sctp_checksum(packet, sizeof packet), 0x8A9136AA);
+    CHECK_INT(sctp_checksum(packet, sizeof(packet)), 0x8A9136AA);
     packet[9] = 77;
-    CHECK_INT(sctp_checksum(packet, sizeof packet), 0x8A9136AA);
+    CHECK_INT(sctp_checksum(packet, sizeof(packet)), 0x8A9136AA);
 }
 
 TEST(sctp_opens_from_either_side_and_from_both)
@@ -175,10 +176,10 @@ TEST(sctp_carries_messages_of_every_size)
     pair_init(&pair, 0, 0);
     sctp_connect(pair.a, pair.now_us);
     struct sctp_send how = {.stream = 3, .ppid = 53};
-    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         CHECK_INT(send_numbered(&pair, &how, i, sizes[i]), OK);
     run(&pair, 10000000);
-    CHECK_INT(pair.messages, sizeof sizes / sizeof *sizes);
+    CHECK_INT(pair.messages, sizeof(sizes) / sizeof(*sizes));
     CHECK_INT(pair.out_of_order, 0);
     CHECK(pair.is_content_right);
     CHECK_INT(sctp_queued_bytes(pair.a), 0);
@@ -191,7 +192,7 @@ TEST(sctp_refuses_what_is_too_large)
     struct pair pair;
     pair_init(&pair, 0, 0);
     struct sctp_send how = {.stream = 0};
-    CHECK_INT(sctp_send(pair.a, &how, big, sizeof big), ERR_LIMIT);
+    CHECK_INT(sctp_send(pair.a, &how, big, sizeof(big)), ERR_LIMIT);
     CHECK_INT(sctp_send(pair.a, &how, big, 0), ERR_INVALID);
     for (size_t sent = 0; sent < SCTP_SEND_MAX_BYTES; sent += SCTP_MESSAGE_MAX_BYTES)
         CHECK_INT(sctp_send(pair.a, &how, big, SCTP_MESSAGE_MAX_BYTES), OK);
@@ -280,7 +281,7 @@ TEST(sctp_lost_fragments_come_again_before_the_timer)
     struct sctp_send how = {.stream = 1};
     uint8_t packet[MTU];
     CHECK_INT(send_numbered(&pair, &how, 0, 500), OK);
-    CHECK(sctp_output(pair.a, packet, sizeof packet, pair.now_us) > 0); /* lost on the way */
+    CHECK(sctp_output(pair.a, packet, sizeof(packet), pair.now_us) > 0); /* lost on the way */
     for (uint32_t i = 1; i <= 4; i++) {
         CHECK_INT(send_numbered(&pair, &how, i, 500), OK);
         flush(&pair, pair.a);
@@ -303,9 +304,9 @@ TEST(sctp_a_stalled_reader_holds_the_sender)
     uint8_t packet[MTU];
     size_t len;
     for (int turn = 0; turn < 200; turn++) { /* B's events are not taken */
-        while ((len = sctp_output(pair.a, packet, sizeof packet, pair.now_us)))
+        while ((len = sctp_output(pair.a, packet, sizeof(packet), pair.now_us)))
             sctp_input(pair.b, packet, len, pair.now_us);
-        while ((len = sctp_output(pair.b, packet, sizeof packet, pair.now_us)))
+        while ((len = sctp_output(pair.b, packet, sizeof(packet), pair.now_us)))
             sctp_input(pair.a, packet, len, pair.now_us);
         pair.now_us += 60000;
     }
@@ -398,7 +399,7 @@ TEST(sctp_survives_mutated_packets)
     uint8_t packet[MTU];
     for (uint32_t i = 0; i < 20000; i++) {
         (void)send_numbered(&pair, &how, i, 4 + link_random(&pair.link) % 3000);
-        size_t len = sctp_output(pair.a, packet, sizeof packet, pair.now_us);
+        size_t len = sctp_output(pair.a, packet, sizeof(packet), pair.now_us);
         for (int n = 0; len > 16 && n < 3; n++)
             packet[12 + link_random(&pair.link) % (len - 12)] = (uint8_t)link_random(&pair.link);
         if (len > 0) {
@@ -408,7 +409,7 @@ TEST(sctp_survives_mutated_packets)
             sctp_input(pair.b, packet, len, pair.now_us);
         }
         take_events(&pair, pair.b);
-        while ((len = sctp_output(pair.b, packet, sizeof packet, pair.now_us)))
+        while ((len = sctp_output(pair.b, packet, sizeof(packet), pair.now_us)))
             sctp_input(pair.a, packet, len, pair.now_us);
         pair.now_us += 5000;
         if (!sctp_is_open(pair.a) || !sctp_is_open(pair.b)) {

@@ -15,7 +15,7 @@
 static char *read_vector(const char *name, size_t *out_len)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s.sdp", SDP_VECTORS, name);
+    snprintf(path, sizeof(path), "%s/%s.sdp", SDP_VECTORS, name);
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
@@ -54,7 +54,7 @@ TEST(sdp_parses_what_real_clients_send)
         {"browser-single-1-answer", 7, -1},
         {"rtc-node-single-2-with-mic-answer", 8, -1},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct sdp *sdp = parse_vector(rows[i].name);
         const struct sdp_transport *transport;
         struct fault fault;
@@ -103,13 +103,13 @@ TEST(sdp_writes_what_it_parses)
     static const char *const names[] = {"rtc-node-single-2-with-mic-answer",
                                         "rtc-node-single-1-answer",
                                         "browser-dual-publisher-2-with-mic-answer"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         struct sdp *first = parse_vector(names[i]), *second = sdp_new();
         AUTO_BUF text = BUF_INIT(SDP_MAX_BYTES);
         struct fault fault = {0};
         CHECK_INT(sdp_write(first, &text), OK);
         CHECK_INT(sdp_parse(text.data, text.len, second, &fault), OK);
-        CHECK(memcmp(first, second, sizeof *first) == 0);
+        CHECK(memcmp(first, second, sizeof(*first)) == 0);
         sdp_free(first);
         sdp_free(second);
     }
@@ -142,7 +142,7 @@ TEST(sdp_takes_firefox_payload_types_and_session_level_keys)
                                          "a=rtpmap:109 opus/48000/2\r\n";
     struct sdp *sdp = sdp_new();
     struct fault fault = {0};
-    CHECK_INT(sdp_parse(text, sizeof text - 1, sdp, &fault), OK);
+    CHECK_INT(sdp_parse(text, sizeof(text) - 1, sdp, &fault), OK);
     CHECK_INT(sdp->sections[0].codec_pt, 109);
     CHECK_TEXT(sdp->sections[0].transport.ufrag, "abcd");
     CHECK_INT(sdp->sections[0].transport.fingerprint[27], 0x1B);
@@ -176,7 +176,7 @@ TEST(sdp_refuses_broken_descriptions)
         HEAD "\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n",
     };
     struct sdp *sdp = sdp_new();
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct fault fault = {0};
         if (!CHECK_INT(sdp_parse(texts[i], strlen(texts[i]), sdp, &fault), ERR_INVALID))
             fprintf(stderr, "    %s\n", texts[i]);
@@ -217,11 +217,11 @@ TEST(sdp_needs_credentials_and_a_fingerprint)
     const struct sdp_transport *transport = NULL;
     struct sdp *sdp = sdp_new();
     struct fault fault;
-    CHECK_INT(sdp_parse(bare, sizeof bare - 1, sdp, NULL), OK);
+    CHECK_INT(sdp_parse(bare, sizeof(bare) - 1, sdp, NULL), OK);
     CHECK_INT(sdp_bundle_transport(sdp, &transport, &fault), ERR_INVALID);
-    CHECK_INT(sdp_parse(no_print, sizeof no_print - 1, sdp, NULL), OK);
+    CHECK_INT(sdp_parse(no_print, sizeof(no_print) - 1, sdp, NULL), OK);
     CHECK_INT(sdp_bundle_transport(sdp, &transport, &fault), ERR_INVALID);
-    CHECK_INT(sdp_parse(good, sizeof good - 1, sdp, NULL), OK);
+    CHECK_INT(sdp_parse(good, sizeof(good) - 1, sdp, NULL), OK);
     CHECK(sdp->sections[0].is_rejected);
     CHECK_INT(sdp_bundle_transport(sdp, &transport, &fault), OK);
     CHECK(transport == &sdp->sections[1].transport);

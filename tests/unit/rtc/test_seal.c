@@ -8,7 +8,7 @@
 static void both_ways(enum dtls_srtp_profile profile, struct seal **out_a, struct seal **out_b)
 {
     struct dtls_keys a = {.profile = profile}, b = {.profile = profile};
-    for (unsigned i = 0; i < sizeof a.local; i++) {
+    for (unsigned i = 0; i < sizeof(a.local); i++) {
         a.local[i] = b.remote[i] = (uint8_t)i;
         a.remote[i] = b.local[i] = (uint8_t)(200 - i);
     }

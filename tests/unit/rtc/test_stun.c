@@ -39,7 +39,7 @@ static const uint8_t response_ipv6[] =
 TEST(stun_reads_the_sample_request)
 {
     struct stun_message message;
-    REQUIRE(stun_parse(request, sizeof request - 1, &message) == OK);
+    REQUIRE(stun_parse(request, sizeof(request) - 1, &message) == OK);
     CHECK_INT(message.type, STUN_BINDING_REQUEST);
     CHECK_INT(message.priority, 0x6e0001ff);
     CHECK(message.is_controlled && !message.is_controlling && message.has_fingerprint);
@@ -57,8 +57,8 @@ TEST(stun_reads_the_sample_responses)
         size_t len;
         const char *mapped;
     } cases[] = {
-        {response_ipv4, sizeof response_ipv4 - 1, "192.0.2.1:32853"},
-        {response_ipv6, sizeof response_ipv6 - 1, "[2001:db8:1234:5678:11:2233:4455:6677]:32853"},
+        {response_ipv4, sizeof(response_ipv4) - 1, "192.0.2.1:32853"},
+        {response_ipv6, sizeof(response_ipv6) - 1, "[2001:db8:1234:5678:11:2233:4455:6677]:32853"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct stun_message message;
@@ -85,7 +85,7 @@ static size_t write_check(uint8_t *out, size_t cap)
 TEST(stun_writes_what_it_reads)
 {
     uint8_t data[256];
-    size_t len = write_check(data, sizeof data);
+    size_t len = write_check(data, sizeof(data));
     struct stun_message message;
     REQUIRE(stun_parse(data, len, &message) == OK);
     CHECK(message.has_use_candidate && message.is_controlling && message.has_priority);
@@ -97,7 +97,7 @@ TEST(stun_writes_what_it_reads)
     struct stun_writer writer;
     struct net_addr ipv6;
     REQUIRE(net_addr_parse("[2001:db8::1]:9", &ipv6) == OK);
-    stun_begin(&writer, data, sizeof data, STUN_BINDING_ERROR, (const uint8_t *)"123456789012");
+    stun_begin(&writer, data, sizeof(data), STUN_BINDING_ERROR, (const uint8_t *)"123456789012");
     stun_put_mapped(&writer, &ipv6);
     stun_put_error(&writer, STUN_ERROR_ROLE_CONFLICT);
     stun_put_unknown(&writer, (const uint16_t[]){0x7001, 0x7002, 0x7003}, 3);
@@ -111,7 +111,7 @@ TEST(stun_writes_what_it_reads)
 TEST(stun_writer_refuses_what_does_not_fit)
 {
     uint8_t data[256];
-    size_t whole = write_check(data, sizeof data);
+    size_t whole = write_check(data, sizeof(data));
     for (size_t cap = 0; cap < whole; cap++)
         CHECK_INT(write_check(data, cap), 0);
 }
@@ -119,7 +119,7 @@ TEST(stun_writer_refuses_what_does_not_fit)
 TEST(stun_refuses_cut_and_changed_messages)
 {
     uint8_t data[256];
-    size_t len = write_check(data, sizeof data);
+    size_t len = write_check(data, sizeof(data));
     struct stun_message message;
     for (size_t cut = 0; cut < len; cut++)
         CHECK(stun_parse(data, cut, &message) == ERR_INVALID);
@@ -164,7 +164,7 @@ TEST(stun_reports_unknown_attributes)
                                   "\x7f\x01\x00\x01\x61\x00\x00\x00" /* must be understood */
                                   "\xff\x01\x00\x00";                /* need not be */
     struct stun_message message;
-    REQUIRE(stun_parse(data, sizeof data - 1, &message) == OK);
+    REQUIRE(stun_parse(data, sizeof(data) - 1, &message) == OK);
     CHECK_INT(message.unknown_count, 1);
     CHECK_INT(message.unknown[0], 0x7f01);
 }

@@ -28,10 +28,10 @@ struct registry *rig_registry(struct vendor *vendor, const char *const *settings
         *name++ = '\0';
         err = config_set(config, section, name, value, &fault);
     }
-    if (err == OK)
+    if (!err)
         err =
             registry_new(config, vendor_adapters, vendor_adapter_count, vendor, &registry, &fault);
-    if (err == OK)
+    if (!err)
         return registry;
     fprintf(stderr, "rig: %s\n", fault.text);
     abort();
@@ -61,14 +61,14 @@ static void on_event(void *arg, const struct llm_event *event)
         (void)buf_append_str(&rig->text, event->text);
     if (event->kind == LLM_TOOL_CALL) {
         rig->tools++;
-        snprintf(rig->tool, sizeof rig->tool, "%s", event->call.name);
-        snprintf(rig->arguments, sizeof rig->arguments, "%s", event->call.arguments);
-        snprintf(rig->extra, sizeof rig->extra, "%s", event->call.extra ? event->call.extra : "");
+        snprintf(rig->tool, sizeof(rig->tool), "%s", event->call.name);
+        snprintf(rig->arguments, sizeof(rig->arguments), "%s", event->call.arguments);
+        snprintf(rig->extra, sizeof(rig->extra), "%s", event->call.extra ? event->call.extra : "");
     }
     if (event->kind == LLM_ERROR) {
         rig->error = event->error;
         rig->retry_us = event->retry_us;
-        snprintf(rig->message, sizeof rig->message, "%s", event->message);
+        snprintf(rig->message, sizeof(rig->message), "%s", event->message);
     }
     if (event->kind != LLM_DONE && event->kind != LLM_ERROR)
         return;

@@ -144,7 +144,7 @@ TEST(chat_error_bodies_in_all_their_forms)
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         char message[128];
         CHECK_INT(vendor_error(errors[i].status, errors[i].body, strlen(errors[i].body), message,
-                               sizeof message),
+                               sizeof(message)),
                   errors[i].error);
         CHECK_TEXT(message, errors[i].message);
     }
@@ -182,12 +182,12 @@ TEST(chat_stream_ends_an_event_without_end)
     struct chat_stream stream;
     AUTO_BUF text = BUF_INIT(1024);
     char piece[4096];
-    memset(piece, 'x', sizeof piece);
+    memset(piece, 'x', sizeof(piece));
     chat_stream_init(&stream, openai_dialect.read, on_text, &text);
     size_t fed = 0;
     CHECK(chat_stream_input(&stream, "data: ", 6));
-    while (chat_stream_input(&stream, piece, sizeof piece) && fed < (64u << 20))
-        fed += sizeof piece;
+    while (chat_stream_input(&stream, piece, sizeof(piece)) && fed < (64u << 20))
+        fed += sizeof(piece);
     CHECK(fed <= CHAT_EVENT_MAX_BYTES);
     CHECK_INT(stream.error, ENGINE_PROTOCOL);
     chat_stream_clear(&stream);

@@ -250,7 +250,7 @@ TEST(openai_sends_long_names_short_and_gives_them_back)
     CHECK_INT(strlen(alias), 64);
     const struct js *back = js_at(js_get(js_at(js_get(body, "messages"), 2), "tool_calls"), 0);
     CHECK_TEXT(js_text(js_get(js_get(back, "function"), "name")), alias);
-    snprintf(call, sizeof call,
+    snprintf(call, sizeof(call),
              "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"c2\",\"function\":{"
              "\"name\":\"%s\",\"arguments\":\"{}\"}}]}}]}\n\n",
              alias);

@@ -22,7 +22,7 @@ struct seen {
 static void note(struct seen *seen, char what)
 {
     size_t len = strlen(seen->order);
-    if (len + 1 < sizeof seen->order && (len == 0 || seen->order[len - 1] != what))
+    if (len + 1 < sizeof(seen->order) && (len == 0 || seen->order[len - 1] != what))
         seen->order[len] = what;
     seen->first_us = seen->first_us ? seen->first_us : loop_now_us(seen->loop);
     seen->last_us = loop_now_us(seen->loop);

@@ -29,7 +29,7 @@ static void on_lost(void *arg, const char *why)
 {
     struct peer *peer = arg;
     peer->losses++;
-    snprintf(peer->why, sizeof peer->why, "%s", why);
+    snprintf(peer->why, sizeof(peer->why), "%s", why);
     loop_stop(peer->loop);
 }
 
@@ -78,7 +78,7 @@ TEST(voice_pool_gives_up_a_program_that_hangs)
     peer_open(&peer, HANG_PROGRAM);
     REQUIRE(session_open(&peer) == OK);
     for (int i = 0; i < 40; i++)
-        voice_session_send(&peer.session, VOICE_PUSH, 0, samples, sizeof samples);
+        voice_session_send(&peer.session, VOICE_PUSH, 0, samples, sizeof(samples));
     CHECK_INT(peer.losses, 0); /* never inside the call */
     loop_run_for(peer.loop, 2000000);
     CHECK_INT(peer.losses, 1);
@@ -158,7 +158,7 @@ TEST(voice_pool_without_a_program_is_an_error)
     struct peer peer;
     peer_open(&peer, "/nowhere/earshot-voice");
     enum err err = session_open(&peer);
-    if (err == OK) {
+    if (!err) {
         loop_run_for(peer.loop, 2000000);
         CHECK_INT(peer.losses, 1);
     } else {

@@ -37,7 +37,7 @@ TEST(voice_wire_refuses_what_cannot_be)
     struct voice_frame frame;
     size_t used;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        CHECK_INT(voice_frame_read((const char *)bad[i], sizeof bad[i], &frame, &used),
+        CHECK_INT(voice_frame_read((const char *)bad[i], sizeof(bad[i]), &frame, &used),
                   ERR_INVALID);
     struct buf out = BUF_INIT(64);
     frame = (struct voice_frame){VOICE_PUSH, 1, 1, NULL, VOICE_BODY_MAX_BYTES + 1};

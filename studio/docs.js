@@ -49,15 +49,20 @@ function operation(method, path, entry) {
   return block;
 }
 
-const api = await (await fetch('/v1/openapi.json')).json();
-const main = document.getElementById('main');
-document.getElementById('about').textContent = api.info.description;
-for (const tag of api.tags) {
-  main.append(el('h2', tag.name), el('p', tag.description));
-  for (const [path, entries] of Object.entries(api.paths))
-    for (const [method, entry] of Object.entries(entries))
-      if (entry.tags.includes(tag.name)) main.append(operation(method, path, entry));
+function show(api) {
+  const main = document.getElementById('main');
+  document.getElementById('about').textContent = api.info.description;
+  for (const tag of api.tags) {
+    main.append(el('h2', tag.name), el('p', tag.description));
+    for (const [path, entries] of Object.entries(api.paths))
+      for (const [method, entry] of Object.entries(entries))
+        if (entry.tags.includes(tag.name)) main.append(operation(method, path, entry));
+  }
+  main.append(el('h2', 'Objects'));
+  for (const [name, schema] of Object.entries(api.components.schemas))
+    main.append(el('details', '', el('summary', name), el('p', schema.description), fieldsOf(schema)));
 }
-main.append(el('h2', 'Objects'));
-for (const [name, schema] of Object.entries(api.components.schemas))
-  main.append(el('details', '', el('summary', name), el('p', schema.description), fieldsOf(schema)));
+
+const api = await fetch('/v1/openapi.json').then((response) => response.json()).catch(() => null); // lost, or the page is being left
+if (api) show(api);
+else document.getElementById('about').textContent = 'The service cannot be reached: load this page again.';

@@ -23,14 +23,16 @@ async function send(method, path, body, headers) {
   return fetch(path, { method, headers: { 'X-Earshot-Studio': '1', ...type, ...headers }, body: body === undefined || isRaw ? body : JSON.stringify(body) });
 }
 
-/* A dropped connection is tried again: reading at will, writing under one Idempotency-Key, so that nothing is done twice. */
-async function sendSurely(method, path, body) {
+/* A dropped connection is tried again, within an answer as before it: reading at will, writing under one Idempotency-Key, so that nothing
+ * is done twice. Answers { status, isOk, answer }; read(response) reads what is no refusal. */
+async function sendSurely(method, path, body, read) {
   const headers = method === 'POST' && !(body instanceof Blob) ? { 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : {};
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await send(method, path, body, headers);
+      const answer = await (response.ok ? read(response) : jsonOf(response));
       isOffline.value = false;
-      return response;
+      return { status: response.status, isOk: response.ok, answer };
     } catch {
       isOffline.value = true;
       if (attempt === RETRY_MS.length || method === 'PATCH') throw new ApiError(0, null);
@@ -39,21 +41,26 @@ async function sendSurely(method, path, body) {
   }
 }
 
-export async function api(method, path, body) {
-  const response = await sendSurely(method, path, body);
-  const answer = await response.json().catch(() => null);
-  if (response.ok) return answer;
-  if (response.status === 401 && path !== '/v1/session') session.value = null;
-  throw new ApiError(response.status, answer);
+/* null: not JSON; rejects when the connection is lost within it. */
+async function jsonOf(response) {
+  const text = await response.text();
+  try { return JSON.parse(text); } catch { return null; }
+}
+
+export async function api(method, path, body, read = jsonOf) {
+  const { status, isOk, answer } = await sendSurely(method, path, body, read);
+  if (isOk) return answer;
+  if (status === 401 && path !== '/v1/session') session.value = null;
+  throw new ApiError(status, answer);
 }
 
 export const get = (path) => api('GET', path);
 
+const blobOf = (response) => response.blob();
+
 /* A file of the service, saved by the browser. */
 export async function download(path, name) {
-  const response = await sendSurely('GET', path);
-  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => null));
-  const url = URL.createObjectURL(await response.blob());
+  const url = URL.createObjectURL(await api('GET', path, undefined, blobOf));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

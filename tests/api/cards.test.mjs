@@ -1,4 +1,5 @@
-/* Question-and-answer cards that a language model writes of a document: told to the user, but only those that are true. */
+/* Question-and-answer cards that a language model writes of a document: told to the user, but only those that are
+ * true. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
@@ -18,11 +19,15 @@ before(async () => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       for (const content of [lines.slice(0, 30), lines.slice(30)])
         response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
-      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`);
+      response.end(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
+      );
     });
   });
   await new Promise((resolve) => model.listen(0, '127.0.0.1', resolve));
-  t = await startApi({ env: { EARSHOT_ENGINE_OPENAI_URL: `http://127.0.0.1:${model.address().port}/v1`, EARSHOT_ENGINE_OPENAI_KEY: 'k' } });
+  t = await startApi({
+    env: { EARSHOT_ENGINE_OPENAI_URL: `http://127.0.0.1:${model.address().port}/v1`, EARSHOT_ENGINE_OPENAI_KEY: 'k' },
+  });
 });
 after(async () => { await t.close(); model.closeAllConnections(); model.close(); });
 
@@ -36,6 +41,8 @@ test('cards of the model stand beside the text, if the text holds them', async (
   assert.equal(read.document.status, 'ready');
   assert.equal(asked.length, 1);
   assert.match(asked[0], /closes at ten/);
-  assert.deepEqual(read.cards, [{ question: 'What does the garage cost?', answer: 'The garage costs twelve dollars a night.' }]);
+  assert.deepEqual(read.cards, [
+    { question: 'What does the garage cost?', answer: 'The garage costs twelve dollars a night.' },
+  ]);
   assert.deepEqual([read.document.cardCount, read.document.sectionCount], [1, 1]);
 });

@@ -164,7 +164,10 @@ test('Word and PDF documents are read, a hostile one fails with a reason', async
   const paper = await ready(await upload('latex.pdf'), own.api);
   assert.deepEqual([paper.status, paper.kind, paper.error], ['ready', 'pdf', null]);
   assert.ok(paper.topics.includes('Rooms and prices'), paper.topics);
-  const asked = await own.api('POST', '/v1/knowledge/search', { query: 'how much is the family suite', documentIds: [paper.id] });
+  const asked = await own.api('POST', '/v1/knowledge/search', {
+    query: 'how much is the family suite',
+    documentIds: [paper.id],
+  });
   assert.match(asked.body.hits[0].text, /Room: Family suite; Price: 7,200; Beds: 4/);
   assert.match((await ready(await upload('scan.pdf'), own.api)).error, /only pictures of pages/);
   const failed = await ready(bomb, own.api);

@@ -6,14 +6,21 @@ import { refused, startApi } from './contract.mjs';
 import { until } from '../harness/service.mjs';
 import { person, signIn } from '../harness/studio.mjs';
 
-const EDITOR = 'createAgent updateAgent deleteAgent rotateAgentPublicKey createTool updateTool deleteTool testTool addDocument deleteDocument retryDocument startCall deleteCall endCall '
-  + 'sayInCall createWebhook updateWebhook deleteWebhook testWebhook resendDelivery';
+const EDITOR =
+  'createAgent updateAgent deleteAgent rotateAgentPublicKey createTool updateTool deleteTool testTool ' +
+  'addDocument deleteDocument retryDocument startCall deleteCall endCall ' +
+  'sayInCall createWebhook updateWebhook deleteWebhook testWebhook resendDelivery';
 const OWNER = 'rotateAgentKey createMember updateMember deleteMember linkMember listKeys createKey revokeKey';
-const least = Object.fromEntries([...EDITOR.split(' ').map((name) => [name, 1]), ...OWNER.split(' ').map((name) => [name, 2])]);
+const least = Object.fromEntries([
+  ...EDITOR.split(' ').map((name) => [name, 1]),
+  ...OWNER.split(' ').map((name) => [name, 2]),
+]);
 
 let t, owner, check;
 before(async () => {
-  t = await startApi({ env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.2/32', EARSHOT_STUDIO_TRUSTED_HEADER: 'X-Signed-In' } });
+  t = await startApi({
+    env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.2/32', EARSHOT_STUDIO_TRUSTED_HEADER: 'X-Signed-In' },
+  });
   check = (method, path, answer) => t.contract.check(method, path, answer);
   owner = await signIn(t.service, { workspaceId: t.workspace.workspaceId, email: 'Ann@Example.com', check });
 });
@@ -21,22 +28,42 @@ after(() => t.close());
 
 let people = 0;
 async function invite(role, fields = {}) {
-  const answer = await owner('POST', '/v1/members', { name: `${role} <b>`, email: `p${++people}@example.com`, role, ...fields });
+  const answer = await owner('POST', '/v1/members', {
+    name: `${role} <b>`,
+    email: `p${++people}@example.com`,
+    role,
+    ...fields,
+  });
   assert.equal(answer.status, 201, answer.text);
   return signIn(t.service, { link: answer.body.link, check });
 }
 
 /* A change of keys and sessions counts within a second. */
-const soon = (ask, status) => until(async () => (await ask()).status === status, { timeoutMs: 5000, what: `status ${status}` });
+const soon = (ask, status) =>
+  until(async () => (await ask()).status === status, { timeoutMs: 5000, what: `status ${status}` });
 
 test('a link signs in once, as an owner, with a cookie that scripts and other sites do not get', async () => {
-  const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--email', 'ann@example.com', '--json');
+  const { link } = await t.service.cli(
+    'studio',
+    'link',
+    '--workspace',
+    t.workspace.workspaceId,
+    '--email',
+    'ann@example.com',
+    '--json',
+  );
   const ann = person(t.service, { check });
   const first = await ann('POST', '/v1/session', { link });
   assert.equal(first.status, 201, first.text);
-  assert.deepEqual([first.body.member.email, first.body.member.role, first.body.workspace.id], ['ann@example.com', 'owner', t.workspace.workspaceId]);
+  assert.deepEqual(
+    [first.body.member.email, first.body.member.role, first.body.workspace.id],
+    ['ann@example.com', 'owner', t.workspace.workspaceId],
+  );
   assert.equal(first.body.member.id, owner.member.id);
-  assert.match(first.headers.getSetCookie()[0], /^earshot=ss_\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/);
+  assert.match(
+    first.headers.getSetCookie()[0],
+    /^earshot=ss_\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+  );
   refused(await person(t.service, { check })('POST', '/v1/session', { link }), 401, 'UNAUTHORIZED');
   const { body: me } = await ann('GET', '/v1/me');
   assert.deepEqual([me.account.id, me.account.role, me.apiKey.id], [owner.member.id, 'owner', owner.member.id]);
@@ -44,7 +71,18 @@ test('a link signs in once, as an owner, with a cookie that scripts and other si
 });
 
 test('a newer link takes the place of an older one', async () => {
-  const link = async () => (await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--email', 'ann@example.com', '--json')).link;
+  const link = async () =>
+    (
+      await t.service.cli(
+        'studio',
+        'link',
+        '--workspace',
+        t.workspace.workspaceId,
+        '--email',
+        'ann@example.com',
+        '--json',
+      )
+    ).link;
   const [older, newer] = [await link(), await link()];
   refused(await person(t.service)('POST', '/v1/session', { link: older }), 401, 'UNAUTHORIZED');
   assert.equal((await person(t.service)('POST', '/v1/session', { link: newer })).status, 201);
@@ -52,15 +90,35 @@ test('a newer link takes the place of an older one', async () => {
 });
 
 test('a cookie is good beside our header and our origin alone', async () => {
-  for (const [method, headers] of [['GET', { 'X-Earshot-Studio': undefined }], ['GET', { Origin: 'https://evil.example' }], ['POST', { Origin: undefined }],
-    ['POST', { Origin: 'null' }], ['POST', { Origin: `${t.service.url}.evil.example` }], ['POST', { 'X-Earshot-Studio': undefined }]]) {
-    const sent = { Cookie: owner.cookie, 'X-Earshot-Studio': '1', Origin: t.service.url, 'Content-Type': 'application/json', ...headers };
+  for (const [method, headers] of [
+    ['GET', { 'X-Earshot-Studio': undefined }],
+    ['GET', { Origin: 'https://evil.example' }],
+    ['POST', { Origin: undefined }],
+    ['POST', { Origin: 'null' }],
+    ['POST', { Origin: `${t.service.url}.evil.example` }],
+    ['POST', { 'X-Earshot-Studio': undefined }],
+  ]) {
+    const sent = {
+      Cookie: owner.cookie,
+      'X-Earshot-Studio': '1',
+      Origin: t.service.url,
+      'Content-Type': 'application/json',
+      ...headers,
+    };
     for (const name of Object.keys(sent)) if (sent[name] === undefined) delete sent[name];
-    const answer = await fetch(`${t.service.url}/v1/agents`, { method, headers: sent, body: method === 'POST' ? '{"name":"x"}' : undefined });
+    const answer = await fetch(`${t.service.url}/v1/agents`, {
+      method,
+      headers: sent,
+      body: method === 'POST' ? '{"name":"x"}' : undefined,
+    });
     assert.equal(answer.status, 403, JSON.stringify([method, headers]));
   }
   const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--json');
-  refused(await person(t.service)('POST', '/v1/session', { link }, { Origin: 'https://evil.example' }), 403, 'FORBIDDEN');
+  refused(
+    await person(t.service)('POST', '/v1/session', { link }, { Origin: 'https://evil.example' }),
+    403,
+    'FORBIDDEN',
+  );
   for (const cookie of ['earshot=', 'earshot=x', `earshot=${t.workspace.key}`, `x${owner.cookie}`])
     refused(await person(t.service)('GET', '/v1/me', undefined, { Cookie: cookie }), 401, 'UNAUTHORIZED');
   refused(await t.as(owner.cookie.slice('earshot='.length))('GET', '/v1/me'), 401, 'UNAUTHORIZED'); // no bearer token
@@ -93,7 +151,13 @@ test('a viewer does not see what would let them do more', async () => {
   assert.match((await viewer('GET', `/v1/agents/${agent.id}`)).body.agent.apiKey, /^\*{8}.{4}$/);
   assert.match((await viewer('GET', '/v1/agents')).body.agents[0].apiKey, /^\*/);
   const headers = [{ key: 'Authorization', value: 'Bearer a-credential-of-ours' }];
-  const made = await t.api('POST', '/v1/tools', { name: 'look', description: 'd', url: 'http://127.0.0.1:9/', agentId: agent.id, headers });
+  const made = await t.api('POST', '/v1/tools', {
+    name: 'look',
+    description: 'd',
+    url: 'http://127.0.0.1:9/',
+    agentId: agent.id,
+    headers,
+  });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   await t.api('PATCH', `/v1/agents/${agent.id}`, { toolIds: [made.body.tool.id] });
   for (const path of [`/v1/tools/${made.body.tool.id}`, '/v1/tools', `/v1/agents/${agent.id}`, '/v1/agents']) {
@@ -107,13 +171,29 @@ test('a viewer does not see what would let them do more', async () => {
 test('a credential that is kept goes to no other host by the hand of a member', async () => {
   const editor = await invite('editor');
   const { body: { agent } } = await editor('POST', '/v1/agents', { name: 'a', greetingMode: 'none' });
-  const sent = { agentId: agent.id, name: 'kept', description: 'd', url: 'http://127.0.0.1:9/orders', auth: 'bearer', authToken: 'abcdefghijkl' };
+  const sent = {
+    agentId: agent.id,
+    name: 'kept',
+    description: 'd',
+    url: 'http://127.0.0.1:9/orders',
+    auth: 'bearer',
+    authToken: 'abcdefghijkl',
+  };
   const { body: { tool } } = await editor('POST', '/v1/tools', sent);
   const put = (body) => editor('PUT', `/v1/tools/${tool.id}`, body);
   refused(await put({ url: 'http://127.0.0.1:8/orders' }), 400, 'VALIDATION_FAILED', 'authToken');
-  refused(await put({ url: 'http://127.0.0.1:8/orders', authToken: tool.authToken }), 400, 'VALIDATION_FAILED', 'authToken');
-  refused(await editor('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: tool.id, url: 'http://127.0.0.1:8/' }] }), 400,
-    'VALIDATION_FAILED', 'tools[0].authToken');
+  refused(
+    await put({ url: 'http://127.0.0.1:8/orders', authToken: tool.authToken }),
+    400,
+    'VALIDATION_FAILED',
+    'authToken',
+  );
+  refused(
+    await editor('PATCH', `/v1/agents/${agent.id}`, { tools: [{ id: tool.id, url: 'http://127.0.0.1:8/' }] }),
+    400,
+    'VALIDATION_FAILED',
+    'tools[0].authToken',
+  );
   assert.equal((await put({ url: 'http://127.0.0.1:9/elsewhere', authToken: tool.authToken })).status, 200);
   assert.equal((await put({ url: 'http://127.0.0.1:8/orders', authToken: 'abcdefghijkl' })).status, 200);
 });
@@ -135,8 +215,20 @@ test('a workspace keeps an owner; roles change at once; who is removed is out', 
 
 test('members: faults are told at their fields', async () => {
   refused(await owner('POST', '/v1/members', {}), 400, 'VALIDATION_FAILED', 'name');
-  refused(await owner('POST', '/v1/members', { name: ' ', email: 'x', role: 'king' }), 400, 'VALIDATION_FAILED', 'name', 'email', 'role');
-  refused(await owner('POST', '/v1/members', { name: 'x', email: 'ANN@example.com' }), 400, 'VALIDATION_FAILED', 'email');
+  refused(
+    await owner('POST', '/v1/members', { name: ' ', email: 'x', role: 'king' }),
+    400,
+    'VALIDATION_FAILED',
+    'name',
+    'email',
+    'role',
+  );
+  refused(
+    await owner('POST', '/v1/members', { name: 'x', email: 'ANN@example.com' }),
+    400,
+    'VALIDATION_FAILED',
+    'email',
+  );
 });
 
 test('keys: made and shown once, used, revoked', async () => {
@@ -155,8 +247,18 @@ test('keys: made and shown once, used, revoked', async () => {
 
 /* POST /v1/session as the proxy at 127.0.0.2 passes it on. */
 const throughProxy = (email) => new Promise((done, failed) => {
-  const request = httpRequest(`${t.service.url}/v1/session`, { method: 'POST', localAddress: '127.0.0.2',
-    headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'X-Signed-In': email } }, (response) => { response.resume(); done(response.statusCode); });
+  const request = httpRequest(
+    `${t.service.url}/v1/session`,
+    {
+      method: 'POST',
+      localAddress: '127.0.0.2',
+      headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'X-Signed-In': email },
+    },
+    (response) => {
+      response.resume();
+      done(response.statusCode);
+    },
+  );
   request.on('error', failed);
   request.end();
 });
@@ -164,11 +266,17 @@ const throughProxy = (email) => new Promise((done, failed) => {
 test('an e-mail address is believed from a trusted proxy alone', async () => {
   assert.equal(await throughProxy('Ann@example.com'), 201);
   assert.equal(await throughProxy('nobody@example.com'), 401);
-  refused(await person(t.service)('POST', '/v1/session', {}, { 'X-Signed-In': 'ann@example.com' }), 401, 'UNAUTHORIZED');
+  refused(
+    await person(t.service)('POST', '/v1/session', {}, { 'X-Signed-In': 'ann@example.com' }),
+    401,
+    'UNAUTHORIZED',
+  );
 });
 
 test('a password signs in, ends other sessions when it changes, and wrong ones are limited', async () => {
-  const email = 'pass@example.com', password = 'correct horse', byPassword = (body) => person(t.service, { check })('POST', '/v1/session', { email, ...body });
+  const email = 'pass@example.com',
+    password = 'correct horse',
+    byPassword = (body) => person(t.service, { check })('POST', '/v1/session', { email, ...body });
   const one = await invite('editor', { email });
   refused(await byPassword({ password }), 401, 'UNAUTHORIZED'); // none yet
   refused(await one('PUT', '/v1/session/password', { password: 'short' }), 400, 'VALIDATION_FAILED', 'password');
@@ -176,17 +284,28 @@ test('a password signs in, ends other sessions when it changes, and wrong ones a
   const two = person(t.service, { check });
   assert.equal((await two('POST', '/v1/session', { email: 'PASS@example.com', password })).status, 201);
   assert.equal((await two('GET', '/v1/me')).body.account.hasPassword, true);
-  const { body: { sessions } } = await one('GET', '/v1/sessions');
+  const {
+    body: { sessions },
+  } = await one('GET', '/v1/sessions');
   assert.deepEqual(sessions.map((session) => session.current).sort(), [false, true]);
-  refused(await one('PUT', '/v1/session/password', { password: 'another horse', current: 'wrong' }), 400, 'VALIDATION_FAILED', 'current');
-  assert.equal((await one('PUT', '/v1/session/password', { password: 'another horse', current: password })).status, 200);
+  refused(
+    await one('PUT', '/v1/session/password', { password: 'another horse', current: 'wrong' }),
+    400,
+    'VALIDATION_FAILED',
+    'current',
+  );
+  assert.equal(
+    (await one('PUT', '/v1/session/password', { password: 'another horse', current: password })).status,
+    200,
+  );
   await soon(() => two('GET', '/v1/me'), 401);
   const tries = await Promise.all(Array.from({ length: 20 }, (_, i) => byPassword({ password: `wrong ${i}` })));
   assert.ok(tries.filter(({ status }) => status === 401).length <= 10, 'those under way at once count as well');
   const last = tries.find(({ status }) => status !== 401);
   refused(last, 429, 'RATE_LIMITED');
   assert.ok(Number(last.headers.get('retry-after')) > 0);
-  refused(await byPassword({ password: 'another horse' }), 429, 'RATE_LIMITED'); // nobody learns whether this one was right
+  // nobody learns whether this one was right
+  refused(await byPassword({ password: 'another horse' }), 429, 'RATE_LIMITED');
 });
 
 test('signing out, and ending a session elsewhere', async () => {

@@ -80,7 +80,10 @@ test('of a short secret nothing is shown, null removes it', async () => {
 
 test('a key of the workspace moves a tool with the secret that is kept', async () => {
   const tool = await create({ url: 'http://127.0.0.1:9/orders', auth: 'bearer', authToken: 'abcdefghijkl' });
-  assert.equal((await api('PUT', `/v1/tools/${tool.id}`, { url: url('/elsewhere'), authToken: tool.authToken })).status, 200);
+  assert.equal(
+    (await api('PUT', `/v1/tools/${tool.id}`, { url: url('/elsewhere'), authToken: tool.authToken })).status,
+    200,
+  );
   await api('POST', `/v1/tools/${tool.id}/test`, {});
   assert.equal(seen.headers.authorization, 'Bearer abcdefghijkl');
 });

@@ -18,7 +18,14 @@ test('ended calls are summed up by day, agent and reason', async () => {
   const { usage } = (await api('GET', '/v1/usage?days=7')).body;
   assert.equal(usage.days.length, 7);
   assert.deepEqual(usage.days.map((day) => day.date), usage.days.map((day) => day.date).toSorted());
-  assert.deepEqual(usage.days.at(-1), { date: new Date().toISOString().slice(0, 10), calls: 3, seconds: 0, cost: 0, replyMs: null, replyP95Ms: null });
+  assert.deepEqual(usage.days.at(-1), {
+    date: new Date().toISOString().slice(0, 10),
+    calls: 3,
+    seconds: 0,
+    cost: 0,
+    replyMs: null,
+    replyP95Ms: null,
+  });
   assert.deepEqual(usage.reasons, [{ reason: 'api', calls: 3 }]);
   assert.equal(usage.total.calls, 3);
   assert.equal((await api('GET', `/v1/usage?agentId=${two}`)).body.usage.total.calls, 1);
@@ -28,6 +35,7 @@ test('ended calls are summed up by day, agent and reason', async () => {
 });
 
 test('a wrong span is a fault, another workspace is refused', async () => {
-  for (const days of ['0', '367', 'x', '']) refused(await api('GET', `/v1/usage?days=${days}`), 400, 'VALIDATION_FAILED', 'days');
+  for (const days of ['0', '367', 'x', ''])
+    refused(await api('GET', `/v1/usage?days=${days}`), 400, 'VALIDATION_FAILED', 'days');
   refused(await api('GET', '/v1/usage?userId=usr_other'), 403, 'FORBIDDEN');
 });

@@ -1,12 +1,13 @@
-/* What is large does not hold up the control loop: an operation that costs it a callback with over 2 ms of work each time is
- * found. What a busy machine does to a callback, by taking the processor or the disk away, is counted apart. */
+/* What is large does not hold up the control loop: an operation that costs it a callback with over 2 ms of work each
+ * time is found. What a busy machine does to a callback, by taking the processor or the disk away, is counted apart. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../harness/service.mjs';
 import { startApi } from './contract.mjs';
 
 const ROUNDS = 8;
-const MOST = 5; // of the rounds: cold caches, a slow machine's neighbours; what is done on the loop is slow in all of them
+// of the rounds: cold caches, a slow machine's neighbours; what is done on the loop is slow in all of them
+const MOST = 5;
 let t, own;
 before(async () => {
   t = await startApi({ env: { EARSHOT_RATE_LIMIT: '100000', EARSHOT_RATE_BURST: '10000' } });

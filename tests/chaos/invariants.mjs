@@ -63,7 +63,8 @@ export const invariants = [
         })
         .map(
           (call) =>
-            `${call.id}: ${call.durationSeconds} s, its caller saw ${tenant.calls.get(call.id).seconds} s (${call.endReason})`,
+            `${call.id}: ${call.durationSeconds} s, its caller saw ${tenant.calls.get(call.id).seconds} s ` +
+            `(${call.endReason})`,
         );
     },
   },
@@ -79,7 +80,8 @@ export const invariants = [
         })
         .map(
           (call) =>
-            `${call.id}: ${call.durationSeconds} s billed, its caller was there for ${tenant.calls.get(call.id).seconds} s (${call.endReason})`,
+            `${call.id}: ${call.durationSeconds} s billed, its caller was there for ` +
+            `${tenant.calls.get(call.id).seconds} s (${call.endReason})`,
         );
     },
   },
@@ -170,7 +172,8 @@ function eventRules() {
         )
         .map(
           (event) =>
-            `told ${event.data.reason} ${event.data.durationSeconds} s ${event.data.callCost}, is ${call.endReason} ${call.durationSeconds} s ${call.callCost}`,
+            `told ${event.data.reason} ${event.data.durationSeconds} s ${event.data.callCost}, is ` +
+            `${call.endReason} ${call.durationSeconds} s ${call.callCost}`,
         ),
     ),
 

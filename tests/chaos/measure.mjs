@@ -82,13 +82,15 @@ export function compare(measure, quiet, hostile) {
     if (Math.min(...counts) < LEAST_SAMPLES) continue;
     const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
     const most = quietOf(measure, quiet, name, quantile) * ratio * machine(quantile);
-    const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ${most.toFixed(0)} (${counts.join(' and ')} samples)`;
+    const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ` +
+      `${most.toFixed(0)} (${counts.join(' and ')} samples)`;
     lines.push(line);
     if (after > most) broken.push(line);
   }
   for (const quantile of [0.5, 0.95])
     lines.push(
-      `machine late ms p${quantile * 100}: quiet ${noise(quiet, quantile).toFixed(0)}, hostile ${noise(hostile, quantile).toFixed(0)}`,
+      `machine late ms p${quantile * 100}: quiet ${noise(quiet, quantile).toFixed(0)}, hostile ` +
+      `${noise(hostile, quantile).toFixed(0)}`,
     );
   const [full, started] = [measure.count(hostile, 'full'), measure.count(hostile, 'start ms')];
   const line = `calls refused because the node was full: ${full}, started: ${started}`;

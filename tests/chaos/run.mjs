@@ -2,7 +2,8 @@
  * rooms, beside hostile ones, and under faults. What the well-behaved ones see is compared with a quiet time
  * before, in the same run.
  *
- *     SECONDS=60 SEED=7 SIDES=asan:sqlite,tsan:postgresql ONLY='huge tools,names that hang' FAULTS='SIGKILL and restart' node tests/chaos/run.mjs
+ *     SECONDS=60 SEED=7 SIDES=asan:sqlite,tsan:postgresql ONLY='huge tools,names that hang' \
+ *         FAULTS='SIGKILL and restart' node tests/chaos/run.mjs
  *
  *     quiet ........ hostile, in waves ........ hostile and faults ........ settled, and looked at
  *
@@ -206,7 +207,8 @@ async function look(run, subjects) {
   const events = subjects.reduce((sum, { tenant }) => sum + (tenant?.events.size ?? 0), 0);
   const rejoins = subjects.reduce((sum, { tenant }) => sum + (tenant?.rejoins ?? 0), 0);
   run.say(
-    `${calls.length} calls, ${calls.filter((call) => call.userJoinedAt).length} joined, ${rejoins} sessions taken over, ${events} events of well-behaved tenants`,
+    `${calls.length} calls, ${calls.filter((call) => call.userJoinedAt).length} joined, ${rejoins} sessions ` +
+    `taken over, ${events} events of well-behaved tenants`,
   );
 }
 
@@ -245,7 +247,8 @@ async function runSide(side, sideSeed) {
   return run.broken.size;
 }
 
-const inAll = new Set([...invariants, strangers].map(({ name }) => name)).size + 12; // and those that are looked at on the way
+// and those that are looked at on the way
+const inAll = new Set([...invariants, strangers].map(({ name }) => name)).size + 12;
 let passed = 0,
   failed = 0;
 const end = Date.now() + hours * 3600000;

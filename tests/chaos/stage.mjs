@@ -110,7 +110,15 @@ async function close(stage) {
   stage.callers.child.kill('SIGKILL');
   stage.enemies.child.kill('SIGKILL');
   await stage.service.close();
-  for (const part of [stage.names, stage.model, stage.tools, stage.receiver, stage.clock, stage.disk, stage.postgresDisk])
+  for (const part of [
+    stage.names,
+    stage.model,
+    stage.tools,
+    stage.receiver,
+    stage.clock,
+    stage.disk,
+    stage.postgresDisk,
+  ])
     part?.close();
 }
 

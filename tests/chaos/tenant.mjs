@@ -91,7 +91,8 @@ export class Tenant {
     if (!isExcused)
       this.report(
         'requests succeed',
-        `tenant ${this.number}: ${method} ${path}: ${error ?? `${answer.status} ${answer.text.slice(0, 200)}`} after ${ms.toFixed(0)} ms`,
+        `tenant ${this.number}: ${method} ${path}: ${error ?? `${answer.status} ${answer.text.slice(0, 200)}`} ` +
+        `after ${ms.toFixed(0)} ms`,
       );
     return null;
   }
@@ -161,7 +162,8 @@ export class Tenant {
 
   /* A delivery of its subscription. */
   take(delivery) {
-    const wanted = `sha256=${createHmac('sha256', SECRET).update(`${delivery.timestamp}.`).update(delivery.text).digest('hex')}`;
+    const hmac = createHmac('sha256', SECRET).update(`${delivery.timestamp}.`).update(delivery.text);
+    const wanted = `sha256=${hmac.digest('hex')}`;
     if (delivery.signature !== wanted)
       this.report('events are signed', `tenant ${this.number}: ${delivery.id} has another signature`);
     const event = JSON.parse(delivery.text);

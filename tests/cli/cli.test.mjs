@@ -35,7 +35,18 @@ const lastCall = async (key) => {
 };
 
 test('workspace and key commands print what programs read', async () => {
-  const made = await earshot(service.env, 'workspace', 'create', '--name', 'Ä "b"', '--balance', '25', '--max-concurrent-calls', '5', '--json');
+  const made = await earshot(
+    service.env,
+    'workspace',
+    'create',
+    '--name',
+    'Ä "b"',
+    '--balance',
+    '25',
+    '--max-concurrent-calls',
+    '5',
+    '--json',
+  );
   assert.match(made.stdout, /^\{"workspace":\{"id":"usr_[A-Za-z0-9]{20}"\}\}\n$/);
   const { id } = JSON.parse(made.stdout).workspace;
   const key = await earshot(service.env, 'key', 'create', '--workspace', id, '--name', 'n', '--json');
@@ -98,7 +109,10 @@ test('show tells of loops and calls, doctor finds no fault', async () => {
   assert.equal(statSync(join(service.data, 'earshot.sock')).mode & 0o777, 0o600);
   const { findings } = await service.cli('doctor', '--json');
   assert.deepEqual(findings.filter((finding) => finding.level === 'fault'), []);
-  assert.match(findings.find((finding) => finding.subject === 'load').text, /^has room: 0 calls are encoded cheaper, 0 were refused/);
+  assert.match(
+    findings.find((finding) => finding.subject === 'load').text,
+    /^has room: 0 calls are encoded cheaper, 0 were refused/,
+  );
 });
 
 test('show and doctor name what was set aside', async () => {
@@ -112,7 +126,10 @@ test('show and doctor name what was set aside', async () => {
   assert.equal((await api('POST', `/v1/calls/${body.callId}/end`)).body.call.status, 'ended');
   const { deadLetters } = await service.cli('show', '--json');
   assert.ok(deadLetters.webhook >= 2, JSON.stringify(deadLetters));
-  assert.deepEqual([deadLetters.newest[0].kind, deadLetters.newest[0].subject, deadLetters.newest[0].workspace], ['webhook', webhook.id, workspaceId]);
+  assert.deepEqual(
+    [deadLetters.newest[0].kind, deadLetters.newest[0].subject, deadLetters.newest[0].workspace],
+    ['webhook', webhook.id, workspaceId],
+  );
   const { findings } = await service.cli('doctor', '--json');
   const told = findings.filter((finding) => finding.subject === 'dead letters').map((finding) => finding.text);
   assert.match(told[0], /set aside.*webhook \d/);
@@ -122,7 +139,11 @@ test('show and doctor name what was set aside', async () => {
 });
 
 test('doctor names what is wrong', async () => {
-  const result = await earshot({ ...service.env, EARSHOT_TLS_CERT: '/nowhere.pem', EARSHOT_LISTEN: 'x', EARSHOT_EGRESS_ALLOW: 'y' }, 'doctor', '--json');
+  const result = await earshot(
+    { ...service.env, EARSHOT_TLS_CERT: '/nowhere.pem', EARSHOT_LISTEN: 'x', EARSHOT_EGRESS_ALLOW: 'y' },
+    'doctor',
+    '--json',
+  );
   const { findings } = JSON.parse(result.stdout);
   const faults = findings.filter((finding) => finding.level === 'fault').map((finding) => finding.subject);
   assert.deepEqual(faults, ['listen', 'certificate', 'outgoing']);
@@ -184,7 +205,9 @@ test('SIGTERM refuses new calls and gives running ones the grace, a second one d
   assert.equal(service.exit, null);
   assert.deepEqual(await service.stop('SIGTERM'), { code: 0, signal: null });
   await service.restart();
-  const { calls } = await (await fetch(`${service.url}/v1/calls`, { headers: { Authorization: `Bearer ${key}` } })).json();
+  const { calls } = await (
+    await fetch(`${service.url}/v1/calls`, { headers: { Authorization: `Bearer ${key}` } })
+  ).json();
   assert.deepEqual([...new Set(calls.map((call) => call.status))], ['ended']);
   assert.ok(calls.some((call) => call.endReason === 'agent-shutdown'));
 });
@@ -208,10 +231,13 @@ test('a service that others can reach makes a certificate, and SIGHUP reads it a
     assert.match(open.output, /tls\.self_signed/);
     const serial = () => new Promise((resolve, reject) => {
       const port = new URL(open.url).port;
-      const sent = request({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false, agent: false }, (answer) => {
-        resolve(answer.socket.getPeerCertificate().serialNumber);
-        answer.resume();
-      });
+      const sent = request(
+        { host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false, agent: false },
+        (answer) => {
+          resolve(answer.socket.getPeerCertificate().serialNumber);
+          answer.resume();
+        },
+      );
       sent.on('error', reject).end();
     });
     const first = await serial();
@@ -235,8 +261,16 @@ test('a demonstration beside other services takes ports that are free', async ()
   try {
     assert.notEqual(first.url, second.url);
     for (const one of [first, second]) assert.equal((await fetch(`${one.url}/healthz`)).status, 200);
-    const given = await earshot({ ...second.env, EARSHOT_DATA: `${second.data}-third`, EARSHOT_LISTEN: new URL(first.url).host, EARSHOT_RTC_PORT: '0' },
-      'serve', '--demo');
+    const given = await earshot(
+      {
+        ...second.env,
+        EARSHOT_DATA: `${second.data}-third`,
+        EARSHOT_LISTEN: new URL(first.url).host,
+        EARSHOT_RTC_PORT: '0',
+      },
+      'serve',
+      '--demo',
+    );
     assert.equal(given.code, 1);
     assert.match(given.stderr, /service\.listen/);
     rmSync(`${second.data}-third`, { recursive: true, force: true });

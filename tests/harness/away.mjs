@@ -1,4 +1,5 @@
-/* A database that does not answer and does not say so: PostgreSQL's processes stand still, or another process holds SQLite's file. */
+/* A database that does not answer and does not say so: PostgreSQL's processes stand still, or another process holds
+ * SQLite's file. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +8,18 @@ import { adopt } from './faults.mjs';
 function processes(server) {
   const postmaster = Number(readFileSync(join(server.dir, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
   const parent = (pid) => {
-    try { return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ')[1]); } catch { return 0; }
+    try {
+      return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ')[1]);
+    } catch {
+      return 0;
+    }
   };
-  return [postmaster, ...readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parent(name) === postmaster).map(Number)];
+  return [
+    postmaster,
+    ...readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && parent(name) === postmaster)
+      .map(Number),
+  ];
 }
 
 /* Answers what lets go again. */
@@ -18,8 +28,13 @@ export async function freeze(service) {
     const pids = processes(service.postgres);
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     return () => {
-      for (const pid of [...pids.splice(0), service.postgres.child.pid]) { // runuser stops itself when its child is stopped
-        try { process.kill(pid, 'SIGCONT'); } catch { /* it has ended meanwhile */ }
+      for (const pid of [...pids.splice(0), service.postgres.child.pid]) {
+        // runuser stops itself when its child is stopped
+        try {
+          process.kill(pid, 'SIGCONT');
+        } catch {
+          /* it has ended meanwhile */
+        }
       }
     };
   }

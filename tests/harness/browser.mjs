@@ -36,10 +36,18 @@ export async function openBrowser({ microphone, mayUseMicrophone = true, args = 
     viewport: { width: 760, height: 820 },
     ignoreHTTPSErrors: true,
     args: [
-      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
-      '--disable-sync', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--autoplay-policy=no-user-gesture-required',
+      '--use-fake-device-for-media-stream',
       ...(mayUseMicrophone ? ['--use-fake-ui-for-media-stream'] : ['--deny-permission-prompts']),
-      ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}%noloop`] : []), ...args,
+      ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}%noloop`] : []),
+      ...args,
     ],
   });
   return context;

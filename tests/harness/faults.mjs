@@ -1,8 +1,11 @@
-/* What a process of the project may not do without failing its test: end by itself, end badly when it is asked to end, or print a
- * sanitizer's report. Also at the very end of a test file, when no assertion runs any more: then the file's process ends with 1. */
+/* What a process of the project may not do without failing its test: end by itself, end badly when it is asked to
+ * end, or print a sanitizer's report. Also at the very end of a test file, when no assertion runs any more: then the
+ * file's process ends with 1. */
 
 /* What the sanitizers and our own assertions print. */
-const REPORT = /^.*(ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|ThreadSanitizer:|runtime error:|SUMMARY: \w+Sanitizer|Assertion .* failed).*$/m;
+const words = ['ERROR: (Address|Leak)Sanitizer', 'WARNING: ThreadSanitizer', 'ThreadSanitizer:', 'runtime error:',
+  'SUMMARY: \\w+Sanitizer', 'Assertion .* failed'];
+const REPORT = new RegExp(`^.*(${words.join('|')}).*$`, 'm');
 const SANITIZER_EXIT = 99; // tools/run-tests
 
 const faults = [];
@@ -21,7 +24,8 @@ export function adopt(child) {
   child.once('exit', () => children.delete(child));
 }
 
-/* Why an exit is a fault, or null. isAsked: somebody sent it a signal to end; mayRefuse: it has not started to serve, and may say why not. */
+/* Why an exit is a fault, or null. isAsked: somebody sent it a signal to end; mayRefuse: it has not started to
+ * serve, and may say why not. */
 export function exitFault({ code, signal }, output, { isAsked, mayRefuse = false }) {
   const report = output.match(REPORT);
   if (report) return report[0];

@@ -1,5 +1,5 @@
-/* A PostgreSQL server of the test's own: a new cluster in a temporary directory, on a Unix socket there and on a free port of loopback,
- * run by another user than root. */
+/* A PostgreSQL server of the test's own: a new cluster in a temporary directory, on a Unix socket there and on a
+ * free port of loopback, run by another user than root. */
 import { spawn, execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -76,9 +76,27 @@ export async function startPostgres(given) {
 }
 
 async function launch(server, bin, data) {
-  const [command, ...args] = asServerUser([join(bin, 'postgres'), '-D', data, '-k', server.dir, '-p', String(server.port),
-    '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200', '-c', 'shared_buffers=32MB',
-    '-c', 'min_wal_size=32MB', '-c', 'max_wal_size=96MB', '-c', 'fsync=off']); // processes are killed here, machines are not
+  const [command, ...args] = asServerUser([
+    join(bin, 'postgres'),
+    '-D',
+    data,
+    '-k',
+    server.dir,
+    '-p',
+    String(server.port),
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    'max_connections=200',
+    '-c',
+    'shared_buffers=32MB',
+    '-c',
+    'min_wal_size=32MB',
+    '-c',
+    'max_wal_size=96MB',
+    '-c',
+    'fsync=off',
+  ]); // processes are killed here, machines are not
   let log = '';
   server.child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   adopt(server.child);
@@ -94,7 +112,11 @@ async function launch(server, bin, data) {
 /* The server and all its processes stand still, or go on. */
 function freeze(server, isFrozen) {
   const pid = postmaster(server);
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
   for (const one of [pid, ...children]) process.kill(one, isFrozen ? 'SIGSTOP' : 'SIGCONT');
   if (!isFrozen) server.child.kill('SIGCONT'); // runuser stands still when its child does
 }

@@ -16,8 +16,16 @@ export async function startReceiver() {
     request.on('end', () => {
       const body = Buffer.concat(parts).toString();
       const id = request.headers['x-service-delivery'];
-      deliveries.push({ path: request.url, id, type: request.headers['x-service-event'], at: Date.now(), body,
-        timestamp: request.headers['x-service-timestamp'], signature: request.headers['x-service-signature'], headers: request.headers });
+      deliveries.push({
+        path: request.url,
+        id,
+        type: request.headers['x-service-event'],
+        at: Date.now(),
+        body,
+        timestamp: request.headers['x-service-timestamp'],
+        signature: request.headers['x-service-signature'],
+        headers: request.headers,
+      });
       const key = `${request.url} ${id}`;
       tries.set(key, (tries.get(key) ?? 0) + 1);
       if (request.url.startsWith('/slow')) return;

@@ -1,5 +1,6 @@
-/* Starts the real `earshot serve` for a test: its own data directory, a port of the system's choice, SQLite or PostgreSQL
- * (TEST_DATABASE), and stops it. EARSHOT_BIN names the binary (default build/earshot). No dependency but Node.js 18. */
+/* Starts the real `earshot serve` for a test: its own data directory, a port of the system's choice, SQLite or
+ * PostgreSQL (TEST_DATABASE), and stops it. EARSHOT_BIN names the binary (default build/earshot). No dependency but
+ * Node.js 18. */
 import { spawn, execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +14,8 @@ const run = promisify(execFile);
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const binary = process.env.EARSHOT_BIN ?? join(root, 'build/earshot');
 
-/* Waits until condition() is truthy and answers it; asks again every few milliseconds. The deadline is for what never happens: it is no
- * measure of speed, and long enough for a sanitizer's build on a busy machine. */
+/* Waits until condition() is truthy and answers it; asks again every few milliseconds. The deadline is for what
+ * never happens: it is no measure of speed, and long enough for a sanitizer's build on a busy machine. */
 export async function until(condition, { timeoutMs = 90000, what = 'condition' } = {}) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -25,16 +26,22 @@ export async function until(condition, { timeoutMs = 90000, what = 'condition' }
   }
 }
 
-/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one), database ('sqlite' | 'postgresql' | a URL),
- * postgresDir (where to make that one's cluster). */
+/* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one),
+ * database ('sqlite' | 'postgresql' | a URL), postgresDir (where to make that one's cluster). */
 export async function startService(options = {}) {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const database = options.database ?? process.env.TEST_DATABASE ?? 'sqlite';
   const postgres = database === 'postgresql' ? await startPostgres(options.postgresDir) : null;
   const databaseUrl = postgres?.url ?? (database.includes('://') ? database : '');
   const env = {
-    ...process.env, EARSHOT_DATA: data, EARSHOT_LISTEN: '127.0.0.1:0', EARSHOT_RTC_PORT: '0', EARSHOT_RTC_PRIORITY: 'false', EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
-    ...(databaseUrl ? { EARSHOT_DATABASE_URL: databaseUrl } : {}), ...options.env,
+    ...process.env,
+    EARSHOT_DATA: data,
+    EARSHOT_LISTEN: '127.0.0.1:0',
+    EARSHOT_RTC_PORT: '0',
+    EARSHOT_RTC_PRIORITY: 'false',
+    EARSHOT_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+    ...(databaseUrl ? { EARSHOT_DATABASE_URL: databaseUrl } : {}),
+    ...options.env,
   };
   const service = { binary: options.binary ?? binary, data, env, postgres, output: '', exit: null };
   await launch(service, options.args ?? []);
@@ -106,7 +113,11 @@ export function client(service, key) {
     const response = await fetch(service.url + path, {
       method,
       signal,
-      headers: { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        ...(key ? { Authorization: `Bearer ${key}` } : {}),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       redirect: 'manual',
     });

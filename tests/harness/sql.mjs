@@ -1,5 +1,5 @@
-/* SQL on the database of a running service, behind its back: what nobody but a fault or an operator does. Answers the rows as text,
- * columns parted by `|`. */
+/* SQL on the database of a running service, behind its back: what nobody but a fault or an operator does. Answers
+ * the rows as text, columns parted by `|`. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -24,7 +24,10 @@ export function person(service, { check = () => {} } = {}) {
 /* Somebody signed in: by a link of the command line, or the link that an owner made. */
 export async function signIn(service, { workspaceId, email, link, ...options }) {
   const api = person(service, options);
-  const given = link ?? (await service.cli('studio', 'link', '--workspace', workspaceId, ...(email ? ['--email', email] : []), '--json')).link;
+  const given =
+    link ??
+    (await service.cli('studio', 'link', '--workspace', workspaceId, ...(email ? ['--email', email] : []), '--json'))
+      .link;
   const answer = await api('POST', '/v1/session', { link: given.replace(/.*#link=/, '') });
   assert.equal(answer.status, 201, answer.text);
   api.member = answer.body.member;

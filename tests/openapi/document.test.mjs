@@ -1,5 +1,5 @@
-/* Programs that we did not write read the OpenAPI document: Redocly's linter, and schemathesis, which sends what the document allows
- * and what it forbids to the live service. */
+/* Programs that we did not write read the OpenAPI document: Redocly's linter, and schemathesis, which sends what the
+ * document allows and what it forbids to the live service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,19 @@ test('schemathesis finds no fault in the live service', { timeout: 900000 }, asy
     await run(join(venv, 'bin/pip'), ['install', '--quiet', SCHEMATHESIS], { maxBuffer: 1 << 26 });
   }
   const workspace = await t.newWorkspace({ balance: 1000, calls: 1000 });
-  await passes(join(venv, 'bin/schemathesis'), ['--config-file', join(here, 'schemathesis.toml'), 'run', `${t.service.url}/v1/openapi.json`,
-    '--header', `Authorization: Bearer ${workspace.key}`, '--exclude-path', '/v1/embed/calls', '--no-color'],
-  { env: { ...process.env, SCHEMATHESIS_HOOKS: 'hooks', PYTHONPATH: here } });
+  await passes(
+    join(venv, 'bin/schemathesis'),
+    [
+      '--config-file',
+      join(here, 'schemathesis.toml'),
+      'run',
+      `${t.service.url}/v1/openapi.json`,
+      '--header',
+      `Authorization: Bearer ${workspace.key}`,
+      '--exclude-path',
+      '/v1/embed/calls',
+      '--no-color',
+    ],
+    { env: { ...process.env, SCHEMATHESIS_HOOKS: 'hooks', PYTHONPATH: here } },
+  );
 });

@@ -1,4 +1,5 @@
-/* Rooms with unmodified livekit-client in headless Chromium: both signalling paths, audio both ways, data, ends, reconnects. */
+/* Rooms with unmodified livekit-client in headless Chromium: both signalling paths, audio both ways, data, ends,
+ * reconnects. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openPages } from './page.mjs';
@@ -10,11 +11,21 @@ after(async () => { await pages.close(); await server.stop(); });
 
 async function join(room, options = {}) {
   const page = await pages.open();
-  await page.evaluate(([url, token, settings]) => window.join(url, token, settings), [room.url, options.token ?? await room.token(), options]);
+  await page.evaluate(
+    ([url, token, settings]) => window.join(url, token, settings),
+    [room.url, options.token ?? (await room.token()), options],
+  );
   return page;
 }
 
-const seen = (page, check, what) => until(async () => { const all = await page.seen(); return check(all) && all; }, { what });
+const seen = (page, check, what) =>
+  until(
+    async () => {
+      const all = await page.seen();
+      return check(all) && all;
+    },
+    { what },
+  );
 
 for (const singlePeerConnection of [true, false]) {
   describe(singlePeerConnection ? 'v1, one peer connection' : 'v0, two peer connections', () => {
@@ -26,7 +37,13 @@ for (const singlePeerConnection of [true, false]) {
       await seen(page, (s) => s.tracks === 1, 'the agent track');
       const heard = await page.evaluate(() => window.hear());
       assert.ok(Math.abs(heard.hz - 440) < 12, `heard ${heard.hz} Hz, ${heard.db} dB`);
-      await page.evaluate(() => window.room.localParticipant.setMicrophoneEnabled(true, { echoCancellation: false, noiseSuppression: false, autoGainControl: false }));
+      await page.evaluate(() =>
+        window.room.localParticipant.setMicrophoneEnabled(true, {
+          echoCancellation: false,
+          noiseSuppression: false,
+          autoGainControl: false,
+        }),
+      );
       await seen(page, (s) => s.events.includes('LocalTrackSubscribed'), 'the agent to subscribe');
       await room.until((s) => s.rms > 1000 && Math.abs(s.hz - 300) < 6, 'the tone at the agent');
       await page.evaluate(() => window.room.localParticipant.setMicrophoneEnabled(false));
@@ -52,14 +69,33 @@ for (const singlePeerConnection of [true, false]) {
       await page.evaluate(async ([url, first, settings]) => {
         const joined = window.join(url, first, settings);
         window.told = { speakers: new Set(), quality: [] };
-        window.room.on('activeSpeakersChanged', (speakers) => speakers.forEach(({ identity }) => window.told.speakers.add(identity)));
-        window.room.on('connectionQualityChanged', (quality, participant) => window.told.quality.push([quality, participant.identity]));
+        window.room.on('activeSpeakersChanged', (speakers) =>
+          speakers.forEach(({ identity }) => window.told.speakers.add(identity)),
+        );
+        window.room.on('connectionQualityChanged', (quality, participant) =>
+          window.told.quality.push([quality, participant.identity]),
+        );
         await joined;
-        await window.room.localParticipant.setMicrophoneEnabled(true, { echoCancellation: false, noiseSuppression: false, autoGainControl: false });
+        await window.room.localParticipant.setMicrophoneEnabled(true, {
+          echoCancellation: false,
+          noiseSuppression: false,
+          autoGainControl: false,
+        });
       }, [room.url, token, { singlePeerConnection }]);
       await room.state('speaking');
-      const told = () => page.evaluate(() => ({ speakers: [...window.told.speakers], quality: window.told.quality, token: window.room.engine.token }));
-      const all = await until(async () => { const now = await told(); return now.speakers.length === 2 && now.quality.length > 0 && now; }, { what: 'speakers and quality' });
+      const told = () =>
+        page.evaluate(() => ({
+          speakers: [...window.told.speakers],
+          quality: window.told.quality,
+          token: window.room.engine.token,
+        }));
+      const all = await until(
+        async () => {
+          const now = await told();
+          return now.speakers.length === 2 && now.quality.length > 0 && now;
+        },
+        { what: 'speakers and quality' },
+      );
       assert.deepEqual(all.speakers.sort(), ['agent-test', 'caller']);
       assert.deepEqual(all.quality[0], ['excellent', 'caller']);
       assert.notEqual(all.token, token);
@@ -111,7 +147,13 @@ for (const singlePeerConnection of [true, false]) {
       for (const [dtx, red] of [[true, true], [false, false]]) {
         const room = await server.open();
         const page = await join(room, { singlePeerConnection, publishDefaults: { dtx, red } });
-        await page.evaluate(() => window.room.localParticipant.setMicrophoneEnabled(true, { echoCancellation: false, noiseSuppression: false, autoGainControl: false }));
+        await page.evaluate(() =>
+          window.room.localParticipant.setMicrophoneEnabled(true, {
+            echoCancellation: false,
+            noiseSuppression: false,
+            autoGainControl: false,
+          }),
+        );
         await room.until((s) => s.rms > 1000 && Math.abs(s.hz - 300) < 6, `the tone, dtx ${dtx}, red ${red}`);
         await page.close();
       }
@@ -124,7 +166,11 @@ for (const singlePeerConnection of [true, false]) {
       await room.say('agent', 'SG_1', 'Hello');
       await room.say('agent', 'SG_1', ' there.', true);
       await room.say('caller', 'SG_2', 'What time is it? नमस्ते', true);
-      const all = await seen(page, (s) => s.streams.length === 2 && s.streams.every((stream) => stream.done) && s.transcripts.length === 3, 'transcripts');
+      const all = await seen(
+        page,
+        (s) => s.streams.length === 2 && s.streams.every((stream) => stream.done) && s.transcripts.length === 3,
+        'transcripts',
+      );
       assert.deepEqual(all.streams.map((s) => [s.sender, s.text, s.attributes['lk.transcription_final']]),
         [['agent-test', 'Hello there.', 'true'], ['caller', 'What time is it? नमस्ते', 'true']]);
       assert.deepEqual(all.transcripts.map((t) => [t.id, t.text, t.final]),
@@ -139,8 +185,12 @@ for (const singlePeerConnection of [true, false]) {
       assert.equal((await room.until((s) => s.chats === 1)).lastChat, 'as a stream');
       await page.evaluate(() => window.room.localParticipant.sendChatMessage('as a packet'));
       assert.equal((await room.until((s) => s.chats === 2)).lastChat, 'as a packet');
-      await page.evaluate(() => window.room.localParticipant.publishData(
-        new TextEncoder().encode(JSON.stringify({ id: '1', timestamp: 1, message: 'as JSON' })), { reliable: true, topic: 'lk-chat-topic' }));
+      await page.evaluate(() =>
+        window.room.localParticipant.publishData(
+          new TextEncoder().encode(JSON.stringify({ id: '1', timestamp: 1, message: 'as JSON' })),
+          { reliable: true, topic: 'lk-chat-topic' },
+        ),
+      );
       assert.equal((await room.until((s) => s.chats === 3)).lastChat, 'as JSON');
       await page.close();
     });
@@ -149,8 +199,16 @@ for (const singlePeerConnection of [true, false]) {
       const room = await server.open();
       const page = await join(room, { singlePeerConnection });
       const errors = await page.evaluate(async () => [
-        await window.room.localParticipant.setAttributes({ mood: 'good' }).then(() => 'done', (error) => error.name),
-        await window.room.localParticipant.performRpc({ destinationIdentity: 'agent-test', method: 'dance', payload: '' }).then(() => 'done', (error) => error.code),
+        await window.room.localParticipant.setAttributes({ mood: 'good' }).then(
+          () => 'done',
+          (error) => error.name,
+        ),
+        await window.room.localParticipant
+          .performRpc({ destinationIdentity: 'agent-test', method: 'dance', payload: '' })
+          .then(
+            () => 'done',
+            (error) => error.code,
+          ),
       ]);
       assert.notEqual(errors[0], 'done');
       assert.equal(errors[1], 1400);
@@ -163,7 +221,14 @@ for (const singlePeerConnection of [true, false]) {
       await room.until((s) => s.joined === 1);
       await room.close();
       assert.equal((await seen(page, (s) => s.ended !== null, 'the end')).ended, 5);
-      const refusal = await page.evaluate(([url, token]) => window.join(url, token).then(() => 'joined', (error) => error.status), [room.url, await room.token()]);
+      const refusal = await page.evaluate(
+        ([url, token]) =>
+          window.join(url, token).then(
+            () => 'joined',
+            (error) => error.status,
+          ),
+        [room.url, await room.token()],
+      );
       assert.equal(refusal, 403);
       await page.close();
     });
@@ -202,8 +267,15 @@ for (const singlePeerConnection of [true, false]) {
 test('a refusal is told with its status and text', async () => {
   const room = await server.open();
   const page = await pages.open();
-  const refuse = async (options) => page.evaluate(([url, token]) => window.join(url, token).then(() => 'joined', (error) => ({ status: error.status, text: error.message })),
-    [room.url, await mint({ room: room.name, ...options })]);
+  const refuse = async (options) =>
+    page.evaluate(
+      ([url, token]) =>
+        window.join(url, token).then(
+          () => 'joined',
+          (error) => ({ status: error.status, text: error.message }),
+        ),
+      [room.url, await mint({ room: room.name, ...options })],
+    );
   for (const [options, status, text] of [
     [{ secret: 'another-secret' }, 401, /invalid token/],
     [{ ttl: '-2m' }, 401, /expired/],

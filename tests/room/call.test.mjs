@@ -1,11 +1,21 @@
-/* Calls of the real service, joined by rtc-node: greeting, question and answer, say, chat; the ends that a room can bring. */
+/* Calls of the real service, joined by rtc-node: greeting, question and answer, say, chat; the ends that a room can
+ * bring. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
-  AudioFrame, AudioSource, AudioStream, DisconnectReason, dispose, LocalAudioTrack, Room, RoomEvent, TrackPublishOptions, TrackSource,
+  AudioFrame,
+  AudioSource,
+  AudioStream,
+  DisconnectReason,
+  dispose,
+  LocalAudioTrack,
+  Room,
+  RoomEvent,
+  TrackPublishOptions,
+  TrackSource,
 } from '@livekit/rtc-node';
 import { makeWorkspace, startService, until } from '../harness/service.mjs';
 import { speechFile } from '../harness/browser.mjs';
@@ -23,15 +33,28 @@ before(async () => {
     name: 'Shop', greetingMode: 'static', greetingText: GREETING, documentIds: [document.body.document.id] });
   assert.equal(created.status, 201, created.text);
   agent = created.body.agent;
-  await until(async () => (await workspace.api('GET', '/v1/knowledge/documents')).body.documents[0].status === 'ready', { what: 'the document' });
+  await until(
+    async () => (await workspace.api('GET', '/v1/knowledge/documents')).body.documents[0].status === 'ready',
+    { what: 'the document' },
+  );
 });
 after(async () => { await service.close(); await dispose(); });
 
 async function startCall(fields = {}) {
   const started = await workspace.api('POST', '/v1/calls', { agentId: agent.id, ...fields });
   assert.equal(started.status, 201, started.text);
-  const call = { ...started.body, get: async () => (await workspace.api('GET', `/v1/calls/${started.body.callId}`)).body.call };
-  call.until = (check, what) => until(async () => { const now = await call.get(); return check(now) && now; }, { what, timeoutMs: 45000 });
+  const call = {
+    ...started.body,
+    get: async () => (await workspace.api('GET', `/v1/calls/${started.body.callId}`)).body.call,
+  };
+  call.until = (check, what) =>
+    until(
+      async () => {
+        const now = await call.get();
+        return check(now) && now;
+      },
+      { what, timeoutMs: 45000 },
+    );
   return call;
 }
 
@@ -40,16 +63,27 @@ async function join(call, single = true) {
   const seen = { tracks: [], streams: [], states: [], ended: null };
   client.on(RoomEvent.TrackSubscribed, (track) => seen.tracks.push(track));
   client.on(RoomEvent.Disconnected, (reason) => { seen.ended = reason; });
-  client.on(RoomEvent.ParticipantAttributesChanged, (changed, participant) => seen.states.push(participant.attributes['lk.agent.state']));
+  client.on(RoomEvent.ParticipantAttributesChanged, (changed, participant) =>
+    seen.states.push(participant.attributes['lk.agent.state']),
+  );
   client.registerTextStreamHandler('lk.transcription', async (reader, sender) => {
-    const stream = { isAgent: sender.identity.startsWith('agent-'), attributes: reader.info.attributes, text: '', done: false };
+    const stream = {
+      isAgent: sender.identity.startsWith('agent-'),
+      attributes: reader.info.attributes,
+      text: '',
+      done: false,
+    };
     seen.streams.push(stream);
     try {
       for await (const part of reader) stream.text += part;
       stream.done = true;
     } catch { /* cut off by the end of the room */ }
   });
-  await client.connect(call.livekitUrl, call.token, { autoSubscribe: true, dynacast: false, singlePeerConnection: single });
+  await client.connect(call.livekitUrl, call.token, {
+    autoSubscribe: true,
+    dynacast: false,
+    singlePeerConnection: single,
+  });
   return { client, seen };
 }
 
@@ -100,7 +134,10 @@ for (const single of [true, false]) {
       await call.until((c) => c.status === 'active', 'the call to be active');
       await until(() => seen.states.at(-1) === 'listening', { what: 'the agent to listen' });
       const mouth = await speak(client, 'What are your opening hours?');
-      const asked = await until(() => seen.streams.find((s) => !s.isAgent && s.attributes['lk.transcription_final'] === 'true' && s.done), { what: 'the question as text', timeoutMs: 40000 });
+      const asked = await until(
+        () => seen.streams.find((s) => !s.isAgent && s.attributes['lk.transcription_final'] === 'true' && s.done),
+        { what: 'the question as text', timeoutMs: 40000 },
+      );
       assert.match(asked.text, /open/i);
       await until(() => agentSaid(seen, /nine|Monday/i)?.done, { what: 'the answer as text', timeoutMs: 40000 });
       await mouth.stop();
@@ -148,7 +185,8 @@ test('a second client with the same token takes the call over', async () => {
 test('a client that dies is missed: socket-lost after the window', { timeout: 60000 }, async () => {
   const call = await startCall();
   const program = `import { Room } from '@livekit/rtc-node';
-    const room = new Room(); await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
+    const room = new Room();
+    await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, call.livekitUrl, call.token],
     { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' });
@@ -161,7 +199,8 @@ test('a client that dies is missed: socket-lost after the window', { timeout: 60
 test('a caller who is lost and comes back has the call again', { timeout: 60000 }, async () => {
   const call = await startCall();
   const program = `import { Room } from '@livekit/rtc-node';
-    const room = new Room(); await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
+    const room = new Room();
+    await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, call.livekitUrl, call.token],
     { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' });

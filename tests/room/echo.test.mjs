@@ -1,5 +1,5 @@
-/* rtc/ against Chromium, without rooms: our ICE-lite peer echoes a fake microphone and a data channel. What comes back is compared
- * with what the microphone played. */
+/* rtc/ against Chromium, without rooms: our ICE-lite peer echoes a fake microphone and a data channel. What comes
+ * back is compared with what the microphone played. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -13,7 +13,9 @@ const echoPeer = join(dirname(process.env.EARSHOT_BIN ?? 'build/earshot'), 'test
 let server, url, context;
 
 before(async () => {
-  server = createServer((request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><audio id="out" autoplay></audio>'));
+  server = createServer((request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><audio id="out" autoplay></audio>'),
+  );
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${server.address().port}/`;
   context = await openBrowser({ microphone: speechFile(LINE, { before: 1, after: 1 }) });
@@ -40,7 +42,9 @@ async function startPeer(offer, args = []) {
 /* In the page: a connection with microphone and channel; leaves it in window.pc. */
 function makeOffer() {
   return (async () => {
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } });
+    const stream = await navigator.mediaDevices.getUserMedia({
+      audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+    });
     const pc = (window.pc = new RTCPeerConnection());
     pc.addTrack(stream.getAudioTracks()[0], stream);
     window.channel = pc.createDataChannel('_reliable');
@@ -90,8 +94,15 @@ function listen(seconds) {
     const stats = [...(await window.pc.getStats()).values()];
     const inbound = stats.find((s) => s.type === 'inbound-rtp' && s.kind === 'audio');
     const remote = stats.find((s) => s.type === 'remote-inbound-rtp');
-    return { sent, heard, received: inbound?.packetsReceived, lost: inbound?.packetsLost, concealed: inbound?.concealedSamples,
-      rtt: remote?.roundTripTime, remoteLost: remote?.packetsLost };
+    return {
+      sent,
+      heard,
+      received: inbound?.packetsReceived,
+      lost: inbound?.packetsLost,
+      concealed: inbound?.concealedSamples,
+      rtt: remote?.roundTripTime,
+      remoteLost: remote?.packetsLost,
+    };
   })();
 }
 
@@ -131,7 +142,8 @@ function match(sent, heard) {
   const count = Math.floor((Math.min(sent.at(-1).at, heard.at(-1).at) - from) / 20);
   const [a, b] = [envelope(sent, from, count), envelope(heard, from, count)];
   let best = 0;
-  for (let delay = 0; delay < 30; delay++) best = Math.max(best, correlation(a.slice(0, count - delay), b.slice(delay)));
+  for (let delay = 0; delay < 30; delay++)
+    best = Math.max(best, correlation(a.slice(0, count - delay), b.slice(delay)));
   return best;
 }
 
@@ -169,6 +181,7 @@ for (const role of ['passive', 'active']) {
 
 test('Chromium gets its messages back whole', async () => {
   const call = await open();
-  for (const size of [1, 1000, 1200, 16384, 60000]) assert.ok(await call.page.evaluate(exchange, size), `${size} bytes`);
+  for (const size of [1, 1000, 1200, 16384, 60000])
+    assert.ok(await call.page.evaluate(exchange, size), `${size} bytes`);
   await close(call);
 });

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import {
-  AudioFrame, AudioSource, AudioStream, DisconnectReason, dispose, LocalAudioTrack, Room, RoomEvent, TrackPublishOptions, TrackSource,
+  AudioFrame,
+  AudioSource,
+  AudioStream,
+  DisconnectReason,
+  dispose,
+  LocalAudioTrack,
+  Room,
+  RoomEvent,
+  TrackPublishOptions,
+  TrackSource,
 } from '@livekit/rtc-node';
 import { measure, mint, sine, startRooms, until } from './rooms.mjs';
 
@@ -15,16 +24,25 @@ after(async () => { await server.stop(); await dispose(); });
 async function join(room, { single = true, token, ...options } = {}) {
   const client = new Room();
   const seen = { tracks: [], ended: null, states: [], streams: [] };
-  client.on(RoomEvent.TrackSubscribed, (track, publication, participant) => seen.tracks.push({ track, publication, participant }));
+  client.on(RoomEvent.TrackSubscribed, (track, publication, participant) =>
+    seen.tracks.push({ track, publication, participant }),
+  );
   client.on(RoomEvent.Disconnected, (reason) => { seen.ended = reason; });
-  client.on(RoomEvent.ParticipantAttributesChanged, (changed, participant) => seen.states.push(participant.attributes['lk.agent.state']));
+  client.on(RoomEvent.ParticipantAttributesChanged, (changed, participant) =>
+    seen.states.push(participant.attributes['lk.agent.state']),
+  );
   client.registerTextStreamHandler('lk.transcription', async (reader, sender) => {
     const stream = { sender: sender.identity, attributes: reader.info.attributes, text: '', done: false };
     seen.streams.push(stream);
     for await (const part of reader) stream.text += part;
     stream.done = true;
   });
-  await client.connect(room.url, token ?? await room.token(), { autoSubscribe: true, dynacast: false, singlePeerConnection: single, ...options });
+  await client.connect(room.url, token ?? (await room.token()), {
+    autoSubscribe: true,
+    dynacast: false,
+    singlePeerConnection: single,
+    ...options,
+  });
   return { client, seen };
 }
 
@@ -178,7 +196,9 @@ for (const single of [true, false]) {
     test('own attributes need the grant', async () => {
       const room = await server.open();
       const { client } = await join(room, { single });
-      await client.localParticipant.setAttributes({ mood: 'good' }).catch(() => {}); /* 1.1.0 does not report the refusal */
+      await client.localParticipant
+        .setAttributes({ mood: 'good' })
+        .catch(() => {}); /* 1.1.0 does not report the refusal */
       assert.equal(client.localParticipant.attributes.mood, undefined);
       await client.disconnect();
       const allowed = await join(room, { single, token: await room.token({ grants: { canUpdateOwnMetadata: true } }) });
@@ -199,7 +219,11 @@ for (const single of [true, false]) {
       await second.client.disconnect();
     });
 
-    for (const [mode, reason] of [['ended', 'ROOM_DELETED'], ['shutdown', 'SERVER_SHUTDOWN'], ['error', 'AGENT_ERROR']]) {
+    for (const [mode, reason] of [
+      ['ended', 'ROOM_DELETED'],
+      ['shutdown', 'SERVER_SHUTDOWN'],
+      ['error', 'AGENT_ERROR'],
+    ]) {
       test(`the end '${mode}' is told, and the room stays closed`, async () => {
         const room = await server.open();
         const { seen } = await join(room, { single });
@@ -248,7 +272,13 @@ for (const single of [true, false]) {
 
 test('tokens that are bad, expired, foreign or for a room that never was are refused', async () => {
   const room = await server.open();
-  for (const options of [{ secret: 'another-secret' }, { key: 'another-key' }, { ttl: '-2m' }, { room: 'nowhere' }, { grants: { roomJoin: false } }]) {
+  for (const options of [
+    { secret: 'another-secret' },
+    { key: 'another-key' },
+    { ttl: '-2m' },
+    { room: 'nowhere' },
+    { grants: { roomJoin: false } },
+  ]) {
     const token = await mint({ room: room.name, ...options });
     await assert.rejects(join(room, { token }), undefined, JSON.stringify(options));
   }

@@ -1,4 +1,5 @@
-/* A page with livekit-client in a headless Chromium whose microphone is a 300 Hz tone. The page keeps what it sees in `seen`. */
+/* A page with livekit-client in a headless Chromium whose microphone is a 300 Hz tone. The page keeps what it sees
+ * in `seen`. */
 import { createServer } from 'node:http';
 import { readFileSync, writeFileSync, mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,12 +17,19 @@ window.seen = { events: [], streams: [], transcripts: [], tracks: 0, ended: null
 window.join = async (url, token, options = {}) => {
   const room = window.room = new LivekitClient.Room(options);
   const events = LivekitClient.RoomEvent;
-  room.on(events.TrackSubscribed, (track) => { seen.tracks++; window.track = track; document.body.append(track.attach()); });
+  room.on(events.TrackSubscribed, (track) => {
+    seen.tracks++;
+    window.track = track;
+    document.body.append(track.attach());
+  });
   room.on(events.Disconnected, (reason) => { seen.ended = reason; });
-  for (const name of ['Reconnecting', 'SignalReconnecting', 'Reconnected', 'LocalTrackSubscribed', 'LocalTrackUnpublished'])
+  for (const name of ['Reconnecting', 'SignalReconnecting', 'Reconnected', 'LocalTrackSubscribed',
+    'LocalTrackUnpublished'])
     room.on(events[name], () => seen.events.push(name));
-  room.on(events.TranscriptionReceived, (segments) => seen.transcripts.push(...segments.map(({ text, final, id }) => ({ text, final, id }))));
-  room.on(events.ParticipantAttributesChanged, (changed, participant) => seen.states.push(participant.attributes['lk.agent.state']));
+  room.on(events.TranscriptionReceived, (segments) =>
+    seen.transcripts.push(...segments.map(({ text, final, id }) => ({ text, final, id }))));
+  room.on(events.ParticipantAttributesChanged, (changed, participant) =>
+    seen.states.push(participant.attributes['lk.agent.state']));
   room.registerTextStreamHandler('lk.transcription', async (reader, sender) => {
     const stream = { sender: sender.identity, attributes: reader.info.attributes, text: '', done: false };
     seen.streams.push(stream);
@@ -62,7 +70,11 @@ function toneFile(hz, seconds = 60, rate = 48000) {
 
 export async function openPages() {
   const files = {
-    '/': ['text/html', '<!doctype html><meta charset="utf-8"><title>room</title><script src="client.js"></script><script src="page.js"></script><body>'],
+    '/': [
+      'text/html',
+      '<!doctype html><meta charset="utf-8"><title>room</title><script src="client.js"></script>' +
+        '<script src="page.js"></script><body>',
+    ],
     '/client.js': ['text/javascript', readFileSync(library)],
     '/page.js': ['text/javascript', script],
   };

@@ -49,15 +49,33 @@ async function openRoom(server, { mode = 'tone', late = false } = {}) {
   await server.post('/rooms', { name, mode, flag: late ? 1 : 0 });
   const room = { name, url: server.url };
   room.seen = () => server.get('/rooms', { name });
-  room.until = (check, what = 'the room') => until(async () => { const seen = await room.seen(); return check(seen) && seen; }, { what });
+  room.until = (check, what = 'the room') =>
+    until(
+      async () => {
+        const seen = await room.seen();
+        return check(seen) && seen;
+      },
+      { what },
+    );
   room.close = (mode2 = 'ended') => server.post('/close', { name, mode: mode2 });
   room.state = (state) => server.post('/state', { name, mode: state });
-  room.say = (speaker, segment, text, final) => server.post('/say', { name, mode: `${speaker}:${segment}`, flag: final ? 1 : 0 }, text);
+  room.say = (speaker, segment, text, final) =>
+    server.post('/say', { name, mode: `${speaker}:${segment}`, flag: final ? 1 : 0 }, text);
   room.token = (options) => mint({ room: name, ...options });
   return room;
 }
 
-export function mint({ room, identity = 'caller', name = 'Caller', key = KEY, secret = SECRET, ttl = '10m', grants = {}, metadata, attributes }) {
+export function mint({
+  room,
+  identity = 'caller',
+  name = 'Caller',
+  key = KEY,
+  secret = SECRET,
+  ttl = '10m',
+  grants = {},
+  metadata,
+  attributes,
+}) {
   const token = new AccessToken(key, secret, { identity, name, ttl, metadata, attributes });
   token.addGrant({ roomJoin: true, room, ...grants });
   return token.toJwt();

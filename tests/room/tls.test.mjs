@@ -14,8 +14,31 @@ const cert = join(dir, 'cert.pem'), key = join(dir, 'key.pem');
 let server;
 
 before(async () => {
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost',
-    '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE', '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost,IP:127.0.0.1',
+      '-addext',
+      'basicConstraints=critical,CA:FALSE',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ],
+    { stdio: 'ignore' },
+  );
   server = await startRooms({ tls: { cert, key } });
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; /* for fetch, which drives the server */
   process.env.SSL_CERT_FILE = cert; /* for rtc-node, which reads it when it first connects */
@@ -31,7 +54,11 @@ for (const singlePeerConnection of [true, false]) {
     const room = await server.open(), client = new Room();
     let tracks = 0;
     client.on(RoomEvent.TrackSubscribed, () => tracks++);
-    await client.connect(server.url, await room.token(), { autoSubscribe: true, dynacast: false, singlePeerConnection });
+    await client.connect(server.url, await room.token(), {
+      autoSubscribe: true,
+      dynacast: false,
+      singlePeerConnection,
+    });
     await until(() => tracks === 1, { what: 'the agent track' });
     await client.disconnect();
     assert.equal((await room.until((s) => s.left === 1)).lastLeft, 0);
@@ -41,7 +68,10 @@ for (const singlePeerConnection of [true, false]) {
     const pages = await openPages();
     try {
       const room = await server.open(), page = await pages.open();
-      await page.evaluate(([url, token, options]) => window.join(url, token, options), [room.url, await room.token(), { singlePeerConnection }]);
+      await page.evaluate(
+        ([url, token, options]) => window.join(url, token, options),
+        [room.url, await room.token(), { singlePeerConnection }],
+      );
       assert.ok(Math.abs((await page.evaluate(() => window.hear())).hz - 440) < 12);
       await room.close();
       await until(async () => (await page.seen()).ended === 5, { what: 'the end' });

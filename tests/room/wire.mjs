@@ -1,4 +1,5 @@
-/* Signalling by hand: a WebSocket over a raw socket, so that broken frames, half requests and wrong messages can be sent. */
+/* Signalling by hand: a WebSocket over a raw socket, so that broken frames, half requests and wrong messages can be
+ * sent. */
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -11,13 +12,18 @@ export { SignalRequest, SignalResponse };
 export async function connect(url) {
   const { hostname, port, protocol } = new URL(url);
   const secure = protocol === 'wss:' || protocol === 'https:';
-  const socket = secure ? tls.connect({ host: hostname, port, rejectUnauthorized: false }) : net.connect(port, hostname);
+  const socket = secure
+    ? tls.connect({ host: hostname, port, rejectUnauthorized: false })
+    : net.connect(port, hostname);
   const wire = { socket, bytes: Buffer.alloc(0), closed: false, waiters: [] };
   const wake = () => wire.waiters.splice(0).forEach((next) => next());
   socket.on('data', (part) => { wire.bytes = Buffer.concat([wire.bytes, part]); wake(); });
   socket.on('close', () => { wire.closed = true; wake(); });
   socket.on('error', () => {});
-  await new Promise((done, fail) => { socket.once(secure ? 'secureConnect' : 'connect', done); socket.once('error', fail); });
+  await new Promise((done, fail) => {
+    socket.once(secure ? 'secureConnect' : 'connect', done);
+    socket.once('error', fail);
+  });
   wire.more = () => new Promise((done, fail) => {
     const timer = setTimeout(() => fail(new Error('nothing came')), 10000);
     wire.waiters.push(() => { clearTimeout(timer); done(); });
@@ -27,8 +33,20 @@ export async function connect(url) {
 
 /* Sends an upgrade; answers { status, head, body } of what comes back. */
 export async function upgrade(wire, path, headers = {}) {
-  const lines = { Host: 'test', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': randomBytes(16).toString('base64'), ...headers };
-  wire.socket.write(`GET ${path} HTTP/1.1\r\n${Object.entries(lines).filter(([, v]) => v).map(([k, v]) => `${k}: ${v}\r\n`).join('')}\r\n`);
+  const lines = {
+    Host: 'test',
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+    ...headers,
+  };
+  wire.socket.write(
+    `GET ${path} HTTP/1.1\r\n${Object.entries(lines)
+      .filter(([, v]) => v)
+      .map(([k, v]) => `${k}: ${v}\r\n`)
+      .join('')}\r\n`,
+  );
   while (!wire.closed && wire.bytes.indexOf('\r\n\r\n') < 0) await wire.more();
   const end = wire.bytes.indexOf('\r\n\r\n');
   const head = wire.bytes.subarray(0, end).toString();
@@ -41,7 +59,12 @@ export async function upgrade(wire, path, headers = {}) {
 
 export function frame(payload, { opcode = 2, fin = true, masked = true, declared } = {}) {
   const length = declared ?? payload.length;
-  const head = length < 126 ? Buffer.from([0, length]) : length < 65536 ? Buffer.from([0, 126, length >> 8, length & 255]) : Buffer.alloc(10);
+  const head =
+    length < 126
+      ? Buffer.from([0, length])
+      : length < 65536
+        ? Buffer.from([0, 126, length >> 8, length & 255])
+        : Buffer.alloc(10);
   if (length >= 65536) { head[1] = 127; head.writeBigUInt64BE(BigInt(length), 2); }
   head[0] = (fin ? 0x80 : 0) | opcode;
   if (!masked) return Buffer.concat([head, payload]);
@@ -77,7 +100,12 @@ export async function expect(wire, kind) {
   for (;;) {
     const got = await read(wire);
     if (!got) return { case: 'closed' };
-    if (got.opcode === 8) return { case: 'closed', code: got.payload.length >= 2 ? got.payload.readUInt16BE(0) : 1005, reason: got.payload.subarray(2).toString() };
+    if (got.opcode === 8)
+      return {
+        case: 'closed',
+        code: got.payload.length >= 2 ? got.payload.readUInt16BE(0) : 1005,
+        reason: got.payload.subarray(2).toString(),
+      };
     if (got.opcode !== 2) continue;
     const { message } = SignalResponse.fromBinary(got.payload);
     if (message.case === kind) return message;
@@ -85,9 +113,14 @@ export async function expect(wire, kind) {
 }
 
 export function joinParam(fields = {}, { compress = true, raw } = {}) {
-  const inner = raw ?? Buffer.from(new JoinRequest({ connectionSettings: { autoSubscribe: true }, ...fields }).toBinary());
-  const wrapped = new WrappedJoinRequest({ compression: compress ? 1 : 0, joinRequest: compress ? gzipSync(inner) : inner });
+  const inner =
+    raw ?? Buffer.from(new JoinRequest({ connectionSettings: { autoSubscribe: true }, ...fields }).toBinary());
+  const wrapped = new WrappedJoinRequest({
+    compression: compress ? 1 : 0,
+    joinRequest: compress ? gzipSync(inner) : inner,
+  });
   return Buffer.from(wrapped.toBinary()).toString('base64').replace(/\+/g, '-').replace(/\//g, '_');
 }
 
-export const v1 = (token, param = joinParam()) => `/rtc/v1?access_token=${token}&join_request=${encodeURIComponent(param)}`;
+export const v1 = (token, param = joinParam()) =>
+  `/rtc/v1?access_token=${token}&join_request=${encodeURIComponent(param)}`;

@@ -1,5 +1,5 @@
-/* What no client of goodwill sends: refusals with status, text and CORS header, broken frames and descriptions, half-open sockets,
- * garbage by UDP. Whatever comes, the call of somebody else in the same process goes on. */
+/* What no client of goodwill sends: refusals with status, text and CORS header, broken frames and descriptions,
+ * half-open sockets, garbage by UDP. Whatever comes, the call of somebody else in the same process goes on. */
 import assert from 'node:assert/strict';
 import dgram from 'node:dgram';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,8 @@ before(async () => {
   const room = await server.open();
   const client = new Room();
   const events = [];
-  for (const name of ['Disconnected', 'Reconnecting', 'Reconnected', 'ConnectionStateChanged']) client.on(RoomEvent[name], () => events.push(name));
+  for (const name of ['Disconnected', 'Reconnecting', 'Reconnected', 'ConnectionStateChanged'])
+    client.on(RoomEvent[name], () => events.push(name));
   await client.connect(server.url, await room.token({ identity: 'witness' }), { autoSubscribe: true, dynacast: false });
   await room.until((s) => s.isJoined);
   events.length = 0;
@@ -78,15 +79,36 @@ test('refusals have their status, their text and the CORS header, on upgrade and
     [`access_token=${good}`, 400, /missing join_request/],
     [withParam(`access_token=${good}`, '!!!'), 400, /base64/],
     [withParam(`access_token=${good}`, 'AAAA'), 400, /./],
-    [withParam(`access_token=${good}`, joinParam({}, { raw: Buffer.from('\xff\xff\xff', 'latin1') })), 400, /unmarshal/],
+    [
+      withParam(`access_token=${good}`, joinParam({}, { raw: Buffer.from('\xff\xff\xff', 'latin1') })),
+      400,
+      /unmarshal/,
+    ],
     [withParam(`access_token=${good}`, joinParam({ publisherOffer: { type: 'offer', sdp: 'broken' } })), 400, /SDP/],
-    [withParam(`access_token=${good}`, joinParam({ publisherOffer: { type: 'offer', sdp: 'v=0\r\no=- 1 1 IN IP4 0\r\n' } })), 400, /SDP/],
-    [withParam(`access_token=${good}`, joinParam({}, { compress: false, raw: Buffer.concat([Buffer.from([0x7a]), randomBytes(9)]) })), 400, /./],
+    [
+      withParam(
+        `access_token=${good}`,
+        joinParam({ publisherOffer: { type: 'offer', sdp: 'v=0\r\no=- 1 1 IN IP4 0\r\n' } }),
+      ),
+      400,
+      /SDP/,
+    ],
+    [
+      withParam(
+        `access_token=${good}`,
+        joinParam({}, { compress: false, raw: Buffer.concat([Buffer.from([0x7a]), randomBytes(9)]) }),
+      ),
+      400,
+      /./,
+    ],
     [withParam(`access_token=${good}`, joinParam({}, { raw: Buffer.alloc(8 << 20) })), 400, /too large/],
     [withParam(`access_token=${good}`, cutZip()), 400, /decompress/],
   ];
   const param = joinParam();
-  for (const [query, status, text] of [...rows.map(([query, ...rest]) => [withParam(query, param), ...rest]), ...broken]) {
+  for (const [query, status, text] of [
+    ...rows.map(([query, ...rest]) => [withParam(query, param), ...rest]),
+    ...broken,
+  ]) {
     for (const path of [`/rtc/v1?${query}`, `//rtc/v1?${query}`]) {
       const answer = await tryUpgrade(path);
       assert.equal(answer.status, status, `${path.slice(0, 60)}: ${answer.body}`);
@@ -98,7 +120,8 @@ test('refusals have their status, their text and the CORS header, on upgrade and
     assert.equal(validate.headers.get('access-control-allow-origin'), '*');
     assert.match(await validate.text(), text);
   }
-  for (const [query, status] of rows) assert.equal((await fetch(`${server.http}/rtc/validate?${query}`)).status, status);
+  for (const [query, status] of rows)
+    assert.equal((await fetch(`${server.http}/rtc/validate?${query}`)).status, status);
 });
 
 test('validate says success, other paths and methods do not', async () => {
@@ -107,7 +130,10 @@ test('validate says success, other paths and methods do not', async () => {
   const query = v1(token).split('?')[1];
   const ok = await fetch(`${server.http}/rtc/v1/validate?${query}`);
   assert.deepEqual([ok.status, await ok.text(), ok.headers.get('access-control-allow-origin')], [200, 'success', '*']);
-  assert.equal((await fetch(`${server.http}/rtc/validate`, { headers: { Authorization: `Bearer ${token}` } })).status, 200);
+  assert.equal(
+    (await fetch(`${server.http}/rtc/validate`, { headers: { Authorization: `Bearer ${token}` } })).status,
+    200,
+  );
   for (const path of ['/rtc', '/rtc/v1', '/rtc/v2', '/rtc/v2/validate', '/rtc/x']) {
     const answer = await fetch(`${server.http}${path}?${query}`);
     assert.equal(answer.status, 404, path);
@@ -116,7 +142,11 @@ test('validate says success, other paths and methods do not', async () => {
   const preflight = await fetch(`${server.http}/rtc/v1/validate`, { method: 'OPTIONS' });
   assert.equal(preflight.status, 204);
   assert.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
-  for (const headers of [{ 'Sec-WebSocket-Key': undefined }, { 'Sec-WebSocket-Key': 'short' }, { 'Sec-WebSocket-Version': '8' }])
+  for (const headers of [
+    { 'Sec-WebSocket-Key': undefined },
+    { 'Sec-WebSocket-Key': 'short' },
+    { 'Sec-WebSocket-Version': '8' },
+  ])
     assert.ok([400, 426].includes((await tryUpgrade(v1(token), headers)).status));
 });
 
@@ -137,12 +167,21 @@ test('both base64 alphabets, padded or not, plain and zipped requests are taken'
 });
 
 test('each captured offer gets its answer', async () => {
-  for (const name of ['browser-single-1-offer', 'browser-single-2-with-mic-offer', 'rtc-node-single-1-offer', 'rtc-node-single-2-with-mic-offer']) {
+  for (const name of [
+    'browser-single-1-offer',
+    'browser-single-2-with-mic-offer',
+    'rtc-node-single-1-offer',
+    'rtc-node-single-2-with-mic-offer',
+  ]) {
     const room = await server.open();
     const wire = await joined(room);
     send(wire, offer(sdp(name), 3));
     const { value } = await expect(wire, 'answer');
-    const sections = (text) => text.split(/^m=/m).slice(1).map((part) => [part.split(' ')[0], part.match(/a=mid:(\S+)/)[1]]);
+    const sections = (text) =>
+      text
+        .split(/^m=/m)
+        .slice(1)
+        .map((part) => [part.split(' ')[0], part.match(/a=mid:(\S+)/)[1]]);
     assert.deepEqual(sections(value.sdp), sections(sdp(name)));
     assert.equal(value.sdp.match(/a=setup:passive/g).length, sections(value.sdp).length);
     assert.equal(value.sdp.match(/a=sendonly/g).length, 1);
@@ -152,7 +191,13 @@ test('each captured offer gets its answer', async () => {
 });
 
 test('a broken description in the session ends it with a reason', async () => {
-  for (const text of ['', 'x', 'v=0\r\n', sdp('browser-single-1-offer').replace(/a=fingerprint.*\r?\n/g, ''), `${sdp('browser-single-1-offer')}a=mid:0\r\n`]) {
+  for (const text of [
+    '',
+    'x',
+    'v=0\r\n',
+    sdp('browser-single-1-offer').replace(/a=fingerprint.*\r?\n/g, ''),
+    `${sdp('browser-single-1-offer')}a=mid:0\r\n`,
+  ]) {
     const room = await server.open();
     const wire = await joined(room);
     send(wire, offer(text));
@@ -169,7 +214,13 @@ test('a second offer with another certificate ends the session with a reason', a
   const first = sdp('browser-single-1-offer');
   send(wire, offer(first));
   await expect(wire, 'answer');
-  send(wire, offer(first.replace(/(a=fingerprint:sha-256 )(..)/g, (_, name, byte) => name + (byte === '00' ? '01' : '00')), 2));
+  send(
+    wire,
+    offer(
+      first.replace(/(a=fingerprint:sha-256 )(..)/g, (_, name, byte) => name + (byte === '00' ? '01' : '00')),
+      2,
+    ),
+  );
   const leave = await expect(wire, 'leave');
   assert.deepEqual([leave.value?.reason, leave.value?.action], [7, 0]);
   const end = await expect(wire, 'none');
@@ -305,9 +356,19 @@ test('half-open connections and endless heads hold nobody up', async () => {
 test('garbage by UDP is dropped', async () => {
   const socket = dgram.createSocket('udp4');
   const { sent } = await witness.room.seen();
-  const stun = Buffer.concat([Buffer.from([0, 1, 0, 8, 0x21, 0x12, 0xa4, 0x42]), randomBytes(12), Buffer.from([0, 6, 0, 4]), Buffer.from('abcd')]);
+  const stun = Buffer.concat([
+    Buffer.from([0, 1, 0, 8, 0x21, 0x12, 0xa4, 0x42]),
+    randomBytes(12),
+    Buffer.from([0, 6, 0, 4]),
+    Buffer.from('abcd'),
+  ]);
   for (let i = 0; i < 3000; i++) {
-    const bytes = i % 3 === 0 ? stun : i % 3 === 1 ? Buffer.concat([Buffer.from([[22, 128, 0, 200][i % 4]]), randomBytes(i % 1400)]) : randomBytes(1 + (i % 1400));
+    const bytes =
+      i % 3 === 0
+        ? stun
+        : i % 3 === 1
+          ? Buffer.concat([Buffer.from([[22, 128, 0, 200][i % 4]]), randomBytes(i % 1400)])
+          : randomBytes(1 + (i % 1400));
     await new Promise((done) => socket.send(bytes, server.udpPort, '127.0.0.1', done));
   }
   await witness.room.until((s) => s.sent > sent + 25, 'packets to the witness');

@@ -1,5 +1,5 @@
-/* The call button on somebody else's page: another origin, a strict content security policy, a real call with a recorded voice,
- * and every refusal in words. SCREENSHOTS names a directory for pictures. */
+/* The call button on somebody else's page: another origin, a strict content security policy, a real call with a
+ * recorded voice, and every refusal in words. SCREENSHOTS names a directory for pictures. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,9 +17,17 @@ const escape = (text) => text.replace(/[&"<>]/g, (c) => `&#${c.charCodeAt(0)};`)
 
 /* A page of the other origin; answers its address. */
 function put(path, { script = {}, element = null, body = '', lang = 'en' }) {
-  const attributes = (set) => Object.entries(set).map(([name, value]) => ` ${name}="${escape(String(value))}"`).join('');
-  pages.set(path, `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>A shop</title></head><body><main><h1>A shop</h1>${body}
-    ${element ? `<earshot-call${attributes(element)}></earshot-call>` : ''}</main><script src="${service.url}/embed/earshot.js"${attributes(script)}></script></body></html>`);
+  const attributes = (set) =>
+    Object.entries(set)
+      .map(([name, value]) => ` ${name}="${escape(String(value))}"`)
+      .join('');
+  pages.set(
+    path,
+    `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>A shop</title></head>` +
+      `<body><main><h1>A shop</h1>${body}
+    ${element ? `<earshot-call${attributes(element)}></earshot-call>` : ''}</main>` +
+      `<script src="${service.url}/embed/earshot.js"${attributes(script)}></script></body></html>`,
+  );
   return siteUrl + path;
 }
 
@@ -28,13 +36,22 @@ before(async () => {
   ({ api } = await makeWorkspace(service, { calls: 20 }));
   site = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html');
-    response.setHeader('Content-Security-Policy', `default-src 'none'; script-src ${service.url}; frame-src *;
-      connect-src ${service.url} ${service.url.replace('http', 'ws')}; require-trusted-types-for 'script'`.replace(/\s+/g, ' '));
+    response.setHeader(
+      'Content-Security-Policy',
+      `default-src 'none'; script-src ${service.url}; frame-src *;
+      connect-src ${service.url} ${service.url.replace('http', 'ws')}; require-trusted-types-for 'script'`.replace(
+        /\s+/g,
+        ' ',
+      ),
+    );
     response.end(pages.get(request.url) ?? '');
   });
   await new Promise((done) => site.listen(0, done));
   siteUrl = `http://127.0.0.1:${site.address().port}`;
-  [talker, quiet] = await Promise.all([openBrowser({ microphone: speechFile('What are your opening hours?', { before: 6, after: 20 }) }), openBrowser()]);
+  [talker, quiet] = await Promise.all([
+    openBrowser({ microphone: speechFile('What are your opening hours?', { before: 6, after: 20 }) }),
+    openBrowser(),
+  ]);
 });
 
 after(async () => {
@@ -43,22 +60,34 @@ after(async () => {
   await service?.close();
 });
 
-const newAgent = async (embed = {}, fields = {}) => (await api('POST', '/v1/agents', {
-  name: 'Front desk', greetingMode: 'static', greetingText: 'Hello {{caller_city}}, how can I help?', variables: { caller_city: { defaultValue: 'there' } },
-  embed: { enabled: true, ...embed }, ...fields })).body.agent;
+const newAgent = async (embed = {}, fields = {}) =>
+  (
+    await api('POST', '/v1/agents', {
+      name: 'Front desk',
+      greetingMode: 'static',
+      greetingText: 'Hello {{caller_city}}, how can I help?',
+      variables: { caller_city: { defaultValue: 'there' } },
+      embed: { enabled: true, ...embed },
+      ...fields,
+    })
+  ).body.agent;
 
 async function open(context, url) {
   const page = await context.newPage();
   page.errors = [];
   page.bytes = {};
   page.on('pageerror', (error) => page.errors.push(String(error)));
-  page.on('console', (message) => { if (/Content Security Policy|TrustedHTML/.test(message.text())) page.errors.push(message.text()); });
+  page.on('console', (message) => {
+    if (/Content Security Policy|TrustedHTML/.test(message.text())) page.errors.push(message.text());
+  });
   page.on('requestfinished', async (request) => {
-    if (request.url().startsWith(service.url)) page.bytes[new URL(request.url()).pathname] = (await request.sizes()).responseBodySize;
+    if (request.url().startsWith(service.url))
+      page.bytes[new URL(request.url()).pathname] = (await request.sizes()).responseBodySize;
   });
   await page.addInitScript(() => {
     globalThis.told = [];
-    for (const name of ['started', 'transcript', 'ended', 'error']) addEventListener(`earshot:${name}`, (event) => globalThis.told.push([name, event.detail]));
+    for (const name of ['started', 'transcript', 'ended', 'error'])
+      addEventListener(`earshot:${name}`, (event) => globalThis.told.push([name, event.detail]));
   });
   await page.goto(url);
   return page;
@@ -70,12 +99,19 @@ async function faults(page) {
   return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`);
 }
 
-const picture = async (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
-const told = (page, name) => page.evaluate((wanted) => globalThis.told.filter(([n]) => n === wanted).map(([, detail]) => detail), name);
+const picture = async (page, name) =>
+  process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
+const told = (page, name) =>
+  page.evaluate((wanted) => globalThis.told.filter(([n]) => n === wanted).map(([, detail]) => detail), name);
 
 test('a visitor of another origin talks under a strict policy, by keyboard alone', { timeout: 90000 }, async () => {
   const agent = await newAgent({ allowedOrigins: ['127.0.0.1'] });
-  const page = await open(talker, put('/call', { script: { 'data-key': agent.publicKey, 'data-variables': '{"caller_city":"Pune"}', 'data-caller': 'Ann' } }));
+  const page = await open(
+    talker,
+    put('/call', {
+      script: { 'data-key': agent.publicKey, 'data-variables': '{"caller_city":"Pune"}', 'data-caller': 'Ann' },
+    }),
+  );
   await page.waitForSelector('earshot-call');
   await page.waitForLoadState('networkidle');
   assert.deepEqual(Object.keys(page.bytes), ['/embed/earshot.js'], 'the rest is loaded on click');
@@ -88,8 +124,14 @@ test('a visitor of another origin talks under a strict policy, by keyboard alone
   await picture(page, 'button-consent');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Hang up' }).waitFor({ timeout: 20000 });
-  await until(async () => (await told(page, 'transcript')).some((t) => t.role === 'assistant' && /Hello Pune/.test(t.text)), { what: 'the greeting with its variable' });
-  await until(async () => (await told(page, 'transcript')).some((t) => t.role === 'user' && t.isFinal && /open/i.test(t.text)), { what: 'what the visitor said' });
+  await until(
+    async () => (await told(page, 'transcript')).some((t) => t.role === 'assistant' && /Hello Pune/.test(t.text)),
+    { what: 'the greeting with its variable' },
+  );
+  await until(
+    async () => (await told(page, 'transcript')).some((t) => t.role === 'user' && t.isFinal && /open/i.test(t.text)),
+    { what: 'what the visitor said' },
+  );
   assert.match(await page.locator('earshot-call .captions').textContent(), /Hello Pune/);
   assert.deepEqual(await faults(page), []);
   await picture(page, 'button-call');
@@ -98,7 +140,13 @@ test('a visitor of another origin talks under a strict policy, by keyboard alone
   const [{ callId }] = await told(page, 'started');
   assert.equal((await api('GET', `/v1/calls/${callId}`)).body.call.source, 'embed');
   await page.getByRole('button', { name: 'Hang up' }).click();
-  const [ended] = await until(async () => { const all = await told(page, 'ended'); return all.length && all; }, { what: 'the end' });
+  const [ended] = await until(
+    async () => {
+      const all = await told(page, 'ended');
+      return all.length && all;
+    },
+    { what: 'the end' },
+  );
   assert.deepEqual([ended.callId, ended.reason], [callId, 'caller']);
   assert.match(await page.getByRole('status').textContent(), /ended/);
   await page.keyboard.press('Escape');
@@ -156,7 +204,11 @@ test('a refused microphone, and a frame without permission, are told apart', { t
   put('/inner', { element: { key: agent.publicKey, consent: 'off' } });
   const other = siteUrl.replace('127.0.0.1', 'localhost');
   for (const [allow, words] of [['', /frame may not use the microphone/], ['microphone; autoplay', null]]) {
-    pages.set('/outer', `<!doctype html><title>Outer</title><iframe title="shop" allow="${allow}" width="600" height="500" src="${siteUrl}/inner"></iframe>`);
+    pages.set(
+      '/outer',
+      `<!doctype html><title>Outer</title><iframe title="shop" allow="${allow}" width="600" height="500" ` +
+      `src="${siteUrl}/inner"></iframe>`,
+    );
     const page = await open(quiet, `${other}/outer`);
     const frame = page.frameLocator('iframe');
     await frame.getByRole('button').click();
@@ -173,11 +225,29 @@ test('a refused microphone, and a frame without permission, are told apart', { t
 test('attributes choose look, languages and words; text is never markup', { timeout: 60000 }, async () => {
   const nasty = '<img src=x onerror=told.push(1)>';
   const agent = await newAgent({}, { name: nasty });
-  const page = await open(quiet, put('/look', { element: {
-    key: agent.publicKey, label: nasty, consent: nasty, name: nasty, languages: 'en, hi', accent: '#ffe066', mode: 'floating', position: 'left', theme: 'dark' } }));
+  const page = await open(
+    quiet,
+    put('/look', {
+      element: {
+        key: agent.publicKey,
+        label: nasty,
+        consent: nasty,
+        name: nasty,
+        languages: 'en, hi',
+        accent: '#ffe066',
+        mode: 'floating',
+        position: 'left',
+        theme: 'dark',
+      },
+    }),
+  );
   const button = page.getByRole('button');
   assert.equal(await button.textContent(), nasty);
-  const style = await button.evaluate((e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color, getComputedStyle(e.getRootNode().host).position]);
+  const style = await button.evaluate((e) => [
+    getComputedStyle(e).backgroundColor,
+    getComputedStyle(e).color,
+    getComputedStyle(e.getRootNode().host).position,
+  ]);
   assert.deepEqual(style, ['rgb(255, 224, 102)', 'rgb(0, 0, 0)', 'fixed']);
   await button.click();
   await page.getByRole('button', { name: 'Start the call' }).waitFor();
@@ -185,7 +255,9 @@ test('attributes choose look, languages and words; text is never markup', { time
   assert.equal(await page.locator('earshot-call img').count(), 0);
   assert.deepEqual(await faults(page), []);
   await page.getByRole('combobox').selectOption('hi');
-  const asked = page.waitForRequest((request) => request.url().endsWith('/v1/embed/calls') && request.method() === 'POST');
+  const asked = page.waitForRequest(
+    (request) => request.url().endsWith('/v1/embed/calls') && request.method() === 'POST',
+  );
   await page.getByRole('button', { name: 'Start the call' }).click();
   assert.equal((await asked).postDataJSON().language, 'hi');
   assert.deepEqual(page.errors, []);
@@ -195,7 +267,10 @@ test('attributes choose look, languages and words; text is never markup', { time
 test('the page of the button shows it live, by the key in the address', { timeout: 60000 }, async () => {
   const agent = await newAgent();
   const page = await open(quiet, `${service.url}/docs/button#key=${agent.publicKey}`);
-  assert.match(await page.locator('#snippet').textContent(), new RegExp(`${service.url}/embed/earshot.js.*${agent.publicKey}`, 's'));
+  assert.match(
+    await page.locator('#snippet').textContent(),
+    new RegExp(`${service.url}/embed/earshot.js.*${agent.publicKey}`, 's'),
+  );
   for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: scheme });
     assert.deepEqual(await faults(page), [], scheme);
@@ -204,20 +279,37 @@ test('the page of the button shows it live, by the key in the address', { timeou
   await page.getByRole('button', { name: 'Talk to us' }).click();
   await page.getByRole('button', { name: 'Start the call' }).click();
   await page.getByRole('button', { name: 'Hang up' }).click({ timeout: 20000 });
-  await until(async () => /earshot:ended/.test(await page.locator('#events').textContent()), { what: 'the events on the page' });
+  await until(async () => /earshot:ended/.test(await page.locator('#events').textContent()), {
+    what: 'the events on the page',
+  });
   assert.deepEqual(page.errors, []);
   await page.close();
 });
 
-test('pages of the service are compressed for those who take it, and only the button is for other origins', { timeout: 30000 }, async () => {
-  for (const [path, isShared] of [['/embed/earshot.js', true], ['/embed/call.js', true], ['/embed/livekit-client.js', true], ['/studio/try.js', false], ['/', false]]) {
-    const { headers, status } = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'gzip' } });
-    assert.equal(status, 200, path);
-    assert.equal(headers.get('content-encoding'), 'gzip', path);
-    assert.equal(headers.get('access-control-allow-origin'), isShared ? '*' : null, path);
-    const plain = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'identity' } });
-    assert.equal(plain.headers.get('content-encoding'), null, path);
-    assert.equal((await fetch(service.url + path, { headers: { 'If-None-Match': headers.get('etag') } })).status, 304, path);
-  }
-  for (const path of ['/embed/', '/embed/x.js', '/studio/embed/x.js', '/embed/../x']) assert.equal((await fetch(service.url + path)).status, 401, path);
-});
+test(
+  'pages of the service are compressed for those who take it, and only the button is for other origins',
+  { timeout: 30000 },
+  async () => {
+    for (const [path, isShared] of [
+      ['/embed/earshot.js', true],
+      ['/embed/call.js', true],
+      ['/embed/livekit-client.js', true],
+      ['/studio/try.js', false],
+      ['/', false],
+    ]) {
+      const { headers, status } = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'gzip' } });
+      assert.equal(status, 200, path);
+      assert.equal(headers.get('content-encoding'), 'gzip', path);
+      assert.equal(headers.get('access-control-allow-origin'), isShared ? '*' : null, path);
+      const plain = await fetch(service.url + path, { headers: { 'Accept-Encoding': 'identity' } });
+      assert.equal(plain.headers.get('content-encoding'), null, path);
+      assert.equal(
+        (await fetch(service.url + path, { headers: { 'If-None-Match': headers.get('etag') } })).status,
+        304,
+        path,
+      );
+    }
+    for (const path of ['/embed/', '/embed/x.js', '/studio/embed/x.js', '/embed/../x'])
+      assert.equal((await fetch(service.url + path)).status, 401, path);
+  },
+);

@@ -1,6 +1,6 @@
-/* The studio as a person uses it, in a real browser: from the printed link through an agent, a document, a tool, a test call, a
- * webhook and a key; two people at one agent; names that would be markup; every page in both themes and both languages.
- * SCREENSHOTS names a directory for pictures of every page. */
+/* The studio as a person uses it, in a real browser: from the printed link through an agent, a document, a tool, a
+ * test call, a webhook and a key; two people at one agent; names that would be markup; every page in both themes and
+ * both languages. SCREENSHOTS names a directory for pictures of every page. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,10 @@ before(async () => {
   receiver = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => { body += part; });
-    request.on('end', () => { received.push({ path: request.url, headers: request.headers, body }); response.end('{"state":"on its way"}'); });
+    request.on('end', () => {
+      received.push({ path: request.url, headers: request.headers, body });
+      response.end('{"state":"on its way"}');
+    });
   });
   await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
   receiverUrl = `http://127.0.0.1:${receiver.address().port}`;
@@ -39,8 +42,13 @@ async function newPage() {
   const made = await browser.newPage();
   made.errors = [];
   made.on('pageerror', (error) => made.errors.push(String(error)));
-  made.on('console', (message) => { if (/Content Security Policy/.test(message.text())) made.errors.push(message.text()); });
-  made.on('request', (request) => { if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url())) made.errors.push(`asked ${request.url()}`); });
+  made.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) made.errors.push(message.text());
+  });
+  made.on('request', (request) => {
+    if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url()))
+      made.errors.push(`asked ${request.url()}`);
+  });
   made.open = new Set();
   made.on('request', (request) => made.open.add(request));
   for (const end of ['requestfinished', 'requestfailed']) made.on(end, (request) => made.open.delete(request));
@@ -50,7 +58,8 @@ async function newPage() {
 }
 
 const button = (name, where = page) => where.getByRole('button', { name, exact: true });
-const link = async (...args) => (await service.cli('studio', 'link', '--workspace', workspace.workspaceId, '--json', ...args)).link;
+const link = async (...args) =>
+  (await service.cli('studio', 'link', '--workspace', workspace.workspaceId, '--json', ...args)).link;
 const at = (path, where = page) => where.goto(`${service.url}${path}`);
 const said = (text, where = page) => where.locator('.toast', { hasText: text }).first().waitFor();
 
@@ -80,30 +89,34 @@ test('the printed link signs in once; a used one says so', { timeout: 300000 }, 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
 
-test('an agent is made from a template, edited, and its faults stand at their fields', { timeout: 300000 }, async () => {
-  await at('/studio/agents');
-  await button('New agent').first().click();
-  await page.getByRole('button', { name: /^Front desk/ }).click();
-  await page.getByLabel('Name').fill(NASTY);
-  await button('Create').click();
-  await page.getByRole('heading', { level: 1, name: NASTY }).waitFor();
-  await page.getByLabel('Name').fill('Reception');
-  await page.getByRole('link', { name: 'Voice', exact: true }).click();
-  await page.getByLabel('Speed').fill('9');
-  await page.getByLabel('Speed').press('Enter');
-  await button('Save').click();
-  await page.locator('.fault').waitFor();
-  assert.equal(await page.getByLabel('Speed').getAttribute('aria-invalid'), 'true');
-  assert.match(await page.locator('.tabs .has-fault').textContent(), /Voice/);
-  await page.getByLabel('Speed').fill('1.1');
-  await page.reload();
-  await page.getByText('Your changes from before are still here').waitFor();
-  assert.equal(await page.getByLabel('Name').inputValue(), 'Reception');
-  await button('Save').click();
-  await said('Saved.');
-  const { agents } = (await workspace.api('GET', '/v1/agents')).body;
-  assert.deepEqual([agents[0].name, agents[0].voice.speed], ['Reception', 1.1]);
-});
+test(
+  'an agent is made from a template, edited, and its faults stand at their fields',
+  { timeout: 300000 },
+  async () => {
+    await at('/studio/agents');
+    await button('New agent').first().click();
+    await page.getByRole('button', { name: /^Front desk/ }).click();
+    await page.getByLabel('Name').fill(NASTY);
+    await button('Create').click();
+    await page.getByRole('heading', { level: 1, name: NASTY }).waitFor();
+    await page.getByLabel('Name').fill('Reception');
+    await page.getByRole('link', { name: 'Voice', exact: true }).click();
+    await page.getByLabel('Speed').fill('9');
+    await page.getByLabel('Speed').press('Enter');
+    await button('Save').click();
+    await page.locator('.fault').waitFor();
+    assert.equal(await page.getByLabel('Speed').getAttribute('aria-invalid'), 'true');
+    assert.match(await page.locator('.tabs .has-fault').textContent(), /Voice/);
+    await page.getByLabel('Speed').fill('1.1');
+    await page.reload();
+    await page.getByText('Your changes from before are still here').waitFor();
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Reception');
+    await button('Save').click();
+    await said('Saved.');
+    const { agents } = (await workspace.api('GET', '/v1/agents')).body;
+    assert.deepEqual([agents[0].name, agents[0].voice.speed], ['Reception', 1.1]);
+  },
+);
 
 test('two people edit one agent: the second is told, and nothing is lost', { timeout: 300000 }, async () => {
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
@@ -124,10 +137,20 @@ test('two people edit one agent: the second is told, and nothing is lost', { tim
 
 test('a document is dropped in, found by a question, and given to the agent', { timeout: 300000 }, async () => {
   await at('/studio/knowledge');
-  await page.locator('input[type=file]').setInputFiles({ name: 'hours.txt', mimeType: 'text/plain', buffer: Buffer.from('We are open from nine in the morning to five in the evening on every day but Sunday. Our opening hours on holidays are the same.') });
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'hours.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from(
+      'We are open from nine in the morning to five in the evening on every day but Sunday. Our opening hours ' +
+      'on holidays are the same.',
+    ),
+  });
   await page.getByRole('row', { name: /hours\.txt/ }).getByText('Ready').waitFor();
   await page.getByLabel('A question of a caller').fill('When are you open?');
-  await page.locator('form', { has: page.getByLabel('A question of a caller') }).getByRole('button', { name: 'Search' }).click();
+  await page
+    .locator('form', { has: page.getByLabel('A question of a caller') })
+    .getByRole('button', { name: 'Search' })
+    .click();
   await page.getByText(/nine in the morning/).waitFor();
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
   await at(`/studio/agents/${agent.id}`);
@@ -163,32 +186,42 @@ test('a tool is made, tested, and completed by its name in the instructions', { 
   await said('Saved.');
 });
 
-test('a webhook is made and its secret shown once; a test call answers from the document and is told to it', { timeout: 300000 }, async () => {
-  await at('/studio/webhooks');
-  await button('New subscription').first().click();
-  await page.getByRole('textbox', { name: 'Address' }).fill(`${receiverUrl}/hook`);
-  await button('Create').click();
-  await page.getByText('It is shown this once').waitFor();
-  assert.match(await page.locator('.secret code').textContent(), /^whsec_/);
-  await page.getByRole('link', { name: 'Done' }).click();
-  await button('Send a test').click();
-  await page.getByText('The test was answered with 200.').waitFor();
-  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
-  await at(`/studio/agents/${agent.id}`);
-  await button('Start a test call').click();
-  await page.locator('.bubbles .assistant', { hasText: 'Hello from Ann' }).waitFor();
-  await page.locator('.bubbles .user:not(.is-interim)', { hasText: /open/i }).waitFor();
-  await page.locator('.bubbles .assistant', { hasText: /nine|holidays/i }).waitFor();
-  assert.ok(await page.locator('.fall li').count() >= 1, 'turns are shown');
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, 'test-call.png') });
-  assert.deepEqual(await faults('test call'), []);
-  await button('Hang up').click();
-  await page.getByRole('link', { name: 'Details of the call' }).click();
-  await page.locator('.bubbles .user', { hasText: /open/i }).waitFor();
-  await until(() => received.some((one) => one.path === '/hook' && one.headers['x-service-event'] === 'call.ended'), { what: 'the webhook of the end' });
-  const { calls: [call] } = (await workspace.api('GET', '/v1/calls')).body;
-  assert.equal(call.source, 'studio');
-});
+test(
+  'a webhook is made and its secret shown once; a test call answers from the document and is told to it',
+  { timeout: 300000 },
+  async () => {
+    await at('/studio/webhooks');
+    await button('New subscription').first().click();
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${receiverUrl}/hook`);
+    await button('Create').click();
+    await page.getByText('It is shown this once').waitFor();
+    assert.match(await page.locator('.secret code').textContent(), /^whsec_/);
+    await page.getByRole('link', { name: 'Done' }).click();
+    await button('Send a test').click();
+    await page.getByText('The test was answered with 200.').waitFor();
+    const {
+      agents: [agent],
+    } = (await workspace.api('GET', '/v1/agents')).body;
+    await at(`/studio/agents/${agent.id}`);
+    await button('Start a test call').click();
+    await page.locator('.bubbles .assistant', { hasText: 'Hello from Ann' }).waitFor();
+    await page.locator('.bubbles .user:not(.is-interim)', { hasText: /open/i }).waitFor();
+    await page.locator('.bubbles .assistant', { hasText: /nine|holidays/i }).waitFor();
+    assert.ok((await page.locator('.fall li').count()) >= 1, 'turns are shown');
+    if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, 'test-call.png') });
+    assert.deepEqual(await faults('test call'), []);
+    await button('Hang up').click();
+    await page.getByRole('link', { name: 'Details of the call' }).click();
+    await page.locator('.bubbles .user', { hasText: /open/i }).waitFor();
+    await until(() => received.some((one) => one.path === '/hook' && one.headers['x-service-event'] === 'call.ended'), {
+      what: 'the webhook of the end',
+    });
+    const {
+      calls: [call],
+    } = (await workspace.api('GET', '/v1/calls')).body;
+    assert.equal(call.source, 'studio');
+  },
+);
 
 test('a key is made, shown once, used from outside, and revoked', { timeout: 300000 }, async () => {
   await at('/studio/keys');
@@ -204,46 +237,50 @@ test('a key is made, shown once, used from outside, and revoked', { timeout: 300
   await until(async () => (await client(service, key)('GET', '/v1/me')).status === 401, { what: 'the end of the key' });
 });
 
-test('an owner invites a viewer, who sees and cannot change; a password takes the place of links', { timeout: 300000 }, async () => {
-  await at('/studio/members');
-  await button('Invite').click();
-  await page.getByLabel('Name').fill('Vic');
-  await page.getByLabel('E-mail').fill('vic@example.com');
-  await page.getByLabel('Role').selectOption('viewer');
-  await button('Make a link').click();
-  const invited = (await page.locator('.secret code').textContent()).trim();
-  await browser.clearCookies();
-  await page.goto('about:blank');
-  await page.goto(invited);
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
-  await at('/studio/keys');
-  await page.getByText('There is nothing here').waitFor();
-  await at('/studio/agents');
-  await page.getByRole('heading', { name: 'Agents' }).waitFor();
-  await page.getByRole('table').waitFor();
-  assert.equal(await button('New agent').count(), 0);
-  await page.getByRole('table').getByRole('link').first().click();
-  await page.getByText('Your role looks at agents').waitFor();
-  assert.equal(await page.getByLabel('Name').isDisabled(), true);
-  await at('/studio/settings');
-  await page.getByLabel('New password').fill('correct horse battery');
-  await button('Save').click();
-  await said('The password is set.');
-  await button('Sign out').click();
-  await page.getByLabel('E-mail').fill('VIC@example.com');
-  await page.getByLabel('Password').fill('wrong horse battery');
-  await button('Sign in').click();
-  await page.getByText('do not fit').waitFor();
-  await page.getByLabel('Password').fill('correct horse battery');
-  await button('Sign in').click();
-  await page.getByRole('heading').first().waitFor();
-  await button('Sign out').waitFor();
-  await browser.clearCookies();
-  await page.goto('about:blank');
-  await at(`/studio#link=${await link('--email', 'ann@example.com')}`);
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
-});
+test(
+  'an owner invites a viewer, who sees and cannot change; a password takes the place of links',
+  { timeout: 300000 },
+  async () => {
+    await at('/studio/members');
+    await button('Invite').click();
+    await page.getByLabel('Name').fill('Vic');
+    await page.getByLabel('E-mail').fill('vic@example.com');
+    await page.getByLabel('Role').selectOption('viewer');
+    await button('Make a link').click();
+    const invited = (await page.locator('.secret code').textContent()).trim();
+    await browser.clearCookies();
+    await page.goto('about:blank');
+    await page.goto(invited);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
+    await at('/studio/keys');
+    await page.getByText('There is nothing here').waitFor();
+    await at('/studio/agents');
+    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    await page.getByRole('table').waitFor();
+    assert.equal(await button('New agent').count(), 0);
+    await page.getByRole('table').getByRole('link').first().click();
+    await page.getByText('Your role looks at agents').waitFor();
+    assert.equal(await page.getByLabel('Name').isDisabled(), true);
+    await at('/studio/settings');
+    await page.getByLabel('New password').fill('correct horse battery');
+    await button('Save').click();
+    await said('The password is set.');
+    await button('Sign out').click();
+    await page.getByLabel('E-mail').fill('VIC@example.com');
+    await page.getByLabel('Password').fill('wrong horse battery');
+    await button('Sign in').click();
+    await page.getByText('do not fit').waitFor();
+    await page.getByLabel('Password').fill('correct horse battery');
+    await button('Sign in').click();
+    await page.getByRole('heading').first().waitFor();
+    await button('Sign out').waitFor();
+    await browser.clearCookies();
+    await page.goto('about:blank');
+    await at(`/studio#link=${await link('--email', 'ann@example.com')}`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  },
+);
 
 test('a dropped connection loses nothing that was typed, and is said', { timeout: 300000 }, async () => {
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
@@ -254,16 +291,33 @@ test('a dropped connection loses nothing that was typed, and is said', { timeout
   await page.getByText('The connection to the service is lost').waitFor();
   assert.equal(await page.getByLabel('What it says first').inputValue(), 'Typed while away');
   await browser.setOffline(false);
-  await until(async () => { if (await button('Save').getAttribute('aria-disabled') === null) await button('Save').click(); return (await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.greetingText === 'Typed while away'; }, { what: 'the save' });
+  await until(
+    async () => {
+      if ((await button('Save').getAttribute('aria-disabled')) === null) await button('Save').click();
+      return (await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.greetingText === 'Typed while away';
+    },
+    { what: 'the save' },
+  );
 });
 
 /* Nothing is loading any more: the page shows its heading, no part of it waits, no request is open. */
-const settled = () => until(async () => page.open.size === 0 && await page.evaluate(() => document.querySelector('.head') !== null && document.querySelector('.loading') === null) && page.open.size === 0, { what: `${page.url()} to be there` });
+const settled = () =>
+  until(
+    async () =>
+      page.open.size === 0 &&
+      (await page.evaluate(
+        () => document.querySelector('.head') !== null && document.querySelector('.loading') === null,
+      )) &&
+      page.open.size === 0,
+    { what: `${page.url()} to be there` },
+  );
 
 /* As if it was chosen in another tab. */
-const choose = (key, newValue) => page.evaluate((init) => dispatchEvent(new StorageEvent('storage', init)), { key, newValue });
+const choose = (key, newValue) =>
+  page.evaluate((init) => dispatchEvent(new StorageEvent('storage', init)), { key, newValue });
 
-const picture = (name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
+const picture = (name) =>
+  process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
 
 async function look(name, path) {
   await page.evaluate(() => localStorage.clear());
@@ -278,20 +332,50 @@ async function look(name, path) {
   await page.locator('html[data-theme=dark][lang=hi]').waitFor();
   await settled();
   assert.deepEqual(await faults(`${name} dark`), []);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth > 320
-    && [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 321 && !e.closest('.table')).map((e) => e.outerHTML.slice(0, 200)));
+  const wide = await page.evaluate(
+    () =>
+      document.documentElement.scrollWidth > 320 &&
+      [...document.querySelectorAll('main *')]
+        .filter((e) => e.getBoundingClientRect().right > 321 && !e.closest('.table'))
+        .map((e) => e.outerHTML.slice(0, 200)),
+  );
   assert.deepEqual(wide, false, `${name} is wider than a phone`);
   await picture(`${name}-phone`);
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
-test('axe finds nothing on any page, in either theme, in either language; none is wider than a phone', { timeout: 600000 }, async () => {
-  const get = async (path) => (await workspace.api('GET', path)).body;
-  const [agent, call, document, tool, webhook] = await Promise.all([get('/v1/agents').then((b) => b.agents[0]), get('/v1/calls').then((b) => b.calls[0]), get('/v1/knowledge/documents').then((b) => b.documents[0]),
-    get('/v1/tools').then((b) => b.tools[0]), get('/v1/webhooks').then((b) => b.webhooks[0])]);
-  const paths = { overview: '', agents: '/agents', agent: `/agents/${agent.id}`, calls: '/calls', call: `/calls/${call.id}`, knowledge: '/knowledge', document: `/knowledge/${document.id}`, tools: '/tools', tool: `/tools/${tool.id}`, 'new-tool': '/tools/new',
-    voices: '/voices', webhooks: '/webhooks', webhook: `/webhooks/${webhook.id}`, keys: '/keys', members: '/members', settings: '/settings' };
-  for (const [name, path] of Object.entries(paths)) await look(name, path);
-  assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
-  assert.deepEqual(page.errors, []);
-});
+test(
+  'axe finds nothing on any page, in either theme, in either language; none is wider than a phone',
+  { timeout: 600000 },
+  async () => {
+    const get = async (path) => (await workspace.api('GET', path)).body;
+    const [agent, call, document, tool, webhook] = await Promise.all([
+      get('/v1/agents').then((b) => b.agents[0]),
+      get('/v1/calls').then((b) => b.calls[0]),
+      get('/v1/knowledge/documents').then((b) => b.documents[0]),
+      get('/v1/tools').then((b) => b.tools[0]),
+      get('/v1/webhooks').then((b) => b.webhooks[0]),
+    ]);
+    const paths = {
+      overview: '',
+      agents: '/agents',
+      agent: `/agents/${agent.id}`,
+      calls: '/calls',
+      call: `/calls/${call.id}`,
+      knowledge: '/knowledge',
+      document: `/knowledge/${document.id}`,
+      tools: '/tools',
+      tool: `/tools/${tool.id}`,
+      'new-tool': '/tools/new',
+      voices: '/voices',
+      webhooks: '/webhooks',
+      webhook: `/webhooks/${webhook.id}`,
+      keys: '/keys',
+      members: '/members',
+      settings: '/settings',
+    };
+    for (const [name, path] of Object.entries(paths)) await look(name, path);
+    assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
+    assert.deepEqual(page.errors, []);
+  },
+);

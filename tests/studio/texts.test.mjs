@@ -1,4 +1,5 @@
-/* The studio's texts: every language has every text with the same places to fill, every text that a page asks for is there. */
+/* The studio's texts: every language has every text with the same places to fill, every text that a page asks for is
+ * there. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -6,7 +7,9 @@ import { join } from 'node:path';
 import { root } from '../harness/service.mjs';
 
 const app = join(root, 'studio/app');
-const load = async (id) => (await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(app, `texts/${id}.js`), 'utf8'))}`)).default;
+const load = async (id) =>
+  (await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(app, `texts/${id}.js`), 'utf8'))}`))
+    .default;
 const places = (text) => [...new Set(text.match(/\{\d\}/g) ?? [])].sort().join();
 
 test('every language has every text, with the same places to fill', async () => {
@@ -20,14 +23,18 @@ test('every language has every text, with the same places to fill', async () => 
 
 test('every text that a page asks for is there', async () => {
   const en = await load('en');
-  for (const file of readdirSync(app, { recursive: true }).filter((name) => name.endsWith('.js') && !name.startsWith('texts'))) {
+  for (const file of readdirSync(app, { recursive: true }).filter(
+    (name) => name.endsWith('.js') && !name.startsWith('texts'),
+  )) {
     const source = readFileSync(join(app, file), 'utf8').replace(/\/\*.*?\*\//gs, '');
     for (const [, name] of source.matchAll(/\bt\('([A-Za-z.]+)'/g)) assert.ok(name in en, `${file} asks for ${name}`);
   }
 });
 
 test('turns are told by the states of the agent and the words of the caller', async () => {
-  const { TurnClock } = await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(app, 'room.js'), 'utf8'))}`);
+  const { TurnClock } = await import(
+    `data:text/javascript,${encodeURIComponent(readFileSync(join(app, 'room.js'), 'utf8'))}`
+  );
   const clock = new TurnClock();
   for (const [state, now] of [['speaking', 100], ['speaking', 150], ['listening', 1100]]) clock.move(state, now);
   clock.heard(3000);

@@ -1,5 +1,5 @@
-/* A person opens the printed link, presses the button and talks with the demo agent: the real page, a real browser, the real
- * service with its embedded engines. SCREENSHOT names a file to keep a picture of the page in a call. */
+/* A person opens the printed link, presses the button and talks with the demo agent: the real page, a real browser,
+ * the real service with its embedded engines. SCREENSHOT names a file to keep a picture of the page in a call. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { startService, until } from '../harness/service.mjs';
@@ -34,7 +34,11 @@ test('a person talks with the demo agent and sees both sides as captions', { tim
     await page.waitForFunction(() => {
       const said = [...document.querySelectorAll('#captions li')];
       const asked = said.findIndex((line) => line.className === 'caller-said');
-      return said.slice(asked + 1).some((line) => line.className === 'agent-said' && /open|\b(am|pm|a\.m|o'clock)\b|monday/i.test(line.textContent));
+      return said
+        .slice(asked + 1)
+        .some(
+          (line) => line.className === 'agent-said' && /open|\b(am|pm|a\.m|o'clock)\b|monday/i.test(line.textContent),
+        );
     }, null, { timeout: 30000 });
     assert.ok(await page.evaluate(() => document.querySelector('#meter-agent').value >= 0));
     if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
@@ -79,7 +83,11 @@ test('the pages run no inline script and may not be framed by others', { timeout
     assert.match(policy, /default-src 'none'; script-src 'self'/, path);
     assert.doesNotMatch(policy, /unsafe/, path);
     assert.match(policy, /frame-ancestors '(none|self)'/, path);
-    assert.deepEqual([headers.get('x-content-type-options'), headers.get('referrer-policy')], ['nosniff', 'no-referrer'], path);
+    assert.deepEqual(
+      [headers.get('x-content-type-options'), headers.get('referrer-policy')],
+      ['nosniff', 'no-referrer'],
+      path,
+    );
     assert.ok(headers.get('x-request-id'), path);
   }
 });

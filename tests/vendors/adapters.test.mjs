@@ -1,5 +1,6 @@
-/* Every network engine against its vendor's stand-in, as `earshot doctor` tries it: a sentence spoken, heard or answered; and each fault told by its
-   class, in time, without the key. That the stand-ins speak the vendors' wires is clients.test.mjs. */
+/* Every network engine against its vendor's stand-in, as `earshot doctor` tries it: a sentence spoken, heard or
+ * answered; and each fault told by its class, in time, without the key. That the stand-ins speak the vendors' wires
+ * is clients.test.mjs. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -10,10 +11,25 @@ import { ENGINES, settingsOf, startVendors } from '../fake/vendors/server.mjs';
 import { binary } from '../harness/service.mjs';
 
 const KEY = 'sk-very-secret-key-0123456789';
-const KIND = { spoke: /spoke \d+\.\d s of sound, the first after (\d+) ms/, heard: /heard "What are your opening hours\?" after (\d+) ms/,
-  made: /made "8 numbers" after (\d+) ms/, answered: /answered "We are open from nine to five every day\." after (\d+) ms/ };
-const DOES = { soniox: 'heard', deepgram: 'heard', 'deepgram-flux': 'heard', 'openai-live': 'heard', 'openai-stt': 'heard', cartesia: 'spoke', elevenlabs: 'spoke', 'openai-tts': 'spoke',
-  openai: 'answered', 'openai-embeddings': 'made', anthropic: 'answered' };
+const KIND = {
+  spoke: /spoke \d+\.\d s of sound, the first after (\d+) ms/,
+  heard: /heard "What are your opening hours\?" after (\d+) ms/,
+  made: /made "8 numbers" after (\d+) ms/,
+  answered: /answered "We are open from nine to five every day\." after (\d+) ms/,
+};
+const DOES = {
+  soniox: 'heard',
+  deepgram: 'heard',
+  'deepgram-flux': 'heard',
+  'openai-live': 'heard',
+  'openai-stt': 'heard',
+  cartesia: 'spoke',
+  elevenlabs: 'spoke',
+  'openai-tts': 'spoke',
+  openai: 'answered',
+  'openai-embeddings': 'made',
+  anthropic: 'answered',
+};
 
 let vendors, folder;
 before(async () => { vendors = await startVendors(); folder = mkdtempSync(join(tmpdir(), 'earshot-vendors-')); });
@@ -32,7 +48,8 @@ function examine(engine, settings) {
 }
 
 const all = Object.keys(ENGINES);
-const each = (fault, check) => Promise.all(all.map(async (engine) => check(engine, await examine(engine, settingsOf(vendors, engine, fault, KEY)))));
+const each = (fault, check) =>
+  Promise.all(all.map(async (engine) => check(engine, await examine(engine, settingsOf(vendors, engine, fault, KEY)))));
 
 test('every engine does what it is for', () => each('ok', (engine, line) => {
   assert.match(line, /^good/);
@@ -55,14 +72,16 @@ for (const [fault, sentence] of Object.entries({
   garbage: /could not be understood/,
 })) {
   test(`${fault} is told by its class`, () => each(fault, (engine, line) => {
-    if (fault === 'cut' && ['openai-stt', 'openai-embeddings'].includes(engine)) return; /* one short answer: nothing to cut */
+    if (fault === 'cut' && ['openai-stt', 'openai-embeddings'].includes(engine))
+      return; /* one short answer: nothing to cut */
     assert.match(line, /^fault/);
     assert.match(line, sentence, `${engine}: ${line}`);
   }));
 }
 
 test('a vendor that never answers is given up in time', () => each('silent', (engine, line) => {
-  if (engine.startsWith('deepgram')) /* answers no request for last words when it holds none: only the ping finds that it is gone */
+  if (engine.startsWith('deepgram'))
+    /* answers no request for last words when it holds none: only the ping finds that it is gone */
     return assert.match(line, /^warning.* heard nothing/);
   assert.match(line, /^fault/);
   return assert.match(line, /(did not answer in time|could not be reached)/);
@@ -86,5 +105,8 @@ test('wishes reach each vendor in its own terms', async () => {
   assert.deepEqual([cartesia.language, cartesia.generation_config.speed, cartesia.continue], ['en', 1, false]);
   const eleven = vendors.seen.filter((one) => one.path.endsWith('/multi-stream-input')).at(-1);
   assert.equal(eleven.query.get('language_code'), 'en');
-  assert.deepEqual(eleven.messages.slice(0, 3).map((message) => message.text ?? (message.close_context && 'close')), [' ', 'What are your opening hours? ', 'close']);
+  assert.deepEqual(
+    eleven.messages.slice(0, 3).map((message) => message.text ?? (message.close_context && 'close')),
+    [' ', 'What are your opening hours? ', 'close'],
+  );
 });

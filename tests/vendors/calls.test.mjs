@@ -1,5 +1,6 @@
-/* Whole calls over network engines: a caller's question through a recogniser, a model and a voice that speak their vendors' wires, and back to
-   the caller's ear. Each stack is heard, answered and spoken; a model that is down is replaced without losing the call. */
+/* Whole calls over network engines: a caller's question through a recogniser, a model and a voice that speak their
+ * vendors' wires, and back to the caller's ear. Each stack is heard, answered and spoken; a model that is down is
+ * replaced without losing the call. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -9,10 +10,24 @@ import { settingsOf, startVendors } from '../fake/vendors/server.mjs';
 import { speechFile } from '../harness/browser.mjs';
 import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
 
-const STACKS = [['soniox', 'openai', 'cartesia'], ['deepgram', 'anthropic', 'elevenlabs'], ['deepgram-flux', 'openai', 'openai-tts'], ['openai-stt', 'anthropic', 'cartesia']];
+const STACKS = [
+  ['soniox', 'openai', 'cartesia'],
+  ['deepgram', 'anthropic', 'elevenlabs'],
+  ['deepgram-flux', 'openai', 'openai-tts'],
+  ['openai-stt', 'anthropic', 'cartesia'],
+];
 
-const WIRE = { soniox: '/transcribe-websocket', deepgram: '/v1/listen', 'deepgram-flux': '/v2/listen', 'openai-stt': '/audio/transcriptions',
-  openai: '/chat/completions', anthropic: '/v1/messages', cartesia: '/tts/websocket', elevenlabs: '/multi-stream-input', 'openai-tts': '/audio/speech' };
+const WIRE = {
+  soniox: '/transcribe-websocket',
+  deepgram: '/v1/listen',
+  'deepgram-flux': '/v2/listen',
+  'openai-stt': '/audio/transcriptions',
+  openai: '/chat/completions',
+  anthropic: '/v1/messages',
+  cartesia: '/tts/websocket',
+  elevenlabs: '/multi-stream-input',
+  'openai-tts': '/audio/speech',
+};
 
 let vendors;
 before(async () => { vendors = await startVendors(); });
@@ -22,7 +37,10 @@ after(() => vendors.close());
 function settings(engines, faults = {}) {
   const env = {};
   for (const engine of engines)
-    for (const [name, value] of Object.entries({ ...settingsOf(vendors, engine, faults[engine] ?? 'ok'), default: 'true' }))
+    for (const [name, value] of Object.entries({
+      ...settingsOf(vendors, engine, faults[engine] ?? 'ok'),
+      default: 'true',
+    }))
       env[`EARSHOT_ENGINE_${engine.toUpperCase().replaceAll('-', '_')}_${name.toUpperCase()}`] = value;
   return env;
 }
@@ -30,13 +48,40 @@ function settings(engines, faults = {}) {
 /* What a caller who asks one question is told. */
 async function call(service) {
   const { key, api } = await makeWorkspace(service);
-  const made = await api('POST', '/v1/agents', { name: 'Desk', instructions: 'You answer for Salon Lumiere.', greeting: { mode: 'none' } });
+  const made = await api('POST', '/v1/agents', {
+    name: 'Desk',
+    instructions: 'You answer for Salon Lumiere.',
+    greeting: { mode: 'none' },
+  });
   assert.equal(made.status, 201, JSON.stringify(made.body));
-  const reply = join(service.data, 'reply.wav'), question = speechFile('What are your opening hours?', { before: 0.5, after: 0.5 });
-  const { stdout } = await new Promise((resolve) => execFile(binary, ['call', '--agent', made.body.agent.id, '--in', question, '--out', reply, '--url', service.url,
-    '--key', key, '--json'], { env: service.env, maxBuffer: 1 << 24 }, (error, out, stderr) => resolve({ stdout: out, stderr })));
+  const reply = join(service.data, 'reply.wav'),
+    question = speechFile('What are your opening hours?', { before: 0.5, after: 0.5 });
+  const { stdout } = await new Promise((resolve) =>
+    execFile(
+      binary,
+      [
+        'call',
+        '--agent',
+        made.body.agent.id,
+        '--in',
+        question,
+        '--out',
+        reply,
+        '--url',
+        service.url,
+        '--key',
+        key,
+        '--json',
+      ],
+      { env: service.env, maxBuffer: 1 << 24 },
+      (error, out, stderr) => resolve({ stdout: out, stderr }),
+    ),
+  );
   const events = stdout.trim().split('\n').map((line) => JSON.parse(line));
-  const ended = await until(async () => (await api('GET', '/v1/calls?limit=1')).body.calls.find((one) => one.status === 'ended'), { what: 'the end of the call' });
+  const ended = await until(
+    async () => (await api('GET', '/v1/calls?limit=1')).body.calls.find((one) => one.status === 'ended'),
+    { what: 'the end of the call' },
+  );
   return { events, ended, sound: readFileSync(reply) };
 }
 
@@ -50,7 +95,11 @@ for (const stack of STACKS) {
       assert.match(said(events, 'you'), /What are your opening hours\?/);
       assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
       assert.ok(sound.length > 100000, `${sound.length} bytes were heard`);
-      for (const engine of stack) assert.ok(vendors.seen.slice(from).some((one) => one.path.endsWith(WIRE[engine])), `${engine} was not asked`);
+      for (const engine of stack)
+        assert.ok(
+          vendors.seen.slice(from).some((one) => one.path.endsWith(WIRE[engine])),
+          `${engine} was not asked`,
+        );
       assert.ok(!service.output.includes('call.error'), service.output);
     } finally {
       await service.close();

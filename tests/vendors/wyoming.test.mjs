@@ -11,7 +11,10 @@ import { installClients, python } from './install.mjs';
 before(installClients);
 
 async function withServer(fault, use) {
-  const server = spawn(python, [new URL('wyoming_server.py', import.meta.url).pathname], { env: { ...process.env, FAULT: fault }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(python, [new URL('wyoming_server.py', import.meta.url).pathname], {
+    env: { ...process.env, FAULT: fault },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const port = await new Promise((resolve, reject) => {
       server.stdout.once('data', (data) => resolve(Number(data)));
@@ -26,10 +29,21 @@ async function withServer(fault, use) {
 function examine(port) {
   const folder = mkdtempSync(join(tmpdir(), 'earshot-wyoming-'));
   const sets = ['stt', 'tts'].flatMap((kind) => ['--set', `engine.wyoming-${kind}.url=tcp://127.0.0.1:${port}`]);
-  return new Promise((resolve) => execFile(binary, ['doctor', ...sets], { env: { PATH: process.env.PATH, EARSHOT_DATA: folder } }, (error, stdout) => {
-    rmSync(folder, { recursive: true });
-    resolve(['stt', 'tts'].map((kind) => stdout.split('\n').find((line) => line.includes(` wyoming-${kind}: `)) ?? stdout));
-  }));
+  return new Promise((resolve) =>
+    execFile(
+      binary,
+      ['doctor', ...sets],
+      { env: { PATH: process.env.PATH, EARSHOT_DATA: folder } },
+      (error, stdout) => {
+        rmSync(folder, { recursive: true });
+        resolve(
+          ['stt', 'tts'].map(
+            (kind) => stdout.split('\n').find((line) => line.includes(` wyoming-${kind}: `)) ?? stdout,
+          ),
+        );
+      },
+    ),
+  );
 }
 
 test('an utterance is heard and a sentence spoken', () => withServer('', async (port) => {
@@ -38,13 +52,18 @@ test('an utterance is heard and a sentence spoken', () => withServer('', async (
   assert.match(spoken, /^good.*spoke 1\.[78] s of sound/);
 }));
 
-for (const [fault, sentence] of Object.entries({ cut: /could not be reached/, garbage: /could not be understood/, silent: /did not answer in time/ })) {
-  test(`${fault} is told by its class`, () => withServer(fault, async (port) => {
-    for (const line of await examine(port)) {
-      assert.match(line, /^fault/);
-      assert.match(line, sentence);
-    }
-  }));
+for (const [fault, sentence] of Object.entries({
+  cut: /could not be reached/,
+  garbage: /could not be understood/,
+  silent: /did not answer in time/,
+})) {
+  test(`${fault} is told by its class`, () =>
+    withServer(fault, async (port) => {
+      for (const line of await examine(port)) {
+        assert.match(line, /^fault/);
+        assert.match(line, sentence);
+      }
+    }));
 }
 
 test('a port where nobody listens is told', async () => {

@@ -284,7 +284,8 @@ export default [
       await all(20, () =>
         context.api(
           random.pick(['POST', 'PATCH', 'GET', 'PUT', 'DELETE']),
-          `/v1/${random.pick(['agents', 'tools', 'calls', 'webhooks', 'knowledge/documents'])}/${encodeURIComponent(random.pick(texts).toWellFormed?.() ?? 'x').slice(0, 2000)}`,
+          `/v1/${random.pick(['agents', 'tools', 'calls', 'webhooks', 'knowledge/documents'])}/` +
+            encodeURIComponent(random.pick(texts).toWellFormed?.() ?? 'x').slice(0, 2000),
         ),
       );
       await all(20, () =>

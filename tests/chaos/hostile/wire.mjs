@@ -21,7 +21,8 @@ export default [
       for (let n = 0; n < 30; n++) {
         const socket = open(context);
         socket.write(
-          `POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${n % 2 ? context.key : 'nonsense'}\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
+          `POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${n % 2 ? context.key : 'nonsense'}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
         );
         const drip = setInterval(() => socket.write(' '), 1000);
         socket.on('close', () => clearInterval(drip));
@@ -48,7 +49,8 @@ export default [
       for (let n = 0; n < 4; n++) {
         const socket = open(context);
         socket.write(
-          'POST /v1/knowledge/documents?name=a.txt HTTP/1.1\r\nHost: x\r\nAuthorization: nonsense\r\nContent-Type: application/octet-stream\r\nContent-Length: 26000000\r\n\r\n',
+          'POST /v1/knowledge/documents?name=a.txt HTTP/1.1\r\nHost: x\r\nAuthorization: nonsense\r\n' +
+          'Content-Type: application/octet-stream\r\nContent-Length: 26000000\r\n\r\n',
         );
         const piece = Buffer.alloc(1 << 20, 0x20);
         const pour = () => {
@@ -100,7 +102,10 @@ export default [
     async round(context) {
       for (let n = 0; n < 100; n++)
         open(context).write(
-          `GET /${n % 2 ? 'rtc' : 'rtc/v1'}?access_token=${'e'.repeat(context.random.under(3000))}.x.y&join_request=${'A'.repeat(context.random.under(2000))} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+          `GET /${n % 2 ? 'rtc' : 'rtc/v1'}?access_token=${'e'.repeat(context.random.under(3000))}.x.y` +
+            `&join_request=${'A'.repeat(context.random.under(2000))} HTTP/1.1\r\n` +
+            'Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+            'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
         );
       await context.sleep(1000);
       for (const socket of context.sockets) socket.destroy();

@@ -1,5 +1,6 @@
-/* All vendors' stand-ins behind one port, http and ws: `/<fault>/<vendor>/...` speaks that vendor's wire with that fault, `ok` for none.
-   startVendors() gives the base URLs; run as a program (`make stand-ins`) it prints settings that switch every engine on. */
+/* All vendors' stand-ins behind one port, http and ws: `/<fault>/<vendor>/...` speaks that vendor's wire with that
+ * fault, `ok` for none. startVendors() gives the base URLs; run as a program (`make stand-ins`) it prints settings
+ * that switch every engine on. */
 import { createServer } from 'node:http';
 import { anthropic, openai } from './chat.mjs';
 import { deepgram, openaiSockets, soniox } from './listen.mjs';
@@ -8,9 +9,17 @@ import { cartesia, elevenlabs } from './utter.mjs';
 import { refuse, WebSocketPeer } from './ws.mjs';
 import { sleep } from './sound.mjs';
 
-const vendors = { anthropic, cartesia, deepgram, elevenlabs, openai: { ...openai, routes: { ...openai.routes, ...speechRoutes }, sockets: openaiSockets }, soniox };
+const vendors = {
+  anthropic,
+  cartesia,
+  deepgram,
+  elevenlabs,
+  openai: { ...openai, routes: { ...openai.routes, ...speechRoutes }, sockets: openaiSockets },
+  soniox,
+};
 
-/* What each fault does before the wire is spoken; those that are not here (cut, stall, twice, late) are the wire's own. */
+/* What each fault does before the wire is spoken; those that are not here (cut, stall, twice, late) are the wire's
+ * own. */
 export const FAULTS = {
   ok: {}, cut: {}, stall: {}, twice: {}, late: {},
   slow: { delayMs: 1500 },
@@ -33,7 +42,8 @@ function place(request) {
 function refusalOf(here, request) {
   const key = here.vendor.key(request, here.url);
   if (!key) return [401, 'no key was given'];
-  if (here.rule.status) return [here.rule.status, here.rule.status === 401 ? `Incorrect key provided: ${key}` : 'try again later'];
+  if (here.rule.status)
+    return [here.rule.status, here.rule.status === 401 ? `Incorrect key provided: ${key}` : 'try again later'];
   return null;
 }
 
@@ -55,29 +65,46 @@ async function answer(request, response, seen) {
   };
   if (!route) return turnDown(404, `no ${request.method} ${request.url}`);
   const isForm = request.headers['content-type']?.startsWith('multipart/');
-  const context = { request, response, url: here.url, fault: here.fault, refuse: turnDown,
-    body: isForm ? null : JSON.parse(bytes.toString('utf8')), form: isForm ? readForm(bytes, request.headers['content-type']) : null };
+  const context = {
+    request,
+    response,
+    url: here.url,
+    fault: here.fault,
+    refuse: turnDown,
+    body: isForm ? null : JSON.parse(bytes.toString('utf8')),
+    form: isForm ? readForm(bytes, request.headers['content-type']) : null,
+  };
   seen.push({ path: here.url.pathname, headers: request.headers, body: context.body, form: context.form });
   const refusal = refusalOf(here, request);
   if (refusal) return turnDown(...refusal, headersOf(here.rule));
   if (here.rule.isSilent) return undefined;
-  if (here.rule.garbage) { response.writeHead(200, { 'Content-Type': 'text/event-stream' }); return response.end(`data: ${here.rule.garbage}\n\n`); }
+  if (here.rule.garbage) {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    return response.end(`data: ${here.rule.garbage}\n\n`);
+  }
   await sleep(here.rule.delayMs ?? 0);
   return route(context);
 }
 
 async function upgrade(request, socket, seen) {
   const here = place(request);
-  const open = here.vendor?.sockets?.[here.url.pathname] ?? (here.vendor?.matches?.test(here.url.pathname) ? here.vendor.sockets.match : null);
-  const turnDown = (status, message) => refuse(socket, status, JSON.stringify(here.vendor?.error(status, message) ?? {}), headersOf(here.rule ?? {}));
+  const open =
+    here.vendor?.sockets?.[here.url.pathname] ??
+    (here.vendor?.matches?.test(here.url.pathname) ? here.vendor.sockets.match : null);
+  const turnDown = (status, message) =>
+    refuse(socket, status, JSON.stringify(here.vendor?.error(status, message) ?? {}), headersOf(here.rule ?? {}));
   socket.on('error', () => {});
   if (!open || !here.rule) return turnDown(404, `no ${request.url}`);
-  const refusal = refusalOf(here, request) ?? (here.vendor.check?.(here.url, request) ? [400, here.vendor.check(here.url, request)] : null);
+  const refusal =
+    refusalOf(here, request) ??
+    (here.vendor.check?.(here.url, request) ? [400, here.vendor.check(here.url, request)] : null);
   if (refusal) return turnDown(...refusal);
   await sleep(here.rule.delayMs ?? 0);
   const peer = new WebSocketPeer(request, socket), messages = [];
   seen.push({ path: here.url.pathname, query: here.url.searchParams, headers: request.headers, messages });
-  peer.on('message', (data, isText) => { if (isText && data.length) messages.push(JSON.parse(data.toString('utf8'))); });
+  peer.on('message', (data, isText) => {
+    if (isText && data.length) messages.push(JSON.parse(data.toString('utf8')));
+  });
   if (here.rule.isSilent) { peer.isDeaf = true; return undefined; }
   if (here.rule.garbage) return peer.send(here.rule.garbage);
   return open(peer, { url: here.url, fault: here.fault, request });
@@ -86,21 +113,38 @@ async function upgrade(request, socket, seen) {
 /* seen: every request and connection, for tests. url(fault, vendor): a base URL. */
 export async function startVendors(port = 0) {
   const seen = [], sockets = new Set();
-  const server = createServer((request, response) => { answer(request, response, seen).catch((error) => response.destroy(error)); });
+  const server = createServer((request, response) => {
+    answer(request, response, seen).catch((error) => response.destroy(error));
+  });
   server.on('upgrade', (request, socket) => { upgrade(request, socket, seen).catch(() => socket.destroy()); });
   server.on('connection', (socket) => { sockets.add(socket); socket.on('close', () => sockets.delete(socket)); });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   const origin = `127.0.0.1:${server.address().port}`;
-  return { seen, port: server.address().port,
-    url: (fault, vendor) => `http://${origin}/${fault}/${vendor}`, socketUrl: (fault, vendor) => `ws://${origin}/${fault}/${vendor}`,
-    close: () => { for (const socket of sockets) socket.destroy(); return new Promise((resolve) => server.close(resolve)); } };
+  return {
+    seen,
+    port: server.address().port,
+    url: (fault, vendor) => `http://${origin}/${fault}/${vendor}`,
+    socketUrl: (fault, vendor) => `ws://${origin}/${fault}/${vendor}`,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 /* Which vendor's wire each engine speaks, and the path of its base URL. */
 export const ENGINES = {
-  soniox: ['soniox', ''], deepgram: ['deepgram', ''], 'deepgram-flux': ['deepgram', ''], 'openai-live': ['openai', '/v1'], 'openai-stt': ['openai', '/v1'],
-  cartesia: ['cartesia', ''], elevenlabs: ['elevenlabs', ''], 'openai-tts': ['openai', '/v1'],
-  openai: ['openai', '/v1'], 'openai-embeddings': ['openai', '/v1'], anthropic: ['anthropic', '/v1'],
+  soniox: ['soniox', ''],
+  deepgram: ['deepgram', ''],
+  'deepgram-flux': ['deepgram', ''],
+  'openai-live': ['openai', '/v1'],
+  'openai-stt': ['openai', '/v1'],
+  cartesia: ['cartesia', ''],
+  elevenlabs: ['elevenlabs', ''],
+  'openai-tts': ['openai', '/v1'],
+  openai: ['openai', '/v1'],
+  'openai-embeddings': ['openai', '/v1'],
+  anthropic: ['anthropic', '/v1'],
 };
 
 export const settingsOf = (standIns, engine, fault = 'ok', key = 'stand-in-key') => {

@@ -7,7 +7,8 @@ export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /* A hum of 16 characters a second, as 16-bit samples. */
 export function hum(text, rate) {
   const samples = Buffer.alloc(2 * Math.max(1, Math.round((text.trim().length / 16) * rate)));
-  for (let i = 0; i < samples.length / 2; i++) samples.writeInt16LE(Math.round(8000 * Math.sin((2 * Math.PI * 220 * i) / rate)), 2 * i);
+  for (let i = 0; i < samples.length / 2; i++)
+    samples.writeInt16LE(Math.round(8000 * Math.sin((2 * Math.PI * 220 * i) / rate)), 2 * i);
   return samples;
 }
 

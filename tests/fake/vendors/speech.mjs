@@ -6,7 +6,8 @@ const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 async function speak({ body, response, fault, refuse }) {
   if (!body.model || !body.input || !body.voice) return refuse(400, "'model', 'input' and 'voice' are required");
   if (body.input.length > 4096) return refuse(400, 'input is longer than 4096 characters');
-  if (body.speed !== undefined && !(body.speed >= 0.25 && body.speed <= 4)) return refuse(400, "'speed' is out of range");
+  if (body.speed !== undefined && !(body.speed >= 0.25 && body.speed <= 4))
+    return refuse(400, "'speed' is out of range");
   const format = body.response_format ?? 'mp3';
   if (!FORMATS.includes(format)) return refuse(400, "'response_format' is invalid");
   response.writeHead(200, { 'Content-Type': format === 'pcm' ? 'audio/pcm' : `audio/${format}` });

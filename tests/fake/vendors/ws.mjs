@@ -6,14 +6,31 @@ const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const TEXT = 1, BINARY = 2, CLOSE = 8, PING = 9, PONG = 10;
 
 export function refuse(socket, status, text, headers = {}) {
-  const lines = Object.entries({ 'Content-Type': 'application/json', Connection: 'close', 'Content-Length': Buffer.byteLength(text), ...headers });
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`);
+  const lines = Object.entries({
+    'Content-Type': 'application/json',
+    Connection: 'close',
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+  });
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`,
+  );
 }
 
 function frame(opcode, payload) {
-  const length = payload.length < 126 ? Buffer.from([payload.length])
-    : payload.length < 65536 ? Buffer.from([126, payload.length >> 8, payload.length & 255])
-      : Buffer.concat([Buffer.from([127]), (() => { const size = Buffer.alloc(8); size.writeBigUInt64BE(BigInt(payload.length)); return size; })()]);
+  const length =
+    payload.length < 126
+      ? Buffer.from([payload.length])
+      : payload.length < 65536
+        ? Buffer.from([126, payload.length >> 8, payload.length & 255])
+        : Buffer.concat([
+            Buffer.from([127]),
+            (() => {
+              const size = Buffer.alloc(8);
+              size.writeBigUInt64BE(BigInt(payload.length));
+              return size;
+            })(),
+          ]);
   return Buffer.concat([Buffer.from([0x80 | opcode]), length, payload]);
 }
 

@@ -103,7 +103,7 @@ struct sign_in_body {
 };
 static const struct field body_rows[] = {
     ROW_TEXT(struct sign_in_body, link, "link", .max = 100,
-             .about = "What stands in a link behind #link=."),
+             .about = "What follows #link= in a link."),
     ROW_TEXT(struct sign_in_body, email, "email", .max = 254),
     ROW_TEXT(struct sign_in_body, password, "password", .max = PASSWORD_MAX),
     ROW_TEXT(struct sign_in_body, workspace_id, "workspaceId", .max = 63,

@@ -20,7 +20,7 @@
     }
 #define AUTO(name) __attribute__((cleanup(name##_auto_free))) struct name *
 
-/* Hands a pointer on: *out = TAKE(t) leaves NULL behind, so that AUTO frees nothing. */
+/* Hands a pointer on: *out = TAKE(t) leaves NULL in its place, so that AUTO frees nothing. */
 #define TAKE(p)                                                                                    \
     ({                                                                                             \
         __auto_type taken_ = (p);                                                                  \

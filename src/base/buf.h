@@ -1,5 +1,5 @@
 /* A growing byte buffer that is born with its ceiling. The only way to hold what somebody else
- * sizes. data is NUL-terminated behind len whenever it is not NULL, so text can be read as a C
+ * sizes. Where data is not NULL, a NUL follows its len bytes, so that text can be read as a C
  * string. Thread: its owner's. */
 #pragma once
 

@@ -15,7 +15,7 @@ typedef void child_exit_fn(void *arg, int exit_code, int signal_number);
 
 /* How to start one. */
 struct child_spec {
-    const char *const *argv; /* argv[0] is the path; NULL behind the last */
+    const char *const *argv; /* argv[0] is the path; NULL after the last */
     int stdio_fd;            /* what the child gets as descriptor 0 and 1; not closed here */
     int nice;                /* added to ours */
     child_exit_fn *on_exit;
@@ -36,7 +36,7 @@ void child_close(struct child *child); /* SIGKILL if it still runs, reaped in th
 /* A program that a process of one thread and without a loop (the extractor) starts, locked in from
  * its first instruction on, its output in a pipe. */
 struct child_pipe_spec {
-    const char *const *argv;         /* argv[0] is the path; NULL behind the last */
+    const char *const *argv;         /* argv[0] is the path; NULL after the last */
     int input_fd;                    /* its descriptor 0, or -1: none */
     const struct sandbox_wish *wish; /* its executable names argv[0] */
 };

@@ -1,4 +1,4 @@
-/* The tables behind base/config.h, for the files of this folder that read, check and print them. */
+/* The tables of base/config.h, for the files of this folder that read, check and print them. */
 #pragma once
 
 #include <stddef.h>

@@ -18,7 +18,7 @@ void id_new(const char *prefix, char out[ID_SIZE]);
 void uuid_new(char out[ID_SIZE]); /* version 7, lower case */
 bool uuid_is_valid(const char *text);
 
-/* n base62 characters from the system's random source, NUL behind: out has n + 1 bytes. */
+/* n base62 characters from the system's random source, then NUL: out has n + 1 bytes. */
 void random_base62(char *out, size_t n);
 
 /* API keys (contract, Key shapes), sessions ("ss_") and links ("sl_") of the studio: prefix ("sk_",

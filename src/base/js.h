@@ -1,6 +1,6 @@
 /* JSON: a strict parser into a tree, a tree builder, and a streaming writer. Wraps jansson (js.c),
  * whose symbols own the prefix json_. Strict: UTF-8 only, no duplicate keys, no U+0000, no lone
- * surrogates, nothing behind the value, depth counted with the outermost as 1. Integers are exact
+ * surrogates, nothing after the value, depth counted with the outermost as 1. Integers are exact
  * to 64 bits; reals are written with 15 digits. Thread: a tree belongs to one thread at a time. */
 #pragma once
 

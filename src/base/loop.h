@@ -1,5 +1,5 @@
 /* The event loop: one a thread. It waits, runs timers, watches descriptors and takes messages of
- * other threads. libuv stands behind loop.c; tests/fake/loop.c is the same interface on a simulated
+ * other threads. loop.c uses libuv; tests/fake/loop.c is the same interface on a simulated
  * clock.
  *
  * Order of a turn: descriptors and timers that are due, then deferred functions, then posted

@@ -16,7 +16,7 @@
 #include "base/err.h"
 
 struct sandbox_wish {
-    const char *const *readable;   /* directories and files; NULL behind the last; missing ones are
+    const char *const *readable;   /* directories and files; NULL after the last; missing ones are
                                       left out */
     const char *const *executable; /* programs (and their loader) that may be executed once locked
                                       in: they are locked in as well; NULL: none */

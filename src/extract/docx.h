@@ -19,7 +19,7 @@ enum { DOCX_NAME_BYTES = 256, DOCX_CELLS_MAX = 64, DOCX_OPEN_MAX = 64 };
 
 struct docx_paragraph {
     struct buf text;
-    struct buf notes; /* ids, each with its kind before and a space behind */
+    struct buf notes; /* ids, each after its kind and before a space */
     unsigned heading; /* 0: none */
     unsigned depth;   /* in lists, from 1 */
     bool is_item;
@@ -49,7 +49,7 @@ struct docx {
     unsigned properties, in_text;
     bool in_row_properties, is_hidden, is_bold;
     struct buf carried;    /* of a paragraph that goes on in the next */
-    struct list_node held; /* blocks that come behind the one that stands open */
+    struct list_node held; /* blocks that come after the one that is open */
     struct map *notes;     /* by kind and id: text */
     char notes_of;         /* 'f' or 'e' while notes are read; 0: the text */
     char note_id[64];

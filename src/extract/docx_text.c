@@ -103,7 +103,7 @@ static void note_err(struct docx *docx, enum err err)
         docx->err = err;
 }
 
-/* Into the note or the cell that stands open, behind the paragraph that stands open, or out. */
+/* Into the note or the cell that is open, after the paragraph that is open, or out. */
 static void put(struct docx *docx, enum block_kind kind, unsigned level, const char *text)
 {
     struct docx_table *table = table_of(docx);

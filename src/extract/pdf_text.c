@@ -290,7 +290,7 @@ static void add_text(struct writer *writer, const char *text)
     (void)buf_append_str(&writer->text, text);
 }
 
-/* Where the line's text begins: behind the bullet of a list's entry. */
+/* Where the line's text begins: after the bullet of a list's entry. */
 static const char *behind_bullet(const struct pdf_line *line, size_t *out_cell)
 {
     const char *text = line->cells[0].text;

@@ -70,7 +70,7 @@ static unsigned underline_level(const char *line)
     return strspn(line, "=") == len ? 1 : strspn(line, "-") == len ? 2 : 0;
 }
 
-/* Behind the mark of a list ("-", "*", "•", "1.", "a)"); NULL: no entry of one. */
+/* What follows the mark of a list ("-", "*", "•", "1.", "a)"); NULL: no entry of one. */
 static const char *behind_mark(const char *line)
 {
     static const char *const bullets[] = {"-", "*", "+", "•", "◦", "▪", "–", "·"};

@@ -22,7 +22,7 @@ struct passages;
 
 enum {
     CARDS_SECTIONS = 6, /* in one request */
-    CARDS_BATCHES = 50, /* of a document: what is behind them has the cards of the rules */
+    CARDS_BATCHES = 50, /* of a document: what comes after them has the cards of the rules */
     CARDS_PER_BATCH = 18,
 };
 
@@ -42,7 +42,7 @@ struct card_writer_spec {
     struct loop *loop;
     const char *workspace_id;
     struct arena *arena;
-    struct passages *passages; /* cards are added behind; its owner's, until on_done */
+    struct passages *passages; /* cards are added at the end; its owner's, until on_done */
     void (*on_progress)(void *arg, size_t done, size_t sections);
     void (*on_done)(void *arg); /* once, from the loop; then card_writer_close() */
     void *arg;

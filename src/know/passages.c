@@ -436,7 +436,7 @@ static void take_block(struct cutter *cutter, const struct block_list *blocks, s
     }
 }
 
-/* Cards of pairs stand behind the sections that have their lines. */
+/* Cards of pairs follow the sections that have their lines. */
 static void add_cards(struct cutter *cutter, const struct passages *cards)
 {
     for (size_t i = 0; i < cards->count; i++)

@@ -2,7 +2,7 @@
  * of a connection is with its handler at a time; what is pipelined after it waits, so that answers
  * keep their order.
  *
- * Refused with a plain answer, before any handler: bare LF, folded lines, NUL, both lengths,
+ * Refused with a plain answer, before any handler: LF without CR, folded lines, NUL, both lengths,
  * unknown transfer codings (400, 501), a line, head or body over its ceiling (414, 431, 413), who
  * sends too slowly (408), other versions (505), unknown expectations (417). After such an answer
  * the connection is closed.

@@ -89,7 +89,7 @@ static enum err parse_ipv6_host(const char *text, size_t len, struct url *url, s
     if (rest == 0)
         return OK;
     if (end[1] != ':')
-        return fault_set(fault, ERR_INVALID, "the URL has text behind its host");
+        return fault_set(fault, ERR_INVALID, "the URL has text after its host");
     return parse_port(end + 2, rest - 1, url, fault);
 }
 

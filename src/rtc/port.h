@@ -1,4 +1,4 @@
-/* The UDP side of one media loop: one socket for each bind address, all hosted peers behind them.
+/* The UDP side of one media loop: one socket for each bind address, which all hosted peers share.
  * Checks find their peer by the local ufrag (it carries loop and slot), everything else by the path
  * that ICE has validated. Peers of the controlling role get a socket of their own: two peers
  * that face the same server must not share a path. Sends in batches, runs the peers' timers.

@@ -5,8 +5,8 @@
  *
  *     CLOSED --connect--> COOKIE_WAIT --INIT ACK--> COOKIE_ECHOED --COOKIE ACK--> OPEN
  *        '-------------------------COOKIE ECHO of the peer-------------------------^ |
- *     OPEN --shutdown--> SHUTDOWN_PENDING --all acknowledged--> SHUTDOWN_SENT --> CLOSED
- *     OPEN --SHUTDOWN of the peer--> SHUTDOWN_RECEIVED --> SHUTDOWN_ACK_SENT --> CLOSED
+ *     OPEN --shutdown--> SHUTDOWN_PENDING --all acknowledged--> SHUTDOWN_SENT --> ENDED
+ *     OPEN --SHUTDOWN of the peer--> SHUTDOWN_RECEIVED --> SHUTDOWN_ACK_SENT --> ENDED
  *
  * Memory is bounded by the ceilings below whatever the peer does. Thread: its owner's. */
 #pragma once

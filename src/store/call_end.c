@@ -249,7 +249,7 @@ static enum err end_for_dead(struct tx *tx, void *arg)
     return call_row_end(tx, &row, &end);
 }
 
-/* A call that cannot even be read as one is ended by its bare row: nobody looks for it again. */
+/* A call that cannot even be read as one is ended by its row alone: nobody looks for it again. */
 static void recover_one(struct tx *tx, struct recovery *recovery)
 {
     struct fault why = {0};

@@ -1,4 +1,4 @@
-/* PostgreSQL behind db.h. Statements are prepared once a connection with the types of their values;
+/* db.h for PostgreSQL. Statements are prepared once a connection with the types of their values;
  * a result is read whole. Each commit marks the connection's row in the table `commits`, so that
  * one whose answer was lost can be looked up (transaction numbers would not do: after a crash of
  * the server they are given out again). Thread: one at a time for each connection. */

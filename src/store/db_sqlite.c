@@ -1,4 +1,4 @@
-/* SQLite behind db.h. WAL with synchronous=FULL: a commit is on the disk before it is told. A
+/* db.h for SQLite. WAL with synchronous=FULL: a commit is on the disk before it is told. A
  * derived file (the search index) is opened DB_FAST. Statements are kept in a map by their text;
  * one that is in use already (a query inside its own loop) gets a second, short-lived one. Thread:
  * one at a time for each connection. */

@@ -100,7 +100,7 @@ struct word_passage {
 };
 enum err word_scope_load(struct word_scope *scope, uint32_t row, struct word_passage *out) MUST_USE;
 /* The documents of the scope by number: how many, which one a passage is in, and the first passage
- * behind it. */
+ * after it. */
 size_t word_scope_documents(const struct word_scope *scope);
 size_t word_scope_document(const struct word_scope *scope, uint32_t row);
 /* The words of what a document says it is. */

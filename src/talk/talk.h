@@ -6,8 +6,9 @@
  *     caller's voice, words --> endpoint --> turn --> reply (look-up, model, tools)
  *     frames played <------- speech queue <-- sentences <--'
  *
- * What is said and was heard is voice.h and speech.h, who has the floor turn.h, when the caller has
- * finished endpoint.h, what is answered reply.h and mind.h, what the model reads prompt.h.
+ * What the caller says is hear.h, when they have finished endpoint.h, who has the floor turn.h,
+ * what is answered reply.h and mind.h, what the model reads prompt.h, what is said and was heard
+ * voice.h and speech.h.
  * Thread: its owner's. */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* Who has the floor. Decides nothing but the state: what happens goes in as an event, the table
- * says where to and what must be done for it.
+ * says where to; what must be done then is its caller's matter.
  *
  *               joined                 voice                 commit
  *     ABSENT ----------> LISTENING ------------> CALLER ---------------> THINKING

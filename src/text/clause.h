@@ -17,6 +17,6 @@ enum clause {
     CLAUSE_DICTATED, /* "nine eight seven", "s m i" */
 };
 
-/* is_stopped: a full stop or question mark stands behind it. Recognisers put them in where a caller
+/* is_stopped: a full stop or question mark follows it. Recognisers put them in where a caller
  * pauses, so few words are open before one. */
 enum clause clause_end(const char *text, const char *iso, bool is_stopped);

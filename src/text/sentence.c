@@ -143,7 +143,7 @@ static bool is_item_number(const struct scan *stop)
 
 enum cut { CUT_NO, CUT_HERE, CUT_LATER /* more text must come to tell */ };
 
-/* Behind a full stop and its closers: does a sentence end? */
+/* After a full stop and its closers: does a sentence end? */
 static enum cut judge_dot(const struct scan *stop, struct scan after, bool is_finished)
 {
     bool has_space = false;

@@ -1,4 +1,4 @@
-/* The dialect of Cartesia's voices: a context for each sentence, sound as base64 of bare samples.
+/* The dialect of Cartesia's voices: a context for each sentence, sound as base64 of samples alone.
  * A cancelled context may go on for a few chunks; they are dropped by its name. Wire facts:
  * docs/engines.md. */
 #include <string.h>

@@ -26,7 +26,7 @@ struct extractive {
     struct timer timer;
     uint32_t gen;
     struct buf answer;
-    char *tool, *arguments; /* to be called behind the answer */
+    char *tool, *arguments; /* to be called after the answer */
     unsigned calls;         /* made so far, for ids */
     bool is_closed;
 };
@@ -75,7 +75,7 @@ static const struct llm_tool *tool_named(const struct llm_request *request, cons
 /* ---- tools ---- */
 
 struct match {
-    const char *stems; /* of the caller's words, a space before and behind each */
+    const char *stems; /* of the caller's words, a space before and after each */
     const char *iso;
     size_t hits, all;
 };

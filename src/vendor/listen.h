@@ -1,5 +1,5 @@
 /* A recognising session over a vendor's WebSocket: what is common to all of them. The caller's
- * sound goes out as it comes (bare 16-bit samples at STT_RATE_HZ, or wrapped as the dialect says),
+ * sound goes out as it comes (16-bit samples alone at STT_RATE_HZ, or wrapped as the dialect says),
  * flush() becomes the vendor's own word for "tell what you hold back", and the answers are told as
  * partial and final words. What a vendor's messages mean is its dialect.
  *
@@ -30,7 +30,7 @@ struct listen_dialect {
     void (*write_target)(const struct listen *listen, struct buf *out);
     /* The first message; NULL: none. */
     void (*write_start)(const struct listen *listen, struct buf *out);
-    /* A piece of sound as a text message; NULL: it goes out bare. */
+    /* A piece of sound as a text message; NULL: it goes out as it is. */
     void (*write_audio)(struct listen *listen, const int16_t *samples, size_t count,
                         struct buf *out);
     const char *flush_text; /* NULL: the vendor has none, flush() waits flush_us for words */

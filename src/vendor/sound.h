@@ -1,5 +1,5 @@
 /* Sound as vendors deliver it (16-bit samples, little-endian, in pieces that may end inside a
- * sample, at a rate of their own, bare or as a WAV file) turned into samples at TTS_RATE_HZ.
+ * sample, at a rate of their own, alone or as a WAV file) turned into samples at TTS_RATE_HZ.
  * Thread: its owner's. */
 #pragma once
 

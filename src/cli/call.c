@@ -72,8 +72,7 @@ static void print_event(const char *type, const char *name, const char *text,
     struct js_out out;
     js_out_init(&out, &line);
     js_out_object(&out);
-    js_out_key(&out, "type");
-    js_out_text(&out, type);
+    PRINT_MEMBER(&out, "type", text, type);
     js_out_key(&out, name);
     js_out_text(&out, text);
     js_out_key(&out, number_name);

@@ -57,12 +57,9 @@ static int print_json(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->count; i++) {
         const struct finding *finding = &doctor->findings[i];
         js_out_object(&out);
-        js_out_key(&out, "level");
-        js_out_text(&out, level_names[finding->level]);
-        js_out_key(&out, "subject");
-        js_out_text(&out, finding->subject);
-        js_out_key(&out, "text");
-        js_out_text(&out, finding->text);
+        PRINT_MEMBER(&out, "level", text, level_names[finding->level]);
+        PRINT_MEMBER(&out, "subject", text, finding->subject);
+        PRINT_MEMBER(&out, "text", text, finding->text);
         js_out_object_end(&out);
     }
     js_out_array_end(&out);

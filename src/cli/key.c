@@ -81,12 +81,9 @@ static int run_create(const struct invocation *call)
     js_out_object(&out);
     js_out_key(&out, "apiKey");
     js_out_object(&out);
-    js_out_key(&out, "id");
-    js_out_text(&out, job.row.id);
-    js_out_key(&out, "name");
-    js_out_text(&out, job.row.name);
-    js_out_key(&out, "key");
-    js_out_text(&out, job.row.key);
+    PRINT_MEMBER(&out, "id", text, job.row.id);
+    PRINT_MEMBER(&out, "name", text, job.row.name);
+    PRINT_MEMBER(&out, "key", text, job.row.key);
     js_out_object_end(&out);
     js_out_object_end(&out);
     return print_line(&line);
@@ -115,18 +112,12 @@ static enum err list_fn(struct tx *tx, void *arg)
 static void write_row(struct js_out *out, const struct row *row)
 {
     js_out_object(out);
-    js_out_key(out, "id");
-    js_out_text(out, row->id);
-    js_out_key(out, "workspaceId");
-    js_out_text(out, row->workspace_id);
-    js_out_key(out, "name");
-    js_out_text(out, row->name);
-    js_out_key(out, "revoked");
-    js_out_bool(out, row->is_revoked);
-    js_out_key(out, "createdAt");
-    js_out_time(out, row->created_wall_ms);
-    js_out_key(out, "lastUsedAt");
-    js_out_time(out, row->last_used_wall_ms);
+    PRINT_MEMBER(out, "id", text, row->id);
+    PRINT_MEMBER(out, "workspaceId", text, row->workspace_id);
+    PRINT_MEMBER(out, "name", text, row->name);
+    PRINT_MEMBER(out, "revoked", bool, row->is_revoked);
+    PRINT_MEMBER(out, "createdAt", time, row->created_wall_ms);
+    PRINT_MEMBER(out, "lastUsedAt", time, row->last_used_wall_ms);
     js_out_object_end(out);
 }
 

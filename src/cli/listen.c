@@ -89,10 +89,8 @@ static void print_for_programs(const struct js *event, const char *verdict, bool
     struct js_out json;
     js_out_init(&json, &line);
     js_out_object(&json);
-    js_out_key(&json, "verdict");
-    js_out_text(&json, verdict);
-    js_out_key(&json, "isRepeated");
-    js_out_bool(&json, is_repeated);
+    PRINT_MEMBER(&json, "verdict", text, verdict);
+    PRINT_MEMBER(&json, "isRepeated", bool, is_repeated);
     js_out_key(&json, "event");
     js_out_js(&json, event);
     js_out_object_end(&json);

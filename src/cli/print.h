@@ -14,3 +14,8 @@ char *print_tamed(const char *text);
 /* Writes the line, tamed, to standard output; the exit status: 1 when it did not fit or could not
  * be written. */
 int print_line(const struct buf *line);
+
+/* A member of the JSON object that is open: PRINT_MEMBER(&out, "id", text, row->id). kind: of a
+ * js_out_ function. */
+#define PRINT_MEMBER(out, name, kind, value)                                                       \
+    (js_out_key((out), (name)), js_out_##kind((out), (value)))

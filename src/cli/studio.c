@@ -58,8 +58,7 @@ static int run_link(const struct invocation *call)
     js_out_key(&out, "url");
     AUTO_MEM char *whole = mem_printf("%s/studio#link=%s", url, job.link);
     js_out_text(&out, whole);
-    js_out_key(&out, "link");
-    js_out_text(&out, job.link);
+    PRINT_MEMBER(&out, "link", text, job.link);
     js_out_object_end(&out);
     return print_line(&line);
 }

@@ -130,16 +130,11 @@ static enum err list_fn(struct tx *tx, void *arg)
 static void write_row(struct js_out *out, const struct row *row)
 {
     js_out_object(out);
-    js_out_key(out, "id");
-    js_out_text(out, row->id);
-    js_out_key(out, "name");
-    js_out_text(out, row->name);
-    js_out_key(out, "plan");
-    js_out_text(out, row->plan);
-    js_out_key(out, "balance");
-    js_out_usd4(out, row->balance_usd4);
-    js_out_key(out, "maxConcurrentCalls");
-    js_out_int(out, row->max_calls);
+    PRINT_MEMBER(out, "id", text, row->id);
+    PRINT_MEMBER(out, "name", text, row->name);
+    PRINT_MEMBER(out, "plan", text, row->plan);
+    PRINT_MEMBER(out, "balance", usd4, row->balance_usd4);
+    PRINT_MEMBER(out, "maxConcurrentCalls", int, row->max_calls);
     js_out_object_end(out);
 }
 
@@ -217,10 +212,8 @@ static int run_credit(const struct invocation *call)
     js_out_object(&out);
     js_out_key(&out, "workspace");
     js_out_object(&out);
-    js_out_key(&out, "id");
-    js_out_text(&out, job.id);
-    js_out_key(&out, "balance");
-    js_out_usd4(&out, job.balance_usd4);
+    PRINT_MEMBER(&out, "id", text, job.id);
+    PRINT_MEMBER(&out, "balance", usd4, job.balance_usd4);
     js_out_object_end(&out);
     js_out_object_end(&out);
     return print_line(&line);

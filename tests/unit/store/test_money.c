@@ -60,6 +60,15 @@ static void set_balance(struct fix *fix, struct tx *tx, int64_t usd4)
          TEXT(fix->workspace_id));
 }
 
+/* The usual beginning: people, a transaction, so much in the workspace. */
+static struct tx *begin_with(struct fix *fix, int64_t usd4)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    set_balance(fix, tx, usd4);
+    return tx;
+}
+
 /* The transaction's moment, by both clocks. */
 static void go_to(struct tx *tx, int64_t ms)
 {
@@ -120,9 +129,7 @@ static struct call end_at(struct tx *tx, const char *id, int64_t at_ms, bool is_
 /* Two calls that share 20 cents, 1 cent a second each: both are out after 10 s. */
 STORE_TEST(a_call_that_is_asked_late_ends_when_the_money_was_out)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 2000);
+    struct tx *tx = begin_with(fix, 2000);
     int64_t t0 = tx->now_ms;
     const char *first = fix_call(fix, tx, 6000), *second = fix_call(fix, tx, 6000);
     CHECK_INT(join(tx, first, t0), t0 + 20000);
@@ -142,9 +149,7 @@ STORE_TEST(a_call_that_is_asked_late_ends_when_the_money_was_out)
 /* What a call has paid for it was given, whatever another one owes. */
 STORE_TEST(a_call_is_never_out_before_what_it_has_paid_for)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 1000);
+    struct tx *tx = begin_with(fix, 1000);
     int64_t t0 = tx->now_ms;
     const char *payer = fix_call(fix, tx, 6000), *debtor = fix_call(fix, tx, 6000);
     join(tx, payer, t0);
@@ -159,9 +164,7 @@ STORE_TEST(a_call_is_never_out_before_what_it_has_paid_for)
 
 STORE_TEST(balance_runs_out_at_the_computed_moment)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 100);
+    struct tx *tx = begin_with(fix, 100);
     const char *id = fix_call(fix, tx, 600);
     int64_t t0 = tx->now_ms;
     CHECK_INT(join(tx, id, t0), t0 + 10000);
@@ -177,9 +180,7 @@ STORE_TEST(balance_runs_out_at_the_computed_moment)
 
 STORE_TEST(shared_balance_runs_out_for_all_at_once)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 100);
+    struct tx *tx = begin_with(fix, 100);
     const char *a = fix_call(fix, tx, 600), *b = fix_call(fix, tx, 1200);
     int64_t t0 = tx->now_ms;
     CHECK_INT(join(tx, a, t0), t0 + 10000);
@@ -200,9 +201,7 @@ STORE_TEST(shared_balance_runs_out_for_all_at_once)
 
 STORE_TEST(balance_never_falls_below_zero)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 25);
+    struct tx *tx = begin_with(fix, 25);
     const char *a = fix_call(fix, tx, 600), *b = fix_call(fix, tx, 600);
     int64_t t0 = tx->now_ms;
     join(tx, a, t0);
@@ -216,9 +215,7 @@ STORE_TEST(balance_never_falls_below_zero)
 
 STORE_TEST(call_that_leaves_frees_its_share)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 1000);
+    struct tx *tx = begin_with(fix, 1000);
     const char *a = fix_call(fix, tx, 600), *b = fix_call(fix, tx, 600);
     int64_t t0 = tx->now_ms;
     join(tx, a, t0);
@@ -238,9 +235,7 @@ static uint32_t next_random(uint32_t *seed)
 STORE_TEST(ledger_adds_up)
 {
     enum { CALLS = 24, STEPS = 400 };
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 10000000);
+    struct tx *tx = begin_with(fix, 10000000);
     const char *ids[CALLS];
     int state[CALLS] = {0};
     uint32_t seed = 7;
@@ -384,9 +379,7 @@ static void set_day_limit(struct fix *fix, struct tx *tx, int64_t usd4)
 
 STORE_TEST(embed_spend_counts_running_calls)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 1000000);
+    struct tx *tx = begin_with(fix, 1000000);
     go_to(tx, tx->now_ms / DAY * DAY + 3600000); /* far from midnight */
     const char *a = fix_embed_call(fix, tx, 600), *b = fix_embed_call(fix, tx, 600);
     int64_t t0 = tx->now_ms, spent = -1;
@@ -406,9 +399,7 @@ STORE_TEST(embed_spend_counts_running_calls)
 
 STORE_TEST(embed_calls_end_together_at_the_day_s_limit)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 1000000);
+    struct tx *tx = begin_with(fix, 1000000);
     go_to(tx, tx->now_ms / DAY * DAY + 3600000);
     set_day_limit(fix, tx, 28);
     const char *a = fix_embed_call(fix, tx, 336); /* 5.6 a second */
@@ -431,9 +422,7 @@ STORE_TEST(embed_calls_end_together_at_the_day_s_limit)
 
 STORE_TEST(a_new_day_has_a_new_limit)
 {
-    fix_people(fix);
-    struct tx *tx = fix_write(fix);
-    set_balance(fix, tx, 1000000);
+    struct tx *tx = begin_with(fix, 1000000);
     set_day_limit(fix, tx, 100); /* 10 s of one call */
     int64_t midnight = (tx->now_ms / DAY + 1) * DAY;
     go_to(tx, midnight - 8000);

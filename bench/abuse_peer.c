@@ -69,7 +69,7 @@ void peer_give(void *arg)
         continue;
 }
 
-/* ---- STUN ---- */
+/* STUN. */
 
 static void write_check(struct state *state, const char *password, unsigned unknown)
 {
@@ -105,7 +105,7 @@ void peer_prepare_forged_check(void *arg)
     write_check(arg, "0123456789012345678901234", 300);
 }
 
-/* ---- DTLS ---- */
+/* DTLS. */
 
 /* The first of a handshake: keys are made, and signed for. */
 void peer_prepare_hello(void *arg)
@@ -133,7 +133,7 @@ void peer_prepare_records(void *arg)
         memcpy(state->packet + state->len, record, sizeof(record));
 }
 
-/* ---- RTP and RTCP ---- */
+/* RTP and RTCP. */
 
 static void take(struct state *state)
 {

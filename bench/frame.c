@@ -55,7 +55,7 @@ static const int16_t *frame_of(const struct bench *bench, unsigned call, unsigne
     return bench->speech.samples + at * AUDIO_OUT_SAMPLES;
 }
 
-/* ---- the stages: one frame of one call ---- */
+/* The stages: one frame of one call. */
 
 static void run_encode_voip(struct bench *bench, unsigned c, unsigned f)
 {
@@ -144,7 +144,7 @@ static void receive_all(struct bench *bench)
     loop_run(bench->loop);
 }
 
-/* ---- measuring ---- */
+/* Measuring. */
 
 struct stage {
     const char *name;
@@ -201,7 +201,7 @@ static void measure(struct bench *bench)
     }
 }
 
-/* ---- set-up ---- */
+/* Set-up. */
 
 static struct call *open_call(void)
 {

@@ -77,7 +77,7 @@ static bool read_options(int argc, char **argv, struct options *out)
     return out->url && out->key && out->agent && out->wav && out->calls;
 }
 
-/* ---- the phases: start, settle, measure, close ---- */
+/* The phases: start, settle, measure, close. */
 
 static void stop(void *arg)
 {
@@ -128,7 +128,7 @@ static void start_next(void *arg)
     timer_set_after(&generator->phase, SETTLE_US);
 }
 
-/* ---- what is printed ---- */
+/* What is printed. */
 
 static void print_samples(const char *name, struct load_samples *samples)
 {
@@ -154,7 +154,7 @@ static void print_result(struct generator *generator)
         fprintf(stderr, "last fault: %s\n", load->last_fault);
 }
 
-/* ---- set-up ---- */
+/* Set-up. */
 
 static enum err run(struct generator *generator, struct fault *fault)
 {

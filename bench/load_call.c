@@ -20,7 +20,7 @@ enum {
     NO_REPLY_US = 10000000
 };
 
-/* ---- samples ---- */
+/* Samples. */
 
 void load_samples_add(struct load_samples *samples, double value)
 {
@@ -51,7 +51,7 @@ void load_samples_clear(struct load_samples *samples)
     *samples = (struct load_samples){0};
 }
 
-/* ---- the script ---- */
+/* The script. */
 
 static void enter(struct load_call *call, enum load_state state, int64_t now_us)
 {
@@ -120,7 +120,7 @@ static void on_frame(void *arg, int64_t due_us)
     }
 }
 
-/* ---- the room ---- */
+/* The room. */
 
 static void on_joined(void *arg, const char *identity, const char *name)
 {
@@ -218,7 +218,7 @@ static void join(struct load_call *call, const struct js *started)
         load->open++;
 }
 
-/* ---- the API ---- */
+/* The API. */
 
 static void on_started(void *arg, const struct http_fetch_result *result)
 {

@@ -56,7 +56,7 @@ struct one {
     int64_t began_us;
 };
 
-/* --- the jobs --- */
+/* The jobs. */
 
 static struct bench *bench_of(void *arg)
 {
@@ -174,7 +174,7 @@ static const struct row rows[] = {
     {"take and settle 64", STORE_WRITE, deliver},
 };
 
-/* --- running them --- */
+/* Running them. */
 
 static void job_done(void *arg, enum err err);
 

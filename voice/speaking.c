@@ -129,7 +129,7 @@ void speaking_free(struct speaking *speaking)
     mem_free(speaking);
 }
 
-/* ---- out ---- */
+/* Out. */
 
 static void tell(struct speaking *speaking, enum voice_kind kind, const void *body, size_t len)
 {

@@ -19,7 +19,7 @@ void speaking_free(struct speaking *speaking);
 void speaking_speak(struct speaking *speaking, uint32_t gen, const char *text);
 void speaking_cancel(struct speaking *speaking);
 
-/* ---- a synthesiser, implemented twice ---- */
+/* A synthesiser, implemented twice. */
 
 struct synth_wish {
     char language[16], speaker[64];

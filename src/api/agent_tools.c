@@ -63,7 +63,7 @@ static const struct tool_head *find_any(struct agent_tools *tools, const char *i
     return found.count ? &found.items[0] : NULL;
 }
 
-/* ---- toolIds ---- */
+/* ToolIds. */
 
 /* The name itself, or name_2, name_3, ...: the first that none of the own tools has. */
 static const char *free_name(struct agent_tools *tools, const char *base)
@@ -116,7 +116,7 @@ static void apply_ids(struct agent_tools *tools, struct agent *agent, struct fie
     agent->tool_ids = ids;
 }
 
-/* ---- tools ---- */
+/* Tools. */
 
 static struct agent_tool *match(struct agent_tools *tools, const struct js *entry,
                                 struct arena *arena)

@@ -21,7 +21,7 @@ static const struct field user_query_rows[] = {
 };
 FIELD_TABLE(user_query_table, struct user_query, "UserQuery", user_query_rows);
 
-/* ---- bodies ---- */
+/* Bodies. */
 
 static bool keep_known_documents(struct request *request, struct agent *agent)
 {
@@ -67,7 +67,7 @@ static bool take_body(struct request *request, struct agent *agent, struct agent
     return request_is_valid(request, context) && request_found(request, tools->err);
 }
 
-/* ---- handlers ---- */
+/* Handlers. */
 
 void agents_list(struct request *request)
 {

@@ -71,7 +71,7 @@ void api_close(struct api *api)
     mem_free(api);
 }
 
-/* ---- bodies ---- */
+/* Bodies. */
 
 /* "application/json", with any parameters. */
 static bool is_type(const char *header, const char *type)
@@ -149,7 +149,7 @@ bool api_on_body(void *arg, struct http_exchange *exchange, size_t more_bytes)
                           request->body.is_upload ? SHARE_DISK : SHARE_MEMORY, (int64_t)more_bytes);
 }
 
-/* ---- who may ---- */
+/* Who may. */
 
 static bool is_allowed(const struct request *request)
 {

@@ -47,7 +47,7 @@ static const struct field embed_rows[] = {
 };
 FIELD_TABLE(embed_started_table, struct started, "EmbedCallStarted", embed_rows);
 
-/* ---- language rules 1 to 3 ---- */
+/* Language rules 1 to 3. */
 
 static bool can_speak(const struct catalog *catalog, const struct agent *agent, const char *iso)
 {
@@ -79,7 +79,7 @@ static bool choose_language(struct request *request, struct call_start_state *st
     return true;
 }
 
-/* ---- the row ---- */
+/* The row. */
 
 static const char *print_in(struct js *take_js, struct arena *arena)
 {
@@ -152,7 +152,7 @@ static void fill_call(struct request *request, struct call_start_state *state,
         call->created_wall_ms + state->start.participant.ttl_s * INT64_C(1000);
 }
 
-/* ---- after the commit ---- */
+/* After the commit. */
 
 /* What is needed after the job, in the request's arena. */
 struct waiting {

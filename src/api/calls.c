@@ -87,7 +87,7 @@ void calls_get(struct request *request)
     calls_write_one(request);
 }
 
-/* ---- end ---- */
+/* End. */
 
 static void answer_ended(struct request *request)
 {
@@ -125,7 +125,7 @@ void calls_end_one(struct request *request)
         request_after(request, end_call);
 }
 
-/* ---- say ---- */
+/* Say. */
 
 struct say_body {
     const char *text;

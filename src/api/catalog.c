@@ -23,7 +23,7 @@ void catalog_get(struct request *request)
     request_answer(request, &answer, 0);
 }
 
-/* ---- voices ---- */
+/* Voices. */
 
 struct voices_query {
     const char *provider, *language, *gender, *text, *after;

@@ -270,7 +270,7 @@ void documents_remove(struct request *request)
         request_answer(request, &(struct removed){true, id}, 0);
 }
 
-/* ---- search ---- */
+/* Search. */
 
 struct search_body {
     struct text_list document_ids;

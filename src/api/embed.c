@@ -35,7 +35,7 @@ static const struct field body_rows[] = {
 };
 FIELD_TABLE(embed_body_table, struct embed_body, "EmbedCallStart", body_rows);
 
-/* ---- the call ---- */
+/* The call. */
 
 static bool is_declared(const struct agent *agent, const char *name)
 {

@@ -122,7 +122,7 @@ void members_link(struct request *request)
         request_answer(request, &answer, 0);
 }
 
-/* ---- keys ---- */
+/* Keys. */
 
 static const struct field listed_key_rows[] = {
     ROW_TEXT(struct api_key, id, "id", .flags = FIELD_READ_ONLY),

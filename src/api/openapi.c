@@ -45,7 +45,7 @@ static void ref(struct printer *p, const char *target)
     end(p);
 }
 
-/* ---- parameters ---- */
+/* Parameters. */
 
 static void write_path_parameters(struct printer *p, const struct route *route)
 {
@@ -96,7 +96,7 @@ static void write_parameters(struct printer *p, const struct route *route)
     js_out_array_end(&p->out);
 }
 
-/* ---- bodies ---- */
+/* Bodies. */
 
 static void write_body(struct printer *p, const struct route *route)
 {
@@ -125,7 +125,7 @@ static void write_body(struct printer *p, const struct route *route)
     end(p);
 }
 
-/* ---- responses ---- */
+/* Responses. */
 
 static void write_headers(struct printer *p)
 {
@@ -236,7 +236,7 @@ static void write_responses(struct printer *p, const struct route *route)
     end(p);
 }
 
-/* ---- operations ---- */
+/* Operations. */
 
 static void write_security(struct printer *p, enum route_auth auth)
 {
@@ -307,7 +307,7 @@ static void write_paths(struct printer *p)
     end(p);
 }
 
-/* ---- webhooks ---- */
+/* Webhooks. */
 
 /* The body that all events share, with the type's own data. */
 static void write_event_schema(struct printer *p, enum event_type type)
@@ -372,7 +372,7 @@ static void write_webhooks(struct printer *p)
     end(p);
 }
 
-/* ---- components ---- */
+/* Components. */
 
 static void write_schemes(struct printer *p)
 {
@@ -462,7 +462,7 @@ static void write_components(struct printer *p)
     end(p);
 }
 
-/* ---- the document ---- */
+/* The document. */
 
 static void write_info(struct printer *p, const char *base_url)
 {

@@ -106,7 +106,7 @@ bool rates_failure(struct rates *rates, const struct net_addr *client, struct li
     return true;
 }
 
-/* ---- the exchange ---- */
+/* The exchange. */
 
 struct telling {
     struct rates *rates;

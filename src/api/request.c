@@ -57,7 +57,7 @@ enum err request_store_job(struct request *request, enum store_mode mode, store_
     return store_job_for(request->deps->store, line, fn, request, request->deps->control, done);
 }
 
-/* ---- what was sent ---- */
+/* What was sent. */
 
 const struct js *request_json(const struct request *request)
 {
@@ -114,7 +114,7 @@ bool request_query(struct request *request, void *out)
     return request_is_valid(request, &context);
 }
 
-/* ---- who asks ---- */
+/* Who asks. */
 
 const char *request_workspace(const struct request *request)
 {
@@ -127,7 +127,7 @@ const char *request_own_agent(const struct request *request)
     return principal->kind == KEY_AGENT ? principal->agent_id : NULL;
 }
 
-/* ---- outcomes ---- */
+/* Outcomes. */
 
 unsigned request_answer_views(const struct request *request)
 {

@@ -117,7 +117,7 @@ struct request {
     _Atomic bool is_late; /* told 503; set by the control loop, read by jobs too */
 };
 
-/* ---- its life, for api.c and send.c ---- */
+/* its life, for api.c and send.c */
 
 struct request *request_new(struct api *api, struct http_exchange *exchange);
 void request_free(struct request *request); /* its exchange is gone */
@@ -125,7 +125,7 @@ void request_free(struct request *request); /* its exchange is gone */
 enum err request_store_job(struct request *request, enum store_mode mode, store_fn *fn,
                            store_done_fn *done) MUST_USE;
 
-/* ---- what was sent ---- */
+/* What was sent. */
 
 const char *request_header(const struct request *request, const char *name);
 /* The body as a tree: an object, or whatever was sent. */
@@ -134,13 +134,13 @@ void request_context(struct request *request, struct field_context *out);
 /* Reads the query by the route's table; false: answered. */
 bool request_query(struct request *request, void *out);
 
-/* ---- who asks ---- */
+/* Who asks. */
 
 const char *request_workspace(const struct request *request);
 /* NULL, or the only agent that the key may see. */
 const char *request_own_agent(const struct request *request);
 
-/* ---- outcomes ---- */
+/* Outcomes. */
 
 /* By the route's table and status; views beside those of the route. */
 void request_answer(struct request *request, const void *object, unsigned views);

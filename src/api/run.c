@@ -21,7 +21,7 @@ enum {
 /* What a job returns that is undone on purpose. Any error undoes it; job.step says why. */
 static const enum err undone = ERR_CONFLICT;
 
-/* ---- the body ---- */
+/* The body. */
 
 static bool parse_body(struct request *request)
 {
@@ -49,7 +49,7 @@ static void forget_body(struct request_body *body)
     body->json = NULL;
 }
 
-/* ---- the job ---- */
+/* The job. */
 
 static void run_handler(struct request *request)
 {
@@ -205,7 +205,7 @@ static void run_again(struct request *request)
     run_job(request, route_mode(request), request->job.run);
 }
 
-/* ---- a body that is parsed ahead ----
+/* A body that is parsed ahead.
  *
  * On SQLite writers run one by one, so a long body is parsed by a reading job before its writing
  * one. What is parsed waits in memory meanwhile: over a ceiling it is parsed where it is used. On
@@ -247,7 +247,7 @@ static bool parse_ahead(struct request *request)
     return true;
 }
 
-/* ---- answers that are made after the commit ---- */
+/* Answers that are made after the commit. */
 
 static void run_shower(struct request *request)
 {
@@ -275,7 +275,7 @@ static void show_again(struct request *request)
     run_job(request, STORE_READ, show);
 }
 
-/* ---- the end ---- */
+/* The end. */
 
 static enum err settle_job(struct tx *tx, void *arg)
 {

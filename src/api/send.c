@@ -77,7 +77,7 @@ static struct http_answer to_send(struct answer *answer)
     };
 }
 
-/* ---- piece after piece ---- */
+/* Piece after piece. */
 
 static enum err piece_job(struct tx *tx, void *arg)
 {
@@ -143,7 +143,7 @@ static void send_pieces(struct request *request, const struct http_answer *answe
         request_free(request);
 }
 
-/* ---- the whole ---- */
+/* The whole. */
 
 void send_answer(struct request *request)
 {

@@ -53,7 +53,7 @@ static const struct field query_rows[] = {
 };
 FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
 
-/* ---- answers ---- */
+/* Answers. */
 
 enum {
     SHOWN_AT_ONCE_BYTES = 16 * 1024 /* larger ones are shown by a reading job */
@@ -220,7 +220,7 @@ void tools_remove(struct request *request)
         request_answer(request, &(struct tool_removed){true, id}, 0);
 }
 
-/* ---- test ---- */
+/* Test. */
 
 struct tool_test_body {
     struct text_pair_list params;

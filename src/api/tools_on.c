@@ -9,7 +9,7 @@
 
 enum { NAMES_ASKED_MAX = 32 /* more mentions: all tools of no agent are read at once */ };
 
-/* ---- mentions ---- */
+/* Mentions. */
 
 struct mention {
     const char *name;
@@ -58,7 +58,7 @@ static struct mention *find_mention(const struct mention_list *list, const char 
     return list->count ? bsearch(&wanted, list->items, list->count, sizeof(wanted), by_name) : NULL;
 }
 
-/* ---- what is around ---- */
+/* What is around. */
 
 static int newest_first(const void *a, const void *b)
 {
@@ -142,7 +142,7 @@ enum err tools_around_agent(struct tx *tx, const struct agent *agent, struct too
     return err;
 }
 
-/* ---- what is on ---- */
+/* What is on. */
 
 static bool is_own(const struct tool_head *head, const struct agent *agent)
 {

@@ -182,7 +182,7 @@ void webhooks_remove(struct request *request)
     request_after(request, tell_removed);
 }
 
-/* ---- event types ---- */
+/* Event types. */
 
 struct event_type_entry {
     const char *type, *description;
@@ -211,7 +211,7 @@ void webhooks_events(struct request *request)
     request_answer(request, &answer, 0);
 }
 
-/* ---- test ---- */
+/* Test. */
 
 struct webhook_test_answer {
     bool is_ok;
@@ -275,7 +275,7 @@ void webhooks_test(struct request *request)
     request_after(request, send_test);
 }
 
-/* ---- the log of deliveries ---- */
+/* The log of deliveries. */
 
 struct deliveries_query {
     int64_t limit;

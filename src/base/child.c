@@ -182,7 +182,7 @@ void child_close(struct child *child)
         loop_defer(child->loop, free_child, child);
 }
 
-/* --- without a loop --- */
+/* Without a loop. */
 
 /* In the forked child, which has one thread. */
 static _Noreturn void become_locked_in(const struct child_pipe_spec *spec, int output_fd,

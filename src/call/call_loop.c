@@ -67,7 +67,7 @@ void call_loop_give_up(struct call_loop *home)
         live_call_give_up(call);
 }
 
-/* ---- how full it is ---- */
+/* How full it is. */
 
 static bool counts(const struct live_call *call)
 {

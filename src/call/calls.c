@@ -169,7 +169,7 @@ size_t calls_count(const struct calls *calls)
     return atomic_load_explicit(&((struct calls *)calls)->count, memory_order_relaxed);
 }
 
-/* ---- start ---- */
+/* Start. */
 
 static size_t emptiest(const struct calls *calls)
 {
@@ -260,7 +260,7 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     post(entry->home->media.loop, open_there, message);
 }
 
-/* ---- what media loops tell ---- */
+/* What media loops tell. */
 
 static void up_here(struct message *message)
 {
@@ -336,7 +336,7 @@ void calls_is_gone(struct calls *calls, const char *call_id)
     post(calls->config.control, gone_here, message_new(calls, call_id));
 }
 
-/* ---- end and say ---- */
+/* End and say. */
 
 /* Media loop. */
 static void end_there(struct message *message)
@@ -421,7 +421,7 @@ void calls_say(struct calls *calls, const char *workspace_id, const char *call_i
         node_command(calls->node, &command, done, arg);
 }
 
-/* ---- money ---- */
+/* Money. */
 
 /* Media loop. */
 static void checkpoint_there(struct message *message)
@@ -471,7 +471,7 @@ void calls_funds_moved(struct calls *calls, const char *workspace_id)
     post(calls->config.control, moved_here, message);
 }
 
-/* ---- the process ---- */
+/* The process. */
 
 /* Media loop. */
 static void start_there(struct message *message)

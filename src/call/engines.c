@@ -169,7 +169,7 @@ static void close_one(struct engines *engines, enum engine_kind kind)
     }
 }
 
-/* ---- what the breaker is told ---- */
+/* What the breaker is told. */
 
 static void note_failure(struct engines *engines, enum engine_kind kind, enum engine_error error)
 {

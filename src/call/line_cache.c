@@ -32,7 +32,7 @@ struct line_cache {
     size_t bytes, max_bytes;
 };
 
-/* ---- a line ---- */
+/* A line. */
 
 struct encoded_line *encoded_line_new(const char *key, const char *owner)
 {
@@ -97,7 +97,7 @@ static size_t line_bytes(const struct encoded_line *line)
     return sizeof(*line) + line->packets.cap + line->room * sizeof(*line->starts);
 }
 
-/* ---- the cache ---- */
+/* The cache. */
 
 struct line_cache *line_cache_new(size_t max_bytes)
 {

@@ -59,7 +59,7 @@ void media_stop(struct media *media)
     media->tail = 0;
 }
 
-/* ---- the caller ---- */
+/* The caller. */
 
 /* What came just before the voice, as far as the recogniser has not got it already. */
 static void push_prefix(struct media *media)
@@ -133,7 +133,7 @@ void media_stats(const struct media *media, struct jitter_stats *out)
     inlet_stats(media->inlet, out);
 }
 
-/* ---- the agent ---- */
+/* The agent. */
 
 static void chunk_free(struct chunk *chunk)
 {

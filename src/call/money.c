@@ -48,7 +48,7 @@ void money_leave(struct money_seat *seat)
     list_remove(&seat->node);
 }
 
-/* ---- what a job takes along ---- */
+/* What a job takes along. */
 
 static bool is_in(const struct money_seat *seat, const char *workspace_id)
 {
@@ -129,7 +129,7 @@ static void run(struct checkpoint *checkpoint, store_fn *fn, store_done_fn *done
         done(checkpoint, ERR_BUSY);
 }
 
-/* ---- one workspace, whose rows are waited for ---- */
+/* One workspace, whose rows are waited for. */
 
 /* Store thread. */
 static enum err job_for_one(struct tx *tx, void *arg)
@@ -163,7 +163,7 @@ static void ask_for_one(struct money *money, const char *workspace_id)
         run(checkpoint, job_for_one, one_written);
 }
 
-/* ---- all ---- */
+/* All. */
 
 static int64_t next_us(const struct money *money)
 {

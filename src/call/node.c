@@ -84,7 +84,7 @@ static void run_for(struct node *node, enum store_lane lane, store_fn *fn, store
         done(node, ERR_BUSY);
 }
 
-/* ---- commands of others for our calls ---- */
+/* Commands of others for our calls. */
 
 static enum err take_job(struct tx *tx, void *arg)
 {
@@ -167,7 +167,7 @@ static void on_change(void *arg, unsigned topics)
     run(work_new(node), take_job, taken);
 }
 
-/* ---- the lease ---- */
+/* The lease. */
 
 static enum err renew_job(struct tx *tx, void *arg)
 {
@@ -234,7 +234,7 @@ static void tick(void *arg)
     run_for(node, STORE_LEASE, renew_job, renewed);
 }
 
-/* ---- start and stop ---- */
+/* Start and stop. */
 
 static enum err start_job(struct tx *tx, void *arg)
 {
@@ -329,7 +329,7 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     run_for(node, STORE_OWN, stop_job, stopped);
 }
 
-/* ---- our commands for others ----
+/* Our commands for others.
  *
  *   ask_job: the row --commit--> in node->asks --answered or too late--> told, freed
  *

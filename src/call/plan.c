@@ -35,7 +35,7 @@ void call_plan_free(struct call_plan *plan)
     mem_free(plan);
 }
 
-/* ---- loading ---- */
+/* Loading. */
 
 struct loading {
     struct snapshots *snapshots;

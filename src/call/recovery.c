@@ -92,7 +92,7 @@ static void run(struct recovery *recovery, store_fn *fn, store_done_fn *done)
         done(recovery, ERR_BUSY);
 }
 
-/* ---- batches ---- */
+/* Batches. */
 
 /* Store thread. */
 static enum err batch_job(struct tx *tx, void *arg)
@@ -159,7 +159,7 @@ void recovery_start(struct recovery *recovery, loop_fn *on_first, void *arg)
     batch(recovery);
 }
 
-/* ---- looks ---- */
+/* Looks. */
 
 /* Store thread. */
 static enum err look_job(struct tx *tx, void *arg)

@@ -45,7 +45,7 @@ struct setup {
     bool is_ready;
 };
 
-/* ---- words of the documents ---- */
+/* Words of the documents. */
 
 static void job_free(struct vocabulary_job *job)
 {
@@ -119,7 +119,7 @@ static void gather_vocabulary(struct setup *setup)
     }
 }
 
-/* ---- before_call tools ---- */
+/* before_call tools. */
 
 static void on_tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
@@ -161,7 +161,7 @@ static void on_deadline(void *arg)
     become_ready(setup);
 }
 
-/* ---- variables ---- */
+/* Variables. */
 
 static void set_variables(struct setup *setup)
 {
@@ -199,7 +199,7 @@ static const char *filled(struct setup *setup, const char *text)
     return arena_strdup(setup->arena, out.data ? out.data : "");
 }
 
-/* ---- what the conversation needs ---- */
+/* What the conversation needs. */
 
 /* A tool for which the model's request has no room is left out; the call says so. */
 static void leave_out(struct setup *setup, const char *name)

@@ -52,7 +52,7 @@ static const char *key_of(const char *id, int64_t version, char out[KEY_BYTES])
     return out;
 }
 
-/* ---- what the model reads ---- */
+/* What the model reads. */
 
 static void write_parameter(const struct tool_pair *param, struct js_out *out)
 {
@@ -112,7 +112,7 @@ struct tool_definition tool_define(const struct tool *tool, struct arena *arena)
     };
 }
 
-/* ---- snapshots ---- */
+/* Snapshots. */
 
 struct agent_snapshot *snapshot_agent(struct snapshots *snapshots, const struct agent *agent)
 {

@@ -47,7 +47,7 @@ static void find_kind(struct doctor *doctor, const struct registry *registry, si
                     kinds[k].verb);
 }
 
-/* ---- trying them ---- */
+/* Trying them. */
 
 /* What engines need of a loop. */
 struct bench {

@@ -65,7 +65,7 @@ static void wait_for_end(struct run *run)
     timer_stop(&run->limit);
 }
 
-/* ---- a voice ---- */
+/* A voice. */
 
 static void on_tts(void *arg, const struct tts_event *event)
 {
@@ -97,7 +97,7 @@ static void try_tts(const struct engine *engine, struct run *run)
     tts->ops->close(tts);
 }
 
-/* ---- a recogniser ---- */
+/* A recogniser. */
 
 static void on_stt(void *arg, const struct stt_event *event)
 {
@@ -150,7 +150,7 @@ static void try_stt(const struct engine *engine, struct run *run, const struct b
     mem_free(made);
 }
 
-/* ---- a model ---- */
+/* A model. */
 
 static void on_llm(void *arg, const struct llm_event *event)
 {
@@ -186,7 +186,7 @@ static void try_llm(const struct engine *engine, struct run *run)
     llm->ops->close(llm);
 }
 
-/* ---- vectors ---- */
+/* Vectors. */
 
 static void on_embed(void *arg, const struct embed_event *event)
 {

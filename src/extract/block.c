@@ -36,7 +36,7 @@ const char *extract_sentence(enum extract_outcome outcome)
 
 static const char types[BLOCK_KIND_COUNT] = {'H', 'P', 'I', 'R'};
 
-/* --- in the extractor --- */
+/* In the extractor. */
 
 void block_writer_init(struct block_writer *writer, int fd)
 {
@@ -168,7 +168,7 @@ void block_end(struct block_writer *writer, enum extract_outcome outcome)
     flush(writer, 0);
 }
 
-/* --- in the service --- */
+/* In the service. */
 
 void block_reader_init(struct block_reader *reader, struct arena *arena)
 {

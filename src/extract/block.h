@@ -65,7 +65,7 @@ enum {
     EXTRACT_PAGES_MAX = 100000,
 };
 
-/* --- in the extractor --- */
+/* In the extractor. */
 
 struct block_writer {
     int fd;         /* -1: everything stays in buf */
@@ -83,7 +83,7 @@ enum err block_write(struct block_writer *writer, enum block_kind kind, unsigned
 void block_progress(struct block_writer *writer, unsigned done, unsigned pages);
 void block_end(struct block_writer *writer, enum extract_outcome outcome);
 
-/* --- in the service --- */
+/* In the service. */
 
 struct block_reader {
     struct arena *arena; /* of the blocks; its owner's */

@@ -35,7 +35,7 @@ static const struct mark *find_mark(const char *data, size_t len)
     return NULL;
 }
 
-/* --- UTF-16 without a mark --- */
+/* UTF-16 without a mark. */
 
 /* How well the bytes read as UTF-16 of one order: the spaces, full stops and line ends in them.
  * -1: they do not. */
@@ -69,7 +69,7 @@ static const char *guess_utf16(const char *data, size_t len)
     return big >= least && big > 4 * little ? "UTF-16BE" : NULL;
 }
 
-/* --- eight bits --- */
+/* Eight bits. */
 
 static bool is_control(unsigned char c)
 {
@@ -163,7 +163,7 @@ static void guess_legacy(const char *data, size_t len, char name[64])
     ucsdet_close(detector);
 }
 
-/* --- decoding --- */
+/* Decoding. */
 
 static enum err append_units(struct buf *out, const UChar *units, size_t count, UChar *lead)
 {

@@ -16,7 +16,7 @@
 #include "extract/reader.h"
 #include "extract/xml.h"
 
-/* --- what elements do --- */
+/* What elements do. */
 
 typedef void element_fn(struct docx *docx);
 
@@ -271,7 +271,7 @@ static void dispatch(struct docx *docx, bool opens)
         }
 }
 
-/* --- parts --- */
+/* Parts. */
 
 static int part_bytes(void *arg, char *out, int len)
 {

@@ -76,7 +76,7 @@ void docx_free(struct docx *docx)
     mem_free(docx);
 }
 
-/* --- where text goes --- */
+/* Where text goes. */
 
 struct docx_paragraph *docx_paragraph(struct docx *docx)
 {
@@ -131,7 +131,7 @@ static void put_held(struct docx *docx)
     }
 }
 
-/* --- paragraphs --- */
+/* Paragraphs. */
 
 void docx_begin_paragraph(struct docx *docx)
 {
@@ -218,7 +218,7 @@ void docx_end_paragraph(struct docx *docx)
     put_held(docx);
 }
 
-/* --- notes --- */
+/* Notes. */
 
 void docx_refer(struct docx *docx, bool is_endnote, const char *id)
 {
@@ -241,7 +241,7 @@ void docx_begin_note(struct docx *docx, const char *id)
     snprintf(docx->note_id, sizeof(docx->note_id), "%c%s", docx->notes_of, id ? id : "");
 }
 
-/* --- tables --- */
+/* Tables. */
 
 void docx_begin_table(struct docx *docx)
 {

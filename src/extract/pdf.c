@@ -79,7 +79,7 @@ bool pdf_file_start(struct extract_file *file)
     return start(&file->info, info_argv) && start(&file->text, text_argv);
 }
 
-/* --- what pdfinfo says --- */
+/* What pdfinfo says. */
 
 struct info {
     unsigned pages;
@@ -106,7 +106,7 @@ static void read_info(const struct extract_program *program, struct info *out)
     }
 }
 
-/* --- words --- */
+/* Words. */
 
 struct progress {
     struct pdf_document document;
@@ -136,7 +136,7 @@ static size_t read_words(const struct extract_program *program, struct progress 
     return count;
 }
 
-/* --- why there is none --- */
+/* Why there is none. */
 
 static bool holds(const struct extract_file *file, const char *text)
 {

@@ -64,7 +64,7 @@ struct pdf_document {
     bool is_full;
 };
 
-/* --- pdf_words.c --- */
+/* pdf_words.c */
 
 /* What pdftotext prints, piece by piece. on_page: a page is whole; its words are gone after it. */
 typedef void pdf_page_fn(void *arg, struct pdf_page *page);
@@ -79,7 +79,7 @@ void pdf_words_init(struct pdf_words *words, pdf_page_fn *on_page, void *arg);
 void pdf_words_clear(struct pdf_words *words);
 void pdf_words_push(struct pdf_words *words, const char *data, size_t len);
 
-/* --- the steps --- */
+/* The steps. */
 
 void pdf_document_init(struct pdf_document *document);
 void pdf_document_clear(struct pdf_document *document);

@@ -69,7 +69,7 @@ static void widen(struct pdf_box *box, const struct pdf_box *by)
     box->y1 = MAX(box->y1, by->y1);
 }
 
-/* --- rows and segments --- */
+/* Rows and segments. */
 
 static int by_middle(const void *a, const void *b)
 {
@@ -157,7 +157,7 @@ static void cut_rows(struct sheet *sheet)
     }
 }
 
-/* --- lines --- */
+/* Lines. */
 
 static struct pdf_line *new_line(struct pdf_document *document)
 {
@@ -265,7 +265,7 @@ static void add_lines(struct sheet *sheet, const struct region *region)
     document->regions++;
 }
 
-/* --- columns --- */
+/* Columns. */
 
 struct cut {
     float x;

@@ -37,7 +37,7 @@ struct writer {
     enum err err;
 };
 
-/* --- lines --- */
+/* Lines. */
 
 bool pdf_is_bullet(const char *text)
 {
@@ -95,7 +95,7 @@ static bool ends_sentence(const char *text)
     return false;
 }
 
-/* --- the usual size and distance --- */
+/* The usual size and distance. */
 
 static float most_frequent(const size_t counts[HISTOGRAM])
 {
@@ -149,7 +149,7 @@ static unsigned level_of(const struct writer *writer, float size)
     return level;
 }
 
-/* --- parted words --- */
+/* Parted words. */
 
 static void note_words(struct writer *writer)
 {
@@ -208,7 +208,7 @@ static bool is_parted(struct writer *writer, const char *next)
     return true;
 }
 
-/* --- paragraphs --- */
+/* Paragraphs. */
 
 static bool is_short_title(const char *text)
 {

@@ -28,7 +28,7 @@ void pdf_words_clear(struct pdf_words *words)
     buf_clear(&words->line);
 }
 
-/* --- texts --- */
+/* Texts. */
 
 /* Ligatures, as Unicode has them and as fonts without a mapping leave them: the places that TeX's
  * two encodings give to ff, fi, fl, ffi and ffl. */
@@ -96,7 +96,7 @@ static const char *word_text(struct arena *arena, const char *text, size_t len)
     return out.len ? arena_strndup(arena, out.data, out.len) : "";
 }
 
-/* --- lines --- */
+/* Lines. */
 
 /* false: it has no such number, or one that is no place on a page. */
 static bool number(const char *line, const char *name, float *out)

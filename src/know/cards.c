@@ -28,7 +28,7 @@ void cards_ask(const struct passage *const *sections, size_t count, struct buf *
         (void)buf_printf(out, "\n[%zu]\n%s\n", i + 1, sections[i]->text);
 }
 
-/* --- is it true? --- */
+/* Is it true? */
 
 struct words {
     struct map *stems;

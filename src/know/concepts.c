@@ -40,7 +40,7 @@ struct words {
     struct map *by_word, *by_sound; /* by_sound: the first of a list */
 };
 
-/* --- the words by what they say, made once --- */
+/* The words by what they say, made once. */
 
 static void add_sound(struct words *words, const struct set *set)
 {
@@ -124,7 +124,7 @@ static const struct set *look(const char *word, size_t len)
     return set && set->count ? set : NULL;
 }
 
-/* --- a word --- */
+/* A word. */
 
 static const struct set *without_english_ending(const char *folded, size_t len)
 {

@@ -56,12 +56,12 @@ struct search {
     size_t document_count;
 };
 
-/* --- question.c --- */
+/* question.c */
 
 /* What is asked about, and which words of the vocabulary stand for it. */
 void question_read(struct search *search, const char *question);
 
-/* --- search.c, know.c: for indexing.c, and for fitting the weights (tests/knowledge) --- */
+/* search.c, know.c: for indexing.c, and for fitting the weights (tests/knowledge) */
 
 struct weighed;
 struct know;
@@ -74,7 +74,7 @@ struct word_index *know_index(struct know *know);
 void know_hold(struct know *know);
 void know_release(struct know *know);
 
-/* --- weigh.c --- */
+/* weigh.c */
 
 enum sign {
     SIGN_ONE, /* always 1 */

@@ -40,7 +40,7 @@ void know_release(struct know *know)
     mem_free(know);
 }
 
-/* --- searching --- */
+/* Searching. */
 
 /* Those that were removed, or are read anew, since the index has seen them drop out. */
 static enum err name_documents(struct tx *tx, struct hit_list *hits)

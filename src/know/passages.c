@@ -40,7 +40,7 @@ struct cutter {
     struct row_reader rows;
 };
 
-/* --- passages --- */
+/* Passages. */
 
 static void add_passage(struct cutter *cutter, const char *text, const char *question)
 {
@@ -99,7 +99,7 @@ static void add_to_section(struct cutter *cutter, const char *text, char separat
     (void)buf_append_str(&cutter->section, text);
 }
 
-/* --- sentences --- */
+/* Sentences. */
 
 static bool ends_sentence(const char *text)
 {
@@ -149,7 +149,7 @@ static void add_text(struct cutter *cutter, const char *text, char separator)
         add_to_section(cutter, text, separator);
 }
 
-/* --- questions --- */
+/* Questions. */
 
 static void set_heading(struct cutter *cutter, const char *text, unsigned level)
 {
@@ -207,7 +207,7 @@ static const char *asked_by(const char *line)
     return is_short && (labelled || label_is_question(question)) ? question : NULL;
 }
 
-/* --- headings --- */
+/* Headings. */
 
 static void add_topic(struct cutter *cutter, const char *topic)
 {
@@ -244,7 +244,7 @@ static void take_heading(struct cutter *cutter, const struct block *block)
     add_topic(cutter, text);
 }
 
-/* --- lines of a key and a value --- */
+/* Lines of a key and a value. */
 
 /* "Check-in: from 3 pm", "Deposit – 500 rupees". *out_key_len: without the sign. */
 static const char *value_of(const char *line, size_t *out_key_len)
@@ -286,7 +286,7 @@ static bool is_pair(const struct block_list *blocks, size_t at)
            value_of(blocks->items[at].text, &key_len) != NULL;
 }
 
-/* --- paragraphs --- */
+/* Paragraphs. */
 
 /* Lines that go on in the next one are joined with it. */
 static void unwrap(char *text)
@@ -357,7 +357,7 @@ static void take_paragraph(struct cutter *cutter, const char *source, char separ
     }
 }
 
-/* --- rows --- */
+/* Rows. */
 
 static void take_row(struct cutter *cutter, const struct block *block)
 {
@@ -379,7 +379,7 @@ static void take_row(struct cutter *cutter, const struct block *block)
         add_text(cutter, line.data, '\n');
 }
 
-/* --- the document --- */
+/* The document. */
 
 static void take_item(struct cutter *cutter, const struct block_list *blocks, size_t at,
                       struct passages *cards)

@@ -93,7 +93,7 @@ static void release(struct reading *reading)
     mem_free(reading);
 }
 
-/* --- a task's life --- */
+/* A task's life. */
 
 static void add_task(struct reading *reading, const char *id, const char *workspace_id)
 {
@@ -153,7 +153,7 @@ static void give_job(struct task *task, enum store_mode mode, store_fn *fn, stor
         end_task(task);
 }
 
-/* --- storing --- */
+/* Storing. */
 
 static enum err store_outcome(struct tx *tx, void *arg)
 {
@@ -213,7 +213,7 @@ static void fail(struct task *task, const char *sentence)
     give_job(task, STORE_WRITE, store_outcome, on_stored);
 }
 
-/* --- cutting, on the pool --- */
+/* Cutting, on the pool. */
 
 static void cut(void *arg)
 {
@@ -269,7 +269,7 @@ static void start_cutting(struct task *task)
         end_task(task);
 }
 
-/* --- progress --- */
+/* Progress. */
 
 /* Is there something that takes long, and can be left? */
 static bool is_under_way(const struct task *task)
@@ -326,7 +326,7 @@ static void on_progress(void *arg, unsigned done, unsigned pages)
     task->progress.pages = pages;
 }
 
-/* --- extracting --- */
+/* Extracting. */
 
 static void on_extracted(void *arg, enum extract_outcome outcome, const struct block_list *blocks,
                          size_t chars)
@@ -371,7 +371,7 @@ static void start_extracting(struct task *task)
     }
 }
 
-/* --- the source, piece by piece --- */
+/* The source, piece by piece. */
 
 static enum err keep_piece(struct task *task, const char *piece, size_t len, size_t at)
 {
@@ -430,7 +430,7 @@ static int open_unnamed(const char *dir)
     return fd >= 0 ? fd : memfd_create("document", MFD_CLOEXEC);
 }
 
-/* --- taking --- */
+/* Taking. */
 
 static enum err take(struct tx *tx, void *arg)
 {
@@ -468,7 +468,7 @@ static void next(struct reading *reading)
     }
 }
 
-/* --- listing --- */
+/* Listing. */
 
 static void look(void *arg);
 

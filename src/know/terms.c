@@ -30,7 +30,7 @@ struct reader {
     char digits[DIGITS_MAX + 1]; /* a comma and further digits may continue */
 };
 
-/* --- numbers --- */
+/* Numbers. */
 
 static void add(struct reader *reader, const char *folded, const char *stem, const char *place)
 {
@@ -89,7 +89,7 @@ static bool is_money_sign(const char *text, const char *word)
     return false;
 }
 
-/* --- words --- */
+/* Words. */
 
 static int take_word(void *arg, const struct word *word)
 {
@@ -131,7 +131,7 @@ void terms_of(const char *text, const char *iso, struct arena *arena, struct ter
     end_number(&reader);
 }
 
-/* --- for the index --- */
+/* For the index. */
 
 static void add_terms(const char *text, const char *iso, struct arena *arena, struct word_list *out)
 {

@@ -11,7 +11,7 @@
 
 const char *const greeting_mode_names[GREETING_MODE_COUNT] = {"generate", "static", "none"};
 
-/* ---- what the catalog says about a value ---- */
+/* What the catalog says about a value. */
 
 static void check_tts(struct field_context *context, const struct field *row, void *object,
                       const char *path)
@@ -100,7 +100,7 @@ static void check_origins(struct field_context *context, const struct field *row
                        "must be a host, host:port or *.host, without scheme and path");
 }
 
-/* ---- the tables ---- */
+/* The tables. */
 
 static const struct field voice_rows[] = {
     ROW_TEXT(struct agent_voice, provider, "provider", .check = check_tts,
@@ -239,7 +239,7 @@ static const struct field agent_rows[] = {
 FIELD_TABLE(agent_table, struct agent, "Agent", agent_rows,
             .about = "A saved configuration of voice, model, recognition, instructions and tools.");
 
-/* ---- settling ---- */
+/* Settling. */
 
 /* Sent, and no null? */
 static bool is_sent(const struct js *section, const char *name)

@@ -40,7 +40,7 @@ static bool is_trusted(const struct reading *at)
     return at->mode == PARSE_STORED;
 }
 
-/* --- integers --- */
+/* Integers. */
 
 static bool parse_int(const struct reading *at, const struct js *js)
 {
@@ -91,7 +91,7 @@ const struct kind kind_int = {.type = "integer",
                               .write_bounds = write_int_bounds,
                               .write_default = write_int_default};
 
-/* --- reals: NaN is null --- */
+/* Reals: NaN is null. */
 
 static double *real_of(const struct field *row, const void *object)
 {
@@ -146,7 +146,7 @@ const struct kind kind_real = {.type = "number",
                                .write_bounds = write_real_bounds,
                                .write_default = write_real_default};
 
-/* --- money: 0.0001 USD, a number of USD in JSON --- */
+/* Money: 0.0001 USD, a number of USD in JSON. */
 
 static bool parse_money(const struct reading *at, const struct js *js)
 {
@@ -186,7 +186,7 @@ const struct kind kind_money = {.type = "number",
                                 .write_bounds = write_money_bounds,
                                 .write_default = write_money_default};
 
-/* --- booleans --- */
+/* Booleans. */
 
 static bool *bool_of(const struct field *row, const void *object)
 {
@@ -245,7 +245,7 @@ const struct kind kind_bool = {.type = "boolean",
                                .set_cell = set_bool_cell,
                                .write_default = write_bool_default};
 
-/* --- enums: names[value] --- */
+/* Enums: names[value]. */
 
 static int enum_of(const struct field *row, const void *object)
 {
@@ -320,7 +320,7 @@ const struct kind kind_enum = {.type = "string",
                                .write_bounds = write_enum_bounds,
                                .write_default = write_enum_default};
 
-/* --- times: wall milliseconds, 0 is null --- */
+/* Times: wall milliseconds, 0 is null. */
 
 static bool parse_time(const struct reading *at, const struct js *js)
 {

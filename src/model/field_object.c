@@ -2,7 +2,7 @@
  * Thread: any. */
 #include "model/internal.h"
 
-/* --- an embedded struct, merged field by field --- */
+/* An embedded struct, merged field by field. */
 
 static void set_object(const struct field *row, void *object)
 {
@@ -58,7 +58,7 @@ const struct kind kind_object = {.type = "object",
                                  .copy = copy_object,
                                  .write_schema = write_reference};
 
-/* --- a pointer to a struct; NULL is null --- */
+/* A pointer to a struct; NULL is null. */
 
 static void **pointer_of(const struct field *row, const void *object)
 {
@@ -119,7 +119,7 @@ const struct kind kind_pointer = {.type = "object",
                                   .copy = copy_pointer,
                                   .write_schema = write_reference};
 
-/* --- a list of structs, replaced as a whole --- */
+/* A list of structs, replaced as a whole. */
 
 static void set_none(const struct field *row, void *object)
 {
@@ -184,7 +184,7 @@ const struct kind kind_objects = {.type = "array",
                                   .copy = copy_objects,
                                   .write_bounds = write_objects_bounds};
 
-/* --- a list of structs whose first member is its key, an object in JSON --- */
+/* A list of structs whose first member is its key, an object in JSON. */
 
 static const char **key_of(void *entry)
 {

@@ -43,7 +43,7 @@ static bool set_text_cell(const struct field *row, void *object, const struct fi
     return true;
 }
 
-/* --- one text --- */
+/* One text. */
 
 static void set_text(const struct field *row, void *object)
 {
@@ -158,7 +158,7 @@ const struct kind kind_text = {.type = "string",
                                .write_bounds = write_text_bounds,
                                .write_default = write_text_default};
 
-/* --- JSON kept as it is --- */
+/* JSON kept as it is. */
 
 static void set_json(const struct field *row, void *object)
 {
@@ -213,7 +213,7 @@ const struct kind kind_json = {.set_default = set_json,
                                .copy = copy_text,
                                .write_bounds = write_json_bounds};
 
-/* --- lists and maps: what they have in common --- */
+/* Lists and maps: what they have in common. */
 
 static void set_none(const struct field *row, void *object)
 {
@@ -225,7 +225,7 @@ static bool is_none(const struct field *row, const void *object)
     return field_list(row, object).count == 0;
 }
 
-/* --- lists of texts --- */
+/* Lists of texts. */
 
 /* What the store kept may be a word that is not known any more; then nobody looks for it. */
 static bool parse_entry(const struct reading *at, const char *path, const char *text)
@@ -330,7 +330,7 @@ const struct kind kind_texts = {.type = "array",
                                 .copy = copy_texts,
                                 .write_bounds = write_texts_bounds};
 
-/* --- maps of names to texts --- */
+/* Maps of names to texts. */
 
 static bool parse_pair(const struct reading *at, const char *name, const struct js *value,
                        struct text_pair *out)

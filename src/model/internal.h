@@ -45,7 +45,7 @@ void field_secret_context(const struct field_table *table, const struct field *r
 /* One row back to its default. */
 void field_default(const struct field *row, void *object);
 
-/* --- parsing (field_parse.c) --- */
+/* Parsing (field_parse.c). */
 enum parse_mode {
     PARSE_CREATE,
     PARSE_MERGE,
@@ -83,7 +83,7 @@ bool reading_key(const struct reading *at, const char *path, const char *name);
 void reading_object(const struct reading *above, void *object, const struct js *js,
                     const char *path, enum parse_mode mode);
 
-/* --- writing (field_write.c) --- */
+/* Writing (field_write.c). */
 struct writer {
     const struct field_table *table;
     unsigned views;
@@ -92,7 +92,7 @@ struct writer {
 };
 void writer_object(const struct writer *w, const struct field_table *table, const void *object);
 
-/* --- schemas (schema.c) --- */
+/* Schemas (schema.c). */
 struct schema_place {
     struct schema_set *set;
     enum schema_use use;

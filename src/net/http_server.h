@@ -144,7 +144,7 @@ void http_answer(struct http_exchange *take_exchange, const struct http_answer *
  * then sends nothing. */
 void http_answer_early(struct http_exchange *exchange, const struct http_answer *answer);
 
-/* ---- an answer whose body is made piece by piece ----
+/* An answer whose body is made piece by piece.
  *
  *   http_answer_begin() -> on_wanted -> http_answer_piece() -> on_wanted -> ... http_answer_end()
  *                              '-> on_gone (instead, at any time): the client has left

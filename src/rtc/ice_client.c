@@ -61,7 +61,7 @@ void ice_client_restart(struct ice_client *client)
     client->first_valid_us = client->consent_us = 0;
 }
 
-/* ---- checks ---- */
+/* Checks. */
 
 static void begin_check(struct ice_pair *pair, bool is_nominating, int64_t now_us)
 {
@@ -216,7 +216,7 @@ int64_t ice_client_deadline_us(const struct ice_client *client)
     return due;
 }
 
-/* ---- what comes in ---- */
+/* What comes in. */
 
 static void select_pair(struct ice_client *client, struct ice_pair *pair, int64_t now_us)
 {

@@ -81,7 +81,7 @@ void peer_free(struct peer *peer)
     mem_free(peer);
 }
 
-/* ---- what others want to know ---- */
+/* What others want to know. */
 
 const char *peer_ufrag(const struct peer *peer)
 {
@@ -132,7 +132,7 @@ void peer_stats(const struct peer *peer, struct peer_stats *out)
     out->last_packet_us = peer->last_packet_us;
 }
 
-/* ---- events ---- */
+/* Events. */
 
 static void tell(struct peer *peer, enum peer_event_type type)
 {
@@ -186,7 +186,7 @@ bool peer_event(struct peer *peer, struct peer_event *out)
     return peer->data && data_event(peer->data, &out->data);
 }
 
-/* ---- paths ---- */
+/* Paths. */
 
 bool peer_has_path(const struct peer *peer, const struct net_addr *local,
                    const struct net_addr *from)
@@ -210,7 +210,7 @@ static bool selected_path(const struct peer *peer, struct ice_path *out)
     return remote != NULL;
 }
 
-/* ---- from ICE to keys ---- */
+/* From ICE to keys. */
 
 static void start_dtls(struct peer *peer, bool is_client, int64_t now_us)
 {
@@ -303,7 +303,7 @@ void peer_enable_data(struct peer *peer, uint16_t sctp_port, int64_t now_us)
         data_start(peer->data, now_us);
 }
 
-/* ---- datagrams in ---- */
+/* Datagrams in. */
 
 static void on_stun(struct peer *peer, const struct ice_path *path,
                     const struct stun_message *message, int64_t now_us)
@@ -380,7 +380,7 @@ bool peer_input(struct peer *peer, const struct ice_path *path, const struct dem
     return true;
 }
 
-/* ---- datagrams out ---- */
+/* Datagrams out. */
 
 static bool ice_output(struct peer *peer, struct peer_datagram *out, int64_t now_us)
 {

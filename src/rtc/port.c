@@ -48,7 +48,7 @@ struct port {
     struct port_stats stats;
 };
 
-/* ---- sending ---- */
+/* Sending. */
 
 static struct udp *socket_for(const struct port *port, const struct net_addr *local)
 {
@@ -138,7 +138,7 @@ static void on_timer(void *arg)
     mark_dirty(arg);
 }
 
-/* ---- receiving ---- */
+/* Receiving. */
 
 static struct slot *slot_by_ufrag(const struct port *port, const char *text, size_t len)
 {
@@ -235,7 +235,7 @@ static void on_own_packets(void *arg, const struct udp_packet *packets, size_t c
     }
 }
 
-/* ---- opening ---- */
+/* Opening. */
 
 static size_t choose_addresses(const struct port_config *config, struct net_addr *out)
 {
@@ -331,7 +331,7 @@ size_t port_candidates(const struct port *port, struct port_candidate *out, size
     return count;
 }
 
-/* ---- peers ---- */
+/* Peers. */
 
 static struct slot *take_slot(struct port *port)
 {

@@ -20,7 +20,7 @@ enum {
     CNAME_MAX_BYTES = 64
 };
 
-/* ---- reading ---- */
+/* Reading. */
 
 static size_t packet_bytes(const uint8_t *packet)
 {
@@ -133,7 +133,7 @@ bool rtcp_next(struct rtcp_reader *reader, struct rtcp_item *out)
     return true;
 }
 
-/* ---- writing ---- */
+/* Writing. */
 
 /* Room for a packet of len bytes (a multiple of 4), its header written; NULL: full. */
 static uint8_t *put(struct rtcp_writer *writer, enum rtcp_type type, unsigned count, size_t len,

@@ -44,7 +44,7 @@ static void push(struct rtp_media *media, const uint8_t *data, size_t len)
     media->queue[at].len = len;
 }
 
-/* ---- what comes in ---- */
+/* What comes in. */
 
 static struct incoming *find_source(struct rtp_media *media, uint32_t ssrc)
 {
@@ -136,7 +136,7 @@ bool rtp_media_input_rtcp(struct rtp_media *media, uint8_t *data, size_t len, in
     return true;
 }
 
-/* ---- what goes out ---- */
+/* What goes out. */
 
 void rtp_media_send(struct rtp_media *media, const struct peer_opus *opus, int64_t now_us)
 {

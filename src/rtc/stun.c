@@ -33,7 +33,7 @@ enum {
     USERNAME_MAX_BYTES = 513      /* RFC 8445 section 7.2.2: two of at most 256 and a colon */
 };
 
-/* ---- reading ---- */
+/* Reading. */
 
 typedef enum err attribute_fn(struct stun_message *message, const uint8_t *value, size_t len);
 
@@ -214,7 +214,7 @@ bool stun_is_authentic(const struct stun_message *message, const char *password)
                         SHA1_BYTES);
 }
 
-/* ---- writing ---- */
+/* Writing. */
 
 void stun_begin(struct stun_writer *writer, uint8_t *data, size_t cap, enum stun_type type,
                 const uint8_t transaction[STUN_TRANSACTION_BYTES])

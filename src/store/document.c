@@ -54,7 +54,7 @@ static enum err read_row(struct tx *tx, struct cursor *row, struct document *out
     return err;
 }
 
-/* --- adding --- */
+/* Adding. */
 
 /* Do as many wait as may? A workspace's first ones are let in all the same. */
 static bool is_busy(struct tx *tx, const char *workspace_id)
@@ -144,7 +144,7 @@ enum err store_document_insert(struct tx *tx, struct document *document,
     return tx_result(tx);
 }
 
-/* --- reading back --- */
+/* Reading back. */
 
 enum err store_document_get(struct tx *tx, const char *workspace_id, const char *id,
                             struct document *out)
@@ -260,7 +260,7 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
     return tx_result(tx);
 }
 
-/* --- removing, reading again --- */
+/* Removing, reading again. */
 
 /* A counter that is missing (a database restored in part) goes on after what was counted. */
 static void note_change(struct tx *tx, const char *id)
@@ -310,7 +310,7 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
     return tx_result(tx);
 }
 
-/* --- the reader --- */
+/* The reader. */
 
 /* Not leased, or by a former process of this node. */
 #define IS_FREE                                                                                    \

@@ -67,7 +67,7 @@ enum err store_document_piece(struct tx *tx, const char *id, int64_t position, c
 enum err store_document_passages(struct tx *tx, const char *id, struct passage **out,
                                  size_t *out_n) MUST_USE;
 
-/* --- reading, in the background --- */
+/* Reading, in the background. */
 
 /* Documents that wait and that nobody is at work with, the longest waiting first (at most
  * DOCUMENTS_LISTED): only id, user_id. */

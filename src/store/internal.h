@@ -92,22 +92,22 @@ struct store {
     struct map *retrying_of; /* key -> how many of it */
 };
 
-/* --- identity.c --- */
+/* identity.c */
 /* The data directory, the master key, the node's name. */
 enum err identity_load(struct store *store, const struct store_config *config,
                        struct fault *fault) MUST_USE;
 /* A job: does the master key fit what the database holds (arg: bool *)? Notes it when it is new. */
 enum err identity_check(struct tx *tx, void *arg) MUST_USE;
 
-/* --- node.c: whose lease it is; in the job's arena --- */
+/* node.c: whose lease it is; in the job's arena */
 const char *node_lease(struct tx *tx);        /* "name:epoch", of this process */
 const char *node_lease_prefix(struct tx *tx); /* "name:", of all its starts */
 
-/* --- store.c --- */
+/* store.c */
 /* Its memory outlives store_close() until the last job was answered. */
 void store_release(struct store *store);
 
-/* --- job.c --- */
+/* job.c */
 enum err connection_open(struct store *store, unsigned flags, struct db **out,
                          struct fault *fault) MUST_USE;
 struct db *connection_take(struct store *store);
@@ -123,7 +123,7 @@ bool job_is_over(void *job);                                      /* is its time
 void job_refuse(void *job);                                       /* finishes it with ERR_BUSY */
 void jobs_sweep(void *store);                                     /* the store's loop */
 
-/* --- job_sqlite.c, job_pg.c: how a job runs --- */
+/* job_sqlite.c, job_pg.c: how a job runs */
 enum err sqlite_submit(struct job *job) MUST_USE;
 enum err pg_submit(struct job *job) MUST_USE;
 void sqlite_open_pools(struct store *store, unsigned readers);
@@ -137,6 +137,6 @@ void pg_start(struct store *store);         /* the same */
 void pg_stop(struct store *store);          /* the same */
 enum err pg_notify(struct tx *tx) MUST_USE; /* inside the transaction: tells other processes */
 
-/* --- watch.c --- */
+/* watch.c */
 void watch_tell(struct store *store, unsigned topics); /* any thread, after the commit */
 void watches_clear(struct store *store);

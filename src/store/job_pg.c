@@ -40,7 +40,7 @@ enum err pg_notify(struct tx *tx)
     return tx_result(tx);
 }
 
-/* --- loop: waiting for the next attempt --- */
+/* Loop: waiting for the next attempt. */
 
 static enum err submit(struct job *job)
 {
@@ -113,7 +113,7 @@ static void try_again_later(struct job *job)
     loop_post(job->store->loop, retry_wait, job);
 }
 
-/* --- one attempt --- */
+/* One attempt. */
 
 /* OK: done, or the job's own refusal in job->result. Else as in db.h. */
 static enum err attempt(struct job *job, struct db *db)
@@ -251,7 +251,7 @@ enum err pg_submit(struct job *job)
     return submit(job);
 }
 
-/* --- loop: hints of other nodes --- */
+/* Loop: hints of other nodes. */
 
 static void listen_end(struct store *store)
 {

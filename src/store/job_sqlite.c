@@ -163,7 +163,7 @@ enum err sqlite_submit(struct job *job)
                          job->mode == STORE_READ ? read_job : write_job, NULL, NULL, job);
 }
 
-/* --- changes by other processes --- */
+/* Changes by other processes. */
 
 static void look_for_others(void *arg)
 {

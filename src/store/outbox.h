@@ -121,7 +121,7 @@ enum err store_outbox_give_up(struct tx *tx, const int64_t *ids, size_t n, const
 enum err store_outbox_drop(struct tx *tx, const char *webhook_id, unsigned limit,
                            unsigned *out_n) MUST_USE;
 
-/* --- for store/ --- */
+/* For store/. */
 /* The line of a delivery; url: read where webhook_id is "". */
 const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url);
 /* Settles one that waits as failed, without an attempt; returns 0 when it waits no more. */

@@ -29,10 +29,10 @@ void take_admit(struct take *take, const char *workspace_id, const char *line, i
                 unsigned units);
 void take_lease(struct take *take, size_t from); /* from that place of `ids` on */
 
-/* --- outbox_turns.c --- */
+/* outbox_turns.c */
 bool turns_are_crowded(const struct outbox_turns *turns); /* more is due than is taken at once */
 void take_by_turns(struct take *take, struct outbox_taken *out);
 bool turns_must_tidy(struct outbox_turns *turns); /* true once a second */
 
-/* --- outbox_read.c --- */
+/* outbox_read.c */
 void take_read(struct take *take, struct outbox_taken *out);

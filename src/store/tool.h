@@ -43,7 +43,7 @@ enum err store_tool_name_taken(struct tx *tx, const char *workspace_id, const ch
 enum err store_tool_update(struct tx *tx, struct tool *tool) MUST_USE;
 enum err store_tool_remove(struct tx *tx, const char *workspace_id, const char *id) MUST_USE;
 
-/* --- heads, newest first; appended to the list --- */
+/* Heads, newest first; appended to the list. */
 
 enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id,
                          struct tool_head_list *out) MUST_USE; /* none: nothing is appended */

@@ -54,7 +54,7 @@ struct draft {
     const char *languages;
 };
 
-/* --- in memory --- */
+/* In memory. */
 
 static uint32_t word_of(struct draft *draft, const char *text, const char *iso)
 {
@@ -144,7 +144,7 @@ static void draft_read(struct draft *draft, const char *title)
     draft->languages = languages_of(draft);
 }
 
-/* --- into the file --- */
+/* Into the file. */
 
 static int64_t space_of(struct tx *file, const char *workspace_id)
 {
@@ -299,7 +299,7 @@ enum err word_draft_forget(struct word_index *index, struct tx *tx, const char *
     return word_turn_end(&turn);
 }
 
-/* --- what is left of documents that were replaced --- */
+/* What is left of documents that were replaced. */
 
 static void forget_word(struct word_turn *turn, int64_t word)
 {

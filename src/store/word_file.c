@@ -30,7 +30,7 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS texts (row INTEGER PRIMARY KEY, text TEXT NOT NULL,"
     " question TEXT NOT NULL, words BLOB NOT NULL, lead INTEGER NOT NULL);";
 
-/* --- numbers as bytes --- */
+/* Numbers as bytes. */
 
 void word_bytes_add(struct buf *out, uint64_t number)
 {
@@ -53,7 +53,7 @@ bool word_bytes_next(const unsigned char **at, const unsigned char *end, uint64_
     return false;
 }
 
-/* --- readers --- */
+/* Readers. */
 
 struct word_reader word_reader_take(struct word_index *index)
 {
@@ -93,7 +93,7 @@ static void close_readers(struct word_index *index)
     pthread_mutex_unlock(&index->readers_mutex);
 }
 
-/* --- the file --- */
+/* The file. */
 
 /* By whose turn it is. Readers that are under way keep the old file until they give it back. */
 static void remove_file(struct word_index *index)
@@ -167,7 +167,7 @@ static enum err open_writer(struct word_index *index, struct tx *tx)
     return err;
 }
 
-/* --- turns --- */
+/* Turns. */
 
 static void wait_for_turn(struct word_index *index)
 {
@@ -253,7 +253,7 @@ void word_index_drop(struct word_index *index, const char *why)
     pass_turn(index);
 }
 
-/* --- open, close --- */
+/* Open, close. */
 
 enum err word_index_open(struct store *store, const struct word_index_terms *terms,
                          struct word_index **out, struct fault *fault)

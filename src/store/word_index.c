@@ -77,7 +77,7 @@ static int64_t last_revision(struct tx *tx)
     return QUERY_NUMBER(tx, 0, "SELECT value FROM counters WHERE name = 'revision'");
 }
 
-/* --- a search's own documents --- */
+/* A search's own documents. */
 
 static void read_changes(struct cursor *row, struct arena *arena, struct change_list *out)
 {
@@ -132,7 +132,7 @@ enum err word_index_catch_up(struct word_index *index, struct tx *tx,
     return err;
 }
 
-/* --- the rest --- */
+/* The rest. */
 
 static enum err note_seen(struct word_index *index, struct tx *tx, int64_t revision)
 {

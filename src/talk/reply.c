@@ -52,7 +52,7 @@ bool reply_move(struct reply *reply, enum reply_event event)
     return true;
 }
 
-/* ---- what it wants ---- */
+/* What it wants. */
 
 static void wanted_free(struct reply_wanted *wanted)
 {
@@ -96,7 +96,7 @@ static void say(struct reply *reply, bool is_greeting, enum phrase phrase)
                                           .phrase = is_greeting ? PHRASE_GREETING : phrase});
 }
 
-/* ---- beginning and end ---- */
+/* Beginning and end. */
 
 /* Wants stay: they are carried out although the reply is over. */
 static void begin_anew(struct reply *reply)
@@ -221,7 +221,7 @@ void reply_found(struct reply *reply, const struct llm_passage *passages, size_t
     ask(reply, now_us);
 }
 
-/* ---- words ---- */
+/* Words. */
 
 static void speak_pieces(struct reply *reply)
 {
@@ -389,7 +389,7 @@ void reply_text(struct reply *reply, const char *text, int64_t now_us)
         cut_short(reply);
 }
 
-/* ---- the turn ---- */
+/* The turn. */
 
 void reply_commit(struct reply *reply)
 {

@@ -43,7 +43,7 @@ static bool reply_has_all_results(const struct reply *reply)
     return true;
 }
 
-/* ---- what is asked for ---- */
+/* What is asked for. */
 
 /* Why a call cannot be run with these arguments; NULL: it can. */
 static const char *fault_of(const char *arguments)
@@ -87,7 +87,7 @@ void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int6
         kept->call.name = mem_strdup("unknown");
 }
 
-/* ---- what comes of it ---- */
+/* What comes of it. */
 
 static void note(struct mind *mind)
 {

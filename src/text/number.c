@@ -151,7 +151,7 @@ void number_words(int64_t value, const char *iso, struct buf *out)
         put_cardinal(language, (int64_t)size, out);
 }
 
-/* ---- numbers in a text ---- */
+/* Numbers in a text. */
 
 /* One written number: "1,250.50" has whole 1250 and fraction "50". */
 struct number {

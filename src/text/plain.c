@@ -185,7 +185,7 @@ void plain_speech(const char *text, struct buf *out)
         (void)buf_append(out, plain.data, plain.len);
 }
 
-/* ---- <think> ---- */
+/* <think> */
 
 static const char *const think_open = "<think>", *const think_close = "</think>";
 

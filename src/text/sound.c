@@ -35,7 +35,7 @@ static void put(struct writer *writer, const char *letters)
             writer->out[writer->len++] = *letters;
 }
 
-/* --- the scripts of India --- */
+/* The scripts of India. */
 
 /* By place in the block (Unicode standard, chapter 12); NULL: not heard. */
 static const char *const indic[BLOCK] = {
@@ -109,7 +109,7 @@ static void write_indic(const uint32_t *chars, size_t n, struct writer *writer)
     }
 }
 
-/* --- Latin --- */
+/* Latin. */
 
 /* What stands for what, the longest first; `at_end`: only there. */
 static const struct {
@@ -156,7 +156,7 @@ static void write_latin(const char *folded, struct writer *writer)
             at++;
 }
 
-/* --- a word --- */
+/* A word. */
 
 void sound_of(const char *folded, char out[SOUND_BYTES])
 {
@@ -178,7 +178,7 @@ void sound_of(const char *folded, char out[SOUND_BYTES])
     out[writer.len] = '\0';
 }
 
-/* --- keys --- */
+/* Keys. */
 
 /* Consonants that are taken for each other are of one class; vowels, h and y of none. */
 static char class_of(char letter)
@@ -233,7 +233,7 @@ size_t sound_keys(const char *sound, char out[SOUND_KEYS_MAX][SOUND_KEY_BYTES])
     return count;
 }
 
-/* --- likeness --- */
+/* Likeness. */
 
 static bool is_vowel(char letter)
 {

@@ -16,7 +16,7 @@
 
 enum { DEPTH_MAX = 64, TOKENS_STANDARD = 1024 /* max_tokens is required */ };
 
-/* ---- the request ---- */
+/* The request. */
 
 static void mark_cached(struct js_out *out)
 {
@@ -211,7 +211,7 @@ static enum err write_request(const struct llm_request *request,
     return out->is_full ? ERR_LIMIT : OK;
 }
 
-/* ---- the stream ---- */
+/* The stream. */
 
 /* A block begins: text, or a tool with its name; thoughts are not spoken. */
 static void take_block(struct chat_stream *stream, const struct js *block, int64_t index)
@@ -303,7 +303,7 @@ static void read_event(struct chat_stream *stream, const struct js *event)
             kinds[i].read(stream, event);
 }
 
-/* ---- the account ---- */
+/* The account. */
 
 const struct chat_dialect anthropic_dialect = {
     .path = "/messages",

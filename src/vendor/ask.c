@@ -21,7 +21,7 @@ enum {
     PAUSE_US = 250000, /* after a failure of the server, when it names none; a caller is waiting */
 };
 
-/* ---- what a failure is ---- */
+/* What a failure is. */
 
 enum engine_error ask_error_of_fault(enum err err)
 {
@@ -110,7 +110,7 @@ void ask_clean(const struct account *account, const char *text, char out[ASK_MES
     snprintf(out, ASK_MESSAGE_SIZE, "%s", clean.data ? clean.data : "");
 }
 
-/* ---- telling ---- */
+/* Telling. */
 
 static void tell(struct ask *ask, struct ask_answer *answer, const char *message)
 {
@@ -135,7 +135,7 @@ static void refuse(struct ask *ask, enum engine_error error, const char *why)
     timer_set_after(&ask->refusing, 0);
 }
 
-/* ---- the fetch ---- */
+/* The fetch. */
 
 static int on_data(void *arg, int status, const char *data, size_t len)
 {
@@ -195,7 +195,7 @@ static void on_go(void *arg)
     buf_clear(&ask->body); /* the fetch has its own */
 }
 
-/* ---- asking ---- */
+/* Asking. */
 
 void ask_init(struct ask *ask, const struct account *account, struct loop *loop,
               const char *workspace, const struct ask_fns *fns, void *arg)

@@ -49,7 +49,7 @@ struct chat_llm {
     bool is_closed;
 };
 
-/* ---- telling ---- */
+/* Telling. */
 
 /* False: the session was closed, or asked something else, inside the callback. */
 static bool tell(struct chat_llm *llm, struct llm_event *event)
@@ -101,7 +101,7 @@ static void tell_error(struct chat_llm *llm, enum engine_error error, const char
                    .kind = LLM_ERROR, .error = error, .message = message, .retry_us = retry_us});
 }
 
-/* ---- asking ---- */
+/* Asking. */
 
 static unsigned quirks_of(const struct chat_llm *llm)
 {
@@ -195,7 +195,7 @@ static void on_done(void *arg, const struct ask_answer *answer)
         tell_error(llm, answer->error, answer->message, answer->retry_us);
 }
 
-/* ---- the session ---- */
+/* The session. */
 
 static struct chat_lessons *lessons_of(const struct engine *engine, const char *model)
 {
@@ -279,7 +279,7 @@ static void chat_close(struct llm *base)
 
 const struct llm_ops chat_ops = {chat_open, chat_start, chat_cancel, chat_close};
 
-/* ---- the engine ---- */
+/* The engine. */
 
 struct chat_engine *chat_engine_new(struct vendor *vendor, const struct config *config,
                                     const struct engine_info *info, const struct account_plan *plan,

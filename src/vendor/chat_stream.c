@@ -45,7 +45,7 @@ void chat_stream_fail(struct chat_stream *stream, enum engine_error error, const
     snprintf(stream->message, sizeof(stream->message), "%s", message);
 }
 
-/* ---- tool calls ---- */
+/* Tool calls. */
 
 struct chat_call *chat_stream_call(struct chat_stream *stream, size_t index)
 {
@@ -64,7 +64,7 @@ void chat_call_set(char **text, const char *value)
     *text = mem_strdup(value);
 }
 
-/* ---- chunks ---- */
+/* Chunks. */
 
 static void tell_text(struct chat_stream *stream)
 {
@@ -108,7 +108,7 @@ static void on_event(void *arg, const char *type, const char *data, size_t len)
         stream->unreadable++;
 }
 
-/* ---- bytes ---- */
+/* Bytes. */
 
 static void pass(struct chat_stream *stream, const char *data, size_t len)
 {

@@ -34,7 +34,7 @@ static void add_terms(const struct listen *listen, struct buf *out)
         add_query(out, "keyterm", listen->terms[i]);
 }
 
-/* ---- listen v1 ---- */
+/* Listen v1. */
 
 /* Several languages: the model that switches between them, in those that it knows. */
 static const char *language_of(const struct listen *listen)
@@ -114,7 +114,7 @@ bool deepgram_configure(void *env, const struct config *config, const struct eng
     return listen_configure(env, config, info, &v1, out_state);
 }
 
-/* ---- Flux ---- */
+/* Flux. */
 
 static void write_flux_target(const struct listen *listen, struct buf *out)
 {

@@ -72,7 +72,7 @@ static const struct llm_tool *tool_named(const struct llm_request *request, cons
     return NULL;
 }
 
-/* ---- tools ---- */
+/* Tools. */
 
 struct match {
     const char *stems; /* of the caller's words, a space before and after each */
@@ -151,7 +151,7 @@ static void say_result(const char *result, struct buf *out)
     }
 }
 
-/* ---- the answer ---- */
+/* The answer. */
 
 static void say(struct extractive *llm, const struct llm_request *request, enum phrase phrase)
 {

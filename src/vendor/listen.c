@@ -14,7 +14,7 @@
 
 enum { SAID_MAX_BYTES = 64 * 1024, MESSAGE_MAX_BYTES = 1024 * 1024, DEPTH_MAX = 32 };
 
-/* ---- telling ---- */
+/* Telling. */
 
 static void tell(struct listen *listen, struct stt_event event)
 {
@@ -79,7 +79,7 @@ static void on_overdue(void *arg)
         listen_flushed(listen);
 }
 
-/* ---- the socket ---- */
+/* The socket. */
 
 static void on_open(void *arg)
 {
@@ -132,7 +132,7 @@ static void connect_socket(struct listen *listen, const char *workspace)
     listen->socket = vendor_socket_open(account, listen->loop, &plan, &fns, listen);
 }
 
-/* ---- the session ---- */
+/* The session. */
 
 static void copy_wishes(struct listen *listen, const struct stt_config *config)
 {
@@ -221,7 +221,7 @@ static void listen_close(struct stt *base)
 
 const struct stt_ops listen_ops = {listen_open, listen_push, listen_flush, listen_close};
 
-/* ---- the engine ---- */
+/* The engine. */
 
 bool listen_configure(void *env, const struct config *config, const struct engine_info *info,
                       const struct listen_dialect *dialect, void **out_state)

@@ -87,7 +87,7 @@ static void openai_read(struct chat_stream *stream, const struct js *tree)
     stream->is_cut = strcmp(finish, "length") == 0;
 }
 
-/* ---- the account ---- */
+/* The account. */
 
 const struct chat_dialect openai_dialect = {
     .path = "/chat/completions",

@@ -69,7 +69,7 @@ struct openai_stt {
     bool is_ready, is_closed;
 };
 
-/* ---- telling ---- */
+/* Telling. */
 
 static void tell(struct openai_stt *stt, struct stt_event event)
 {
@@ -96,7 +96,7 @@ static void finish_first(struct openai_stt *stt, const char *text)
     tell(stt, (struct stt_event){.kind = STT_FLUSHED, .gen = gen});
 }
 
-/* ---- asking ---- */
+/* Asking. */
 
 static void write_field(const struct openai_stt *stt, const char *name, const char *value,
                         struct buf *out)
@@ -159,7 +159,7 @@ static void on_timer(void *arg)
         send(stt, &first->sound);
 }
 
-/* ---- answers ---- */
+/* Answers. */
 
 /* NULL: no answer of this kind. */
 static char *text_of(const struct ask_answer *answer)
@@ -212,7 +212,7 @@ static void on_done(void *arg, const struct ask_answer *answer)
         on_failed(stt, answer);
 }
 
-/* ---- the session ---- */
+/* The session. */
 
 static void set_texts(struct openai_stt *stt, const struct stt_config *config)
 {

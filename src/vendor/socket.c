@@ -53,7 +53,7 @@ struct vendor_socket {
     bool is_open, is_starting, is_ended, is_closed;
 };
 
-/* ---- its end ---- */
+/* Its end. */
 
 static void leave(struct vendor_socket *socket)
 {
@@ -114,7 +114,7 @@ static void on_ws_closed(void *arg, unsigned code, const struct fault *fault)
     end(socket, error, message);
 }
 
-/* ---- sending ---- */
+/* Sending. */
 
 static void send_now(struct vendor_socket *socket, bool is_text, const char *data, size_t len)
 {
@@ -206,7 +206,7 @@ static void send_kept(struct vendor_socket *socket)
     drop_kept(socket);
 }
 
-/* ---- the connection ---- */
+/* The connection. */
 
 static void arm_quiet(struct vendor_socket *socket)
 {

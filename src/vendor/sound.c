@@ -28,7 +28,7 @@ void sound_reset(struct sound *sound)
     sound->is_known = sound->is_broken = false;
 }
 
-/* ---- samples ---- */
+/* Samples. */
 
 static void pass(struct sound *sound, const int16_t *samples, size_t count)
 {
@@ -73,7 +73,7 @@ static void push_samples(struct sound *sound, const uint8_t *data, size_t len)
         pass(sound, samples, count);
 }
 
-/* ---- what it is ---- */
+/* What it is. */
 
 static uint32_t u32_at(const uint8_t *bytes)
 {

@@ -19,7 +19,7 @@ static void tell(struct speaker *speaker, struct tts_event *event)
         speaker->on_event(speaker->arg, event);
 }
 
-/* ---- the line ---- */
+/* The line. */
 
 static void drop_line(struct speaker *speaker, struct line *line)
 {
@@ -58,7 +58,7 @@ static void drop_all(struct speaker *speaker)
     timer_stop(&speaker->next);
 }
 
-/* ---- for the wire ---- */
+/* For the wire. */
 
 static void on_samples(void *arg, const int16_t *samples, size_t count)
 {
@@ -117,7 +117,7 @@ void speaker_done(struct speaker *speaker, uint32_t id)
     tell(speaker, &(struct tts_event){.kind = TTS_DONE, .gen = speaker->gen});
 }
 
-/* ---- what the agent wishes, as the engine can ---- */
+/* What the agent wishes, as the engine can. */
 
 static double clamp(double wish, struct engine_range range)
 {
@@ -168,7 +168,7 @@ const char *speaker_emotion(const struct speaker *speaker)
     return "";
 }
 
-/* ---- the session ---- */
+/* The session. */
 
 static const char *copied(const char *text)
 {

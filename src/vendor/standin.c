@@ -69,7 +69,7 @@ void standin_unconfigure(void *state)
     mem_free(standin);
 }
 
-/* ---- recognition ---- */
+/* Recognition. */
 
 struct standin_stt {
     struct stt base;
@@ -164,7 +164,7 @@ static void stt_close(struct stt *base)
 
 const struct stt_ops standin_stt_ops = {stt_open, stt_push, stt_flush, stt_close};
 
-/* ---- the model ---- */
+/* The model. */
 
 struct standin_llm {
     struct llm base;
@@ -235,7 +235,7 @@ static void llm_close(struct llm *base)
 
 const struct llm_ops standin_llm_ops = {llm_open, llm_start, llm_cancel, llm_close};
 
-/* ---- the voice ---- */
+/* The voice. */
 
 struct standin_line {
     uint32_t gen;

@@ -42,7 +42,7 @@ static uint32_t id_of(const struct utter *utter, const char *context)
     return *context == 'e' ? (uint32_t)strtoul(context + 1, NULL, 10) : 0;
 }
 
-/* ---- for the dialects ---- */
+/* For the dialects. */
 
 void utter_sound(struct utter *utter, const char *context, const char *base64)
 {
@@ -77,7 +77,7 @@ void utter_failed(struct utter *utter, const char *context, enum engine_error er
     speaker_failed(utter->speaker, id, error, clean, false);
 }
 
-/* ---- the socket ---- */
+/* The socket. */
 
 static void connect_socket(struct utter *utter);
 
@@ -130,7 +130,7 @@ static void connect_socket(struct utter *utter)
         vendor_socket_open(&utter->engine->account, utter->speaker->loop, &plan, &fns, utter);
 }
 
-/* ---- the wire ---- */
+/* The wire. */
 
 static void *open_utter(struct speaker *speaker)
 {
@@ -197,7 +197,7 @@ static struct tts *utter_open(const struct engine *engine, struct loop *loop,
 
 const struct tts_ops utter_ops = {utter_open, speaker_speak, speaker_cancel, speaker_close};
 
-/* ---- the engine ---- */
+/* The engine. */
 
 bool utter_configure(void *env, const struct config *config, const struct engine_info *info,
                      const struct utter_dialect *dialect, void **out_state)

@@ -154,7 +154,7 @@ static void on_overdue(void *arg)
     lose_worker(worker, "the speech process hangs");
 }
 
-/* ---- frames out ---- */
+/* Frames out. */
 
 static void write_out(struct voice_worker *worker)
 {
@@ -191,7 +191,7 @@ void voice_session_send(struct voice_session *session, enum voice_kind kind, uin
     worker->out.is_full = worker->out.is_full || was_full;
 }
 
-/* ---- frames in ---- */
+/* Frames in. */
 
 static struct voice_session *session_of(const struct voice_worker *worker, uint32_t id)
 {
@@ -253,7 +253,7 @@ static void on_io(void *arg, unsigned events)
         read_in(worker);
 }
 
-/* ---- workers ---- */
+/* Workers. */
 
 static enum err start_worker(struct voice_pool *pool, enum voice_role role,
                              struct voice_worker **out, struct fault *fault)

@@ -20,7 +20,7 @@ enum {
     DEPTH_MAX = 32,
 };
 
-/* ---- events ---- */
+/* Events. */
 
 static enum err read_data(const char *bytes, size_t len, const struct js *line,
                           struct wyoming_event *out)
@@ -75,7 +75,7 @@ enum err wyoming_write(struct buf *out, const char *type, const char *data, cons
     return out->is_full ? ERR_LIMIT : OK;
 }
 
-/* ---- the connection ---- */
+/* The connection. */
 
 struct wyoming {
     const struct wyoming_engine *engine;
@@ -228,7 +228,7 @@ void wyoming_close(struct wyoming *wyoming)
     loop_defer(wyoming->loop, free_wyoming, wyoming);
 }
 
-/* ---- the engines ---- */
+/* The engines. */
 
 bool wyoming_configure(void *env, const struct config *config, const struct engine_info *info,
                        void **out_state)

@@ -76,7 +76,7 @@ static void enter(struct caller *caller, enum caller_state state)
     caller->frame = 0;
 }
 
-/* ---- what it writes down ---- */
+/* What it writes down. */
 
 static double ms(int64_t us)
 {
@@ -114,7 +114,7 @@ static void write_over(const struct caller *caller)
            ear->gaps);
 }
 
-/* ---- coming and going ---- */
+/* Coming and going. */
 
 static void call_again(void *arg);
 
@@ -154,7 +154,7 @@ void caller_leave(struct caller *caller)
 
 static bool open_session(struct caller *caller);
 
-/* ---- talking ---- */
+/* Talking. */
 
 static void ask(struct caller *caller)
 {
@@ -253,7 +253,7 @@ static void on_frame(void *arg, int64_t due_us)
     }
 }
 
-/* ---- the room ---- */
+/* The room. */
 
 static void type(struct caller *caller)
 {
@@ -429,7 +429,7 @@ static bool join(struct caller *caller, const struct js *started)
     return open_session(caller);
 }
 
-/* ---- the API ---- */
+/* The API. */
 
 static void on_started(void *arg, const struct http_fetch_result *result)
 {

@@ -27,7 +27,7 @@ static void find(const char *name, void *out)
     memcpy(out, &found, sizeof(found));
 }
 
-/* ---- SQLite ---- */
+/* SQLite. */
 
 /* SQLite calls itself through the same names; only the outermost call is one from outside. */
 static _Thread_local bool is_inside;
@@ -72,7 +72,7 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, 
     return code;
 }
 
-/* ---- sockets ---- */
+/* Sockets. */
 
 static bool socket_fails(const char *what)
 {

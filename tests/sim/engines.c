@@ -21,7 +21,7 @@ enum {
 
 struct sim_engines sim_engines;
 
-/* ---- recognition ---- */
+/* Recognition. */
 
 struct sim_stt {
     struct stt stt;
@@ -140,7 +140,7 @@ static struct stt *stt_open(const struct engine *engine, struct loop *loop,
     return &stt->stt;
 }
 
-/* ---- the model: one word each 5 ms ---- */
+/* The model: one word each 5 ms. */
 
 struct sim_llm {
     struct llm llm;
@@ -252,7 +252,7 @@ static struct llm *llm_open(const struct engine *engine, const struct llm_config
     return &llm->llm;
 }
 
-/* ---- the voice: a tone, in order ---- */
+/* The voice: a tone, in order. */
 
 struct spoken {
     struct list_node node;
@@ -361,7 +361,7 @@ static struct tts *tts_open(const struct engine *engine, struct loop *loop,
     return &tts->tts;
 }
 
-/* ---- the table ---- */
+/* The table. */
 
 #define INFO(kind_, id_) .kind = (kind_), .id = (id_), .label = (id_), .languages = "*"
 const struct engine_adapter sim_adapters[] = {

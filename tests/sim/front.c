@@ -156,7 +156,7 @@ void front_end(void)
     CHECK_INT(system(command), 0);
 }
 
-/* ---- clients ---- */
+/* Clients. */
 
 static void client_on_read(void *arg)
 {

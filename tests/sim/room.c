@@ -67,7 +67,7 @@ static struct sim_caller *callers[ROOMS];
 static char *directory[ROOMS];
 static int16_t voice[VOICE_SAMPLES], noise[VOICE_SAMPLES];
 
-/* ---- network ---- */
+/* Network. */
 
 static void arrive(void *arg)
 {
@@ -119,7 +119,7 @@ static void send_packet(struct sim_caller *caller, struct packet *packet)
     timer_set_after(&packet->timer, delay_us);
 }
 
-/* ---- the caller's mouth ---- */
+/* The caller's mouth. */
 
 static void speak_frame(void *arg)
 {
@@ -153,7 +153,7 @@ void sim_noise(struct sim_caller *caller, int64_t ms)
     caller->noise_until_us = loop_now_us(caller->loop) + ms * 1000;
 }
 
-/* ---- coming and going: events come from the loop ---- */
+/* Coming and going: events come from the loop. */
 
 static void act(void *arg)
 {
@@ -260,7 +260,7 @@ void sim_chat(struct sim_caller *caller, const char *text)
     caller->events->on_chat(caller->arg, text);
 }
 
-/* ---- the service's side ---- */
+/* The service's side. */
 
 static void link_send_opus(struct room_link *link, const uint8_t *payload, size_t len,
                            uint32_t timestamp, bool is_first)
@@ -415,7 +415,7 @@ struct sim_network *sim_network(struct sim_caller *caller)
     return &caller->network;
 }
 
-/* ---- the directory ---- */
+/* The directory. */
 
 enum err room_directory_add(struct room_directory *unused, const char *room, struct rooms *rooms)
 {
@@ -453,7 +453,7 @@ bool sim_room_is_open(const char *room)
     return false;
 }
 
-/* ---- what was heard ---- */
+/* What was heard. */
 
 int sim_loud(const struct sim_caller *caller, int64_t from_ms, int64_t to_ms)
 {

@@ -93,7 +93,7 @@ TEST(what_an_engine_says_of_its_fault_stays_with_the_operator)
     CHECK(!sim_told("scripted"));
 }
 
-/* ---- the talk goes on, whatever fails ---- */
+/* The talk goes on, whatever fails. */
 
 /* The caller asks, and asks again when nothing comes. */
 static void ask_twice(struct sim_caller *caller)
@@ -150,7 +150,7 @@ TEST(with_every_engine_dead_the_call_still_ends)
     }
 }
 
-/* ---- time alone costs nothing ---- */
+/* Time alone costs nothing. */
 
 static size_t held_bytes(void)
 {

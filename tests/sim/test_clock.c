@@ -154,7 +154,7 @@ TEST(a_line_is_said_although_the_clock_is_set)
     }
 }
 
-/* ---- what an agent's embed calls may spend on a day ---- */
+/* What an agent's embed calls may spend on a day. */
 
 static void embed(struct world_call *call)
 {

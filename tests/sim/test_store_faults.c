@@ -8,7 +8,7 @@
 #include "test.h"
 #include "world.h"
 
-/* ---- the sweep ---- */
+/* The sweep. */
 
 static const char *const steps[] = {"call.started",
                                     "call.agent_joined",
@@ -87,7 +87,7 @@ TEST(each_job_in_turn_is_refused)
     sweep(REFUSED);
 }
 
-/* ---- for good ---- */
+/* For good. */
 
 TEST(a_turn_that_can_never_be_written_is_set_aside_and_the_call_goes_on)
 {
@@ -110,7 +110,7 @@ TEST(a_turn_that_can_never_be_written_is_set_aside_and_the_call_goes_on)
     CHECK_INT(calls_count(world.calls), 0);
 }
 
-/* ---- for long ---- */
+/* For long. */
 
 TEST(a_journal_over_its_ceiling_ends_the_call)
 {

@@ -130,7 +130,7 @@ TEST(hostile_word_files_fail_with_their_reason)
     }
 }
 
-/* --- PDF --- */
+/* PDF. */
 
 enum { WORDS_MAX = 2000 };
 

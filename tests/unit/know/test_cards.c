@@ -65,7 +65,7 @@ TEST(a_line_of_the_model_is_a_card_or_nothing)
     CHECK_TEXT(card.language, "en");
 }
 
-/* --- a model that plays one script for each request --- */
+/* A model that plays one script for each request. */
 
 struct player {
     struct llm llm;

@@ -888,7 +888,7 @@ TEST(draining_ends_idle_connections_and_lets_the_others_finish)
     site_close(&site);
 }
 
-/* ---- answers in pieces ---- */
+/* Answers in pieces. */
 
 TEST(an_answer_in_pieces_is_chunked_and_the_connection_goes_on)
 {

@@ -438,7 +438,7 @@ TEST(link_caller_may_come_again_and_a_closed_room_may_not_be_joined)
     close_world(&world);
 }
 
-/* ---- callers who flood ---- */
+/* Callers who flood. */
 
 static struct participant *participant_of(struct world *world)
 {

@@ -173,7 +173,7 @@ TEST(ice_client_answers_and_checks_back_a_full_peer)
     sim_net_free(net);
 }
 
-/* ---- the lite side alone ---- */
+/* The lite side alone. */
 
 struct check {
     const char *ufrag, *pwd;

@@ -117,7 +117,7 @@ TEST(media_refuses_payloads_over_the_datagram)
     tear_down(&ends);
 }
 
-/* ---- incoming ---- */
+/* Incoming. */
 
 static void arrive(struct incoming *incoming, uint16_t sequence, int64_t now_us)
 {

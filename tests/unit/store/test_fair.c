@@ -150,7 +150,7 @@ STORE_TEST(request_that_waits_too_long_is_given_up)
     loop_join(loop);
 }
 
-/* --- classes of faults --- */
+/* Classes of faults. */
 
 static enum err twice(struct tx *tx, void *arg)
 {
@@ -220,7 +220,7 @@ TEST(lock_not_had_is_transient)
     fix_end(&fix);
 }
 
-/* --- what fn says is its own --- */
+/* What fn says is its own. */
 
 static enum err say(struct tx *tx, void *arg)
 {

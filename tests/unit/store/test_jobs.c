@@ -145,7 +145,7 @@ STORE_TEST(change_by_another_process_is_noticed)
     store_unwatch(watch);
 }
 
-/* --- kill -9 --- */
+/* Kill -9. */
 
 struct writer {
     struct fix *fix;
@@ -211,7 +211,7 @@ STORE_TEST(what_was_answered_survives_kill_9)
     CHECK(found <= answered + 3 * 300); /* committed, but not told before the end */
 }
 
-/* --- a server that goes away --- */
+/* A server that goes away. */
 
 TEST(database_away_loses_and_doubles_nothing)
 {

@@ -267,7 +267,7 @@ STORE_TEST(ledger_adds_up)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-/* ---- clocks that are set ---- */
+/* Clocks that are set. */
 
 STORE_TEST(a_step_of_the_database_s_clock_changes_no_bill)
 {
@@ -328,7 +328,7 @@ STORE_TEST(recovery_bills_what_was_durable_whatever_the_clocks_say)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-/* ---- rows that others hold ---- */
+/* Rows that others hold. */
 
 STORE_TEST(a_checkpoint_passes_a_workspace_that_is_held)
 {
@@ -365,7 +365,7 @@ STORE_TEST(a_checkpoint_passes_a_workspace_that_is_held)
     store_close(second.store);
 }
 
-/* ---- embed ---- */
+/* Embed. */
 
 enum { DAY = 86400000 };
 

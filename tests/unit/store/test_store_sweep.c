@@ -57,7 +57,7 @@ static void look_again(struct fix *fix)
         test_fail(__FILE__, __LINE__, "no connection: %s", fault.text);
 }
 
-/* --- a whole call --- */
+/* A whole call. */
 
 static enum err start_node(struct tx *tx, void *arg)
 {
@@ -160,7 +160,7 @@ STORE_TEST(call_while_its_database_fails)
     }
 }
 
-/* --- an agent --- */
+/* An agent. */
 
 static enum err create(struct tx *tx, void *arg)
 {
@@ -212,7 +212,7 @@ STORE_TEST(agent_while_its_database_fails)
     }
 }
 
-/* --- the outbox --- */
+/* The outbox. */
 
 static unsigned any_line(const void *arg, const char *workspace_id, const char *line)
 {

@@ -21,7 +21,7 @@ static char *letters(size_t count)
     return text;
 }
 
-/* ---- the end of a call ---- */
+/* The end of a call. */
 
 static void say_goodbye(struct rig *rig)
 {
@@ -149,7 +149,7 @@ TEST(words_before_a_loss_are_a_turn_once)
     CHECK(strstr(rig.request, "U:my number is") != NULL);
 }
 
-/* ---- callers ---- */
+/* Callers. */
 
 TEST(a_flood_of_typed_messages_is_two_answers)
 {
@@ -242,7 +242,7 @@ TEST(words_that_are_not_final_are_cut_to_a_turn)
     CHECK_INT(strcspn(told + strlen("caller turn "), "\n"), 16000);
 }
 
-/* ---- models ---- */
+/* Models. */
 
 static void begin_question(struct rig *rig)
 {
@@ -440,7 +440,7 @@ TEST(what_cannot_be_run_is_said_to_the_model)
     CHECK_INT(rig_count(&rig, "run order_status"), 1);
 }
 
-/* ---- what the tenant is told ---- */
+/* What the tenant is told. */
 
 TEST(a_failure_is_told_in_our_own_words)
 {
@@ -468,7 +468,7 @@ TEST(a_failure_is_told_in_our_own_words)
     }
 }
 
-/* ---- voices ---- */
+/* Voices. */
 
 TEST(a_voice_that_does_not_stop_is_stopped)
 {

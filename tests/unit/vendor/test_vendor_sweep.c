@@ -22,7 +22,7 @@ static const struct llm_request request = {.messages = hello,
                                            .temperature = 0.4,
                                            .max_tokens = 300};
 
-/* ---- each outside call fails ---- */
+/* Each outside call fails. */
 
 TEST(openai_outlives_any_one_fault_of_its_connection)
 {
@@ -71,7 +71,7 @@ TEST(openai_tells_when_nothing_works_any_more)
     outside_has_sockets = false;
 }
 
-/* ---- each step is the last; under ASan this found a fetch that was used after it was freed ----
+/* Each step is the last; under ASan this found a fetch that was used after it was freed.
  */
 
 enum { SESSIONS = 2 };

@@ -36,10 +36,7 @@ enum conn_event {
 enum { CONN_STATES = CONN_CLOSED + 1, CONN_EVENTS = CONN_END + 1 };
 extern const struct states conn_states;
 
-enum {
-    PACE_LEAST_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
-    REQUEST_ID_SIZE = 128 + 1,
-};
+enum { REQUEST_ID_SIZE = 128 + 1 };
 
 struct http_server {
     struct loop *loop;

@@ -13,6 +13,7 @@
 #include "net/listen.h"
 
 enum {
+    PACE_LEAST_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
     WRITE_MAX_BYTES = HTTP_ANSWER_MAX_BYTES + 128 * 1024, /* and its head */
 };
 

@@ -16,7 +16,8 @@
 enum {
     SIGNAL_MAX_BYTES = 262144, /* one message; offers have 20 KB, the server in use 2 MiB */
     SIGNAL_UNSENT_BYTES = 1048576,
-    SIGNAL_PING_MS = 10000 /* finds half-open connections */
+    SIGNAL_UNIT_BYTES = 1024, /* of a message: so many are a unit of what may be asked */
+    SIGNAL_PING_MS = 10000    /* finds half-open connections */
 };
 
 static const struct states_row rows[] = {
@@ -60,7 +61,7 @@ static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 {
     struct caller *caller = arg;
     caller->last_signal_us = loop_now_us(caller->config.loop);
-    if (!caller_may_ask(caller, 1 + (int64_t)(len / CALLER_ASK_UNIT_BYTES)))
+    if (!caller_may_ask(caller, 1 + (int64_t)(len / SIGNAL_UNIT_BYTES)))
         return;
     Lk__SignalRequest *request =
         is_text ? NULL : unpack_message(&lk__signal_request__descriptor, data, len);

@@ -18,17 +18,6 @@
 struct Lk__AddTrackRequest;
 struct Lk__SignalRequest;
 
-enum {
-    /* What a caller may ask by signalling: units (a request, each KB of it, and what its row says),
-     * at once and a second. A join takes some 60 with its candidates. */
-    CALLER_ASK_UNITS = 300,
-    CALLER_ASK_EVERY_US = 50 * 1000,
-    CALLER_ASK_UNIT_BYTES = 1024,
-    CALLER_PACKETS = 150, /* data packets, at once and a second */
-    CALLER_PACKET_EVERY_US = 20 * 1000,
-    CALLER_EXCESS_MAX = 300 /* requests dropped; then the caller is put out */
-};
-
 enum caller_state {
     CALLER_JOINING,
     CALLER_UP,

@@ -8,7 +8,11 @@
 #include "rtc/peer.h"
 #include "rtc/port.h"
 
-enum { LEAVE_WAIT_US = 1000 * 1000 }; /* signalling may come a round trip after the media */
+enum {
+    LEAVE_WAIT_US = 1000 * 1000, /* signalling may come a round trip after the media */
+    PACKETS_MAX = 150,           /* data packets, at once and a second */
+    PACKET_EVERY_US = 20 * 1000
+};
 
 static void flush_backlog(struct caller *caller)
 {
@@ -40,7 +44,7 @@ static void on_data(struct caller *caller, struct peer *peer, const struct data_
     if (event->type != DATA_EVENT_MESSAGE || !is_packet ||
         !caller->member.token.claims.can_publish_data)
         return;
-    if (!bucket_take(&caller->packets, CALLER_PACKET_EVERY_US, CALLER_PACKETS, 1,
+    if (!bucket_take(&caller->packets, PACKET_EVERY_US, PACKETS_MAX, 1,
                      loop_now_us(caller->config.loop))) {
         metric_add(METRIC_REQUESTS_DROPPED, 1);
         return;

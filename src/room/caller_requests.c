@@ -8,13 +8,21 @@
 #include "room/caller_internal.h"
 #include "room/livekit.pb-c.h"
 
+enum {
+    /* What a caller may ask by signalling: units (a request, each KB of it, and what its row says),
+     * at once and a second. A join takes some 60 with its candidates. */
+    ASK_UNITS = 300,
+    ASK_EVERY_US = 50 * 1000,
+    EXCESS_MAX = 300 /* requests dropped; then the caller is put out */
+};
+
 bool caller_may_ask(struct caller *caller, int64_t units)
 {
-    if (bucket_take(&caller->asks, CALLER_ASK_EVERY_US, CALLER_ASK_UNITS, units,
+    if (bucket_take(&caller->asks, ASK_EVERY_US, ASK_UNITS, units,
                     loop_now_us(caller->config.loop)))
         return true;
     metric_add(METRIC_REQUESTS_DROPPED, 1);
-    if (++caller->excess == CALLER_EXCESS_MAX)
+    if (++caller->excess == EXCESS_MAX)
         caller_put_out(caller, "more requests than a caller may send");
     return false;
 }

@@ -61,10 +61,12 @@ function connect(sdp) {
   return (async () => {
     const began = performance.now();
     await window.pc.setRemoteDescription({ type: 'answer', sdp });
-    while (window.pc.connectionState !== 'connected') {
-      if (performance.now() - began > 10000) throw new Error(`still ${window.pc.connectionState}`);
-      await new Promise((later) => setTimeout(later, 5));
-    }
+    await new Promise((done, fail) => {
+      const look = () => window.pc.connectionState === 'connected' && done();
+      window.pc.addEventListener('connectionstatechange', look);
+      setTimeout(() => fail(new Error(`still ${window.pc.connectionState}`)), 10000);
+      look();
+    });
     return performance.now() - began;
   })();
 }
@@ -110,7 +112,8 @@ function listen(seconds) {
 function exchange(size) {
   return (async () => {
     const bytes = new Uint8Array(size).map((_, i) => (i * 7) & 255);
-    while (window.channel.readyState !== 'open') await new Promise((later) => setTimeout(later, 5));
+    if (window.channel.readyState !== 'open')
+      await new Promise((open) => window.channel.addEventListener('open', open, { once: true }));
     const back = new Promise((resolve) => (window.channel.onmessage = (event) => resolve(new Uint8Array(event.data))));
     window.channel.send(bytes);
     const got = await back;

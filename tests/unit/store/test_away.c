@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/internal.h"
@@ -27,9 +27,7 @@ static void count(void *arg, enum err err)
 
 static bool wait_for(struct tally *tally, unsigned left)
 {
-    for (int i = 0; i < 60000 && atomic_load(&tally->left) != left; i++)
-        usleep(1000);
-    return atomic_load(&tally->left) == left;
+    return AWAITED(atomic_load(&tally->left) == left, 60);
 }
 
 static void ask(struct store *store, struct store_line line, store_fn *fn, struct loop *loop,

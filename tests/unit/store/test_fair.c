@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "base/log.h"
 #include "store/internal.h"
 #include "unit/store/fixture.h"
@@ -41,9 +41,7 @@ static void count(void *arg, enum err err)
 
 static bool wait_until(_Atomic unsigned *value, unsigned wanted)
 {
-    for (int i = 0; i < 60000 && atomic_load(value) != wanted; i++)
-        usleep(1000);
-    return atomic_load(value) == wanted;
+    return AWAITED(atomic_load(value) == wanted, 60);
 }
 
 /* key: a letter, or "*" for the service's own. */

@@ -106,10 +106,10 @@ enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_
 {
     *out = (struct api_key_list){0};
     const char *sql = columns_select(tx, &api_key_table, "revoked_ms",
-                                     "FROM api_keys WHERE ? = '' OR workspace_id = ?"
+                                     "FROM api_keys WHERE ? = 'all' OR workspace_id = ?"
                                      " ORDER BY created_ms DESC, id DESC");
-    AUTO(cursor) row = QUERY(tx, sql, TEXT(workspace_id ? workspace_id : ""),
-                             TEXT(workspace_id ? workspace_id : ""));
+    AUTO(cursor) row =
+        QUERY(tx, sql, TEXT(workspace_id ? "one" : "all"), TEXT(workspace_id ? workspace_id : ""));
     while (cursor_next(row)) {
         struct api_key *key = GROW(out, tx->arena);
         key->key = "";
@@ -134,11 +134,11 @@ static void drop_oldest(struct tx *tx, const char *key_id)
 
 enum err store_key_revoke(struct tx *tx, const char *workspace_id, const char *key_id)
 {
-    const char *whose = workspace_id ? workspace_id : "";
     if (!EXEC(tx,
               "UPDATE api_keys SET revoked_ms = ? WHERE id = ? AND revoked_ms = 0"
-              " AND (? = '' OR workspace_id = ?)",
-              NUMBER(tx->now_ms), TEXT(key_id), TEXT(whose), TEXT(whose)))
+              " AND (? = 'all' OR workspace_id = ?)",
+              NUMBER(tx->now_ms), TEXT(key_id), TEXT(workspace_id ? "one" : "all"),
+              TEXT(workspace_id ? workspace_id : "")))
         return tx_missing(tx);
     drop_oldest(tx, key_id);
     tx_touch(tx, STORE_KEYS);

@@ -64,10 +64,13 @@ STORE_TEST(key_is_found_until_revoked)
     CHECK_INT(store_key_find(tx, "sk_unknown", &who), ERR_NOT_FOUND);
     CHECK_INT(store_key_find(tx, "bearer", &who), ERR_NOT_FOUND);
     CHECK_INT(store_key_revoke(tx, "usr_other", key.id), ERR_NOT_FOUND);
+    CHECK_INT(store_key_revoke(tx, "", key.id), ERR_NOT_FOUND); /* nobody's is not everybody's */
     CHECK_INT(store_key_revoke(tx, fix->workspace_id, key.id), OK);
     CHECK_INT(store_key_revoke(tx, NULL, key.id), ERR_NOT_FOUND);
     CHECK_INT(store_key_find(tx, key.key, &who), ERR_NOT_FOUND);
     struct api_key_list list;
+    CHECK_INT(store_key_list(tx, "", &list), OK);
+    CHECK_INT(list.count, 0);
     CHECK_INT(store_key_list(tx, NULL, &list), OK);
     CHECK_INT(list.count, 1);
     CHECK(list.items[0].is_revoked);

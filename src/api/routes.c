@@ -189,7 +189,7 @@ const struct route routes[] = {
                 API_DAILY_LIMIT_REACHED, API_EMBED_DISABLED, API_ORIGIN_NOT_ALLOWED,
                 API_CONCURRENT_CALL_LIMIT, API_DISPATCH_FAILED}},
 
-    {"POST", "/v1/session", ROUTE_SIGN_IN, ROUTE_WRITE, ROUTE_JSON_OPTIONAL, .handle = sign_in,
+    {"POST", "/v1/session", ROUTE_SIGN_IN, ROUTE_READ, ROUTE_JSON_OPTIONAL, .handle = sign_in,
      .operation = "signIn", .tag = TAG_STUDIO, .summary = "Sign in to the studio", .status = 201,
      .input = &sign_in_body_table, .output = &signed_in_table, .errors = {API_VALIDATION_FAILED}},
     {"DELETE", "/v1/session", ROUTE_MEMBER, ROUTE_WRITE, .handle = sign_out, .operation = "signOut",

@@ -8,10 +8,12 @@
 
 #include "api/internal.h"
 #include "api/proxy.h"
+#include "api/rates.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
 #include "base/config.h"
+#include "base/ids.h"
 #include "base/js.h"
 #include "base/mem.h"
 #include "base/password.h"
@@ -21,7 +23,10 @@
 #include "store/workspace.h"
 
 enum {
-    FAILURES_A_MINUTE = 10, /* of an address, of a member */
+    FAILURES_A_MINUTE = 10, /* of an address; of a member from one network */
+    MEMBER_A_MINUTE = 200,  /* of a member, from everywhere */
+    MEMBER_NET_BITS = 48,   /* the network, of IPv6: what one site may own */
+    TRIED_COUNT = 3,        /* buckets that a password takes from */
     BUCKETS_MAX = 20000,
     CANDIDATES_MAX = 8, /* workspaces of one address whose passwords are tried */
 };
@@ -29,13 +34,14 @@ enum {
 static const char STUDIO_HEADER[] = "X-Earshot-Studio";
 
 struct sign_ins {
-    struct limit *failures;
+    struct limit *failures, *members;
 };
 
 struct sign_ins *sign_ins_new(void)
 {
     struct sign_ins *sign_ins = mem_new(struct sign_ins);
     sign_ins->failures = limit_new(FAILURES_A_MINUTE, FAILURES_A_MINUTE, BUCKETS_MAX);
+    sign_ins->members = limit_new(MEMBER_A_MINUTE, MEMBER_A_MINUTE, BUCKETS_MAX);
     return sign_ins;
 }
 
@@ -44,6 +50,7 @@ void sign_ins_free(struct sign_ins *sign_ins)
     if (!sign_ins)
         return;
     limit_free(sign_ins->failures);
+    limit_free(sign_ins->members);
     mem_free(sign_ins);
 }
 
@@ -83,6 +90,15 @@ static void set_cookie(struct request *request, const char *value)
                      cookie_name(request), value, age_s, is_secure(request) ? "; Secure" : ""));
 }
 
+/* Behind a proxy that ends TLS a page of ours may be an https one, whatever public_url says; where
+ * that says https, a page without it is not ours. */
+static bool is_our_scheme(const struct request *request, const char *origin, size_t len)
+{
+    bool is_https = len == 5 && strncasecmp(origin, "https", len) == 0;
+    bool is_http = len == 4 && strncasecmp(origin, "http", len) == 0;
+    return is_https || (is_http && !is_secure(request));
+}
+
 bool request_is_from_studio(const struct request *request)
 {
     if (!request_header(request, STUDIO_HEADER))
@@ -93,7 +109,8 @@ bool request_is_from_studio(const struct request *request)
         return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const char *from = strstr(origin, "://");
     return strcmp(origin, request->deps->public_url) == 0 ||
-           (from && host && strcasecmp(from + 3, host) == 0);
+           (from && host && is_our_scheme(request, origin, (size_t)(from - origin)) &&
+            strcasecmp(from + 3, host) == 0);
 }
 
 /* ---- signing in ---- */
@@ -129,7 +146,8 @@ struct candidate {
 /* From the job over the pool to the next job; in the request's arena. */
 struct attempt {
     struct request *request;
-    const char *email, *password, *bucket;
+    const char *link, *email, *password;
+    const char *member; /* whose password it is to be: an address or an id */
     struct candidate candidates[CANDIDATES_MAX];
     size_t count, chosen; /* chosen == count: none fits */
 };
@@ -150,11 +168,12 @@ static void open_session(struct request *request, const struct member *member)
     request_answer(request, &answer, 0);
 }
 
-static void by_link(struct request *request, const char *link)
+static void use_link(struct request *request)
 {
+    const struct attempt *attempt = request->job.state;
     struct member member;
-    enum err err = store_link_use(request->job.tx, link, &member);
-    if (err == ERR_NOT_FOUND)
+    enum err err = store_link_use(request->job.tx, attempt->link, &member);
+    if (err == ERR_NOT_FOUND) /* somebody was quicker */
         request_error(request, API_UNAUTHORIZED);
     else if (request_found(request, err))
         open_session(request, &member);
@@ -191,33 +210,66 @@ static void refuse_rate(struct request *request, int64_t retry_s)
     run_finish(request);
 }
 
-static const char *address_bucket(const struct request *request)
+/* What was sent signs nobody in, and cannot be guessed: a failed authentication. */
+static void refuse_stranger(struct request *request)
 {
-    return arena_printf(request->arena, "a:%s", request->who.admitted.site);
+    struct limit_state state;
+    if (!rates_failure(request->api->rates, &request->who.client, &state)) {
+        refuse_rate(request, state.retry_s);
+        return;
+    }
+    request_error(request, API_UNAUTHORIZED);
+    run_finish(request);
+}
+
+/* ---- how often a password may be tried ---- */
+
+struct tried {
+    struct limit *limit;
+    const char *name;
+};
+
+static void list_tried(const struct request *request, const char *member,
+                       struct tried out[TRIED_COUNT])
+{
+    const struct sign_ins *sign_ins = request->api->sign_ins;
+    struct arena *arena = request->arena;
+    char net[NET_ADDR_SIZE];
+    net_ip_print_site(&request->who.client, MEMBER_NET_BITS, net);
+    out[0] =
+        (struct tried){sign_ins->failures, arena_printf(arena, "a:%s", request->who.admitted.site)};
+    out[1] = (struct tried){sign_ins->failures, arena_printf(arena, "m:%s %s", net, member)};
+    out[2] = (struct tried){sign_ins->members, member};
+}
+
+static void give_back(struct request *request, const struct tried *tried, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        limit_give(tried[i].limit, tried[i].name, loop_now_us(request->deps->control));
 }
 
 /* May it be tried? false: answered. The tries are taken before the password is looked at, or those
  * that are under way at once would all pass; a right one gives them back. */
-static bool may_try(struct request *request, const char *bucket)
+static bool may_try(struct request *request, const char *member)
 {
-    struct limit *failures = request->api->sign_ins->failures;
-    int64_t now_us = loop_now_us(request->deps->control);
-    struct limit_state state;
-    if (limit_take(failures, address_bucket(request), now_us, &state)) {
-        if (limit_take(failures, bucket, now_us, &state))
-            return true;
-        limit_give(failures, address_bucket(request), now_us);
+    struct tried tried[TRIED_COUNT];
+    list_tried(request, member, tried);
+    for (size_t i = 0; i < TRIED_COUNT; i++) {
+        struct limit_state state;
+        if (limit_take(tried[i].limit, tried[i].name, loop_now_us(request->deps->control), &state))
+            continue;
+        give_back(request, tried, i);
+        refuse_rate(request, state.retry_s);
+        return false;
     }
-    refuse_rate(request, state.retry_s);
-    return false;
+    return true;
 }
 
-static void note_success(struct request *request, const char *bucket)
+static void note_success(struct request *request, const char *member)
 {
-    struct limit *failures = request->api->sign_ins->failures;
-    int64_t now_us = loop_now_us(request->deps->control);
-    limit_give(failures, address_bucket(request), now_us);
-    limit_give(failures, bucket, now_us);
+    struct tried tried[TRIED_COUNT];
+    list_tried(request, member, tried);
+    give_back(request, tried, TRIED_COUNT);
 }
 
 static void verified(void *arg)
@@ -225,7 +277,7 @@ static void verified(void *arg)
     struct attempt *attempt = arg;
     struct request *request = attempt->request;
     if (attempt->chosen < attempt->count) {
-        note_success(request, attempt->bucket);
+        note_success(request, attempt->member);
         run_job(request, STORE_WRITE, open_chosen);
         return;
     }
@@ -246,7 +298,7 @@ static void on_pool(struct attempt *attempt, loop_fn *work, loop_fn *done)
 static void check_password(struct request *request)
 {
     struct attempt *attempt = request->job.state;
-    if (may_try(request, attempt->bucket))
+    if (may_try(request, attempt->member))
         on_pool(attempt, verify, verified);
 }
 
@@ -287,15 +339,33 @@ static const char *vouched_email(struct request *request)
     return request_header(request, name);
 }
 
+static void write_session(struct request *request)
+{
+    run_job(request, STORE_WRITE, open_chosen); /* the first: chosen is 0 */
+}
+
 static void by_proxy(struct request *request, const char *email, const char *workspace_id)
 {
     struct attempt *attempt = request->job.state;
     if (!find_candidates(request, lower(request->arena, email), workspace_id, attempt))
         return;
-    if (attempt->count > 0)
-        open_chosen(request); /* the first: chosen is 0 */
-    else
-        request_error(request, API_UNAUTHORIZED);
+    request_after(request, attempt->count > 0 ? write_session : refuse_stranger);
+}
+
+static void write_used(struct request *request)
+{
+    run_job(request, STORE_WRITE, use_link);
+}
+
+static void by_link(struct request *request, const char *link)
+{
+    struct attempt *attempt = request->job.state;
+    attempt->link = arena_strdup(request->arena, link);
+    enum err err = key_is_valid(link) ? store_link_look(request->job.tx, link) : ERR_NOT_FOUND;
+    if (err == ERR_NOT_FOUND)
+        request_after(request, refuse_stranger);
+    else if (request_found(request, err))
+        request_after(request, write_used);
 }
 
 void sign_in(struct request *request)
@@ -318,7 +388,7 @@ void sign_in(struct request *request)
         request_error(request, API_UNAUTHORIZED); /* nobody vouches: a page that asks is no try */
     } else {
         attempt->email = lower(request->arena, body.email);
-        attempt->bucket = arena_printf(request->arena, "m:%s", attempt->email);
+        attempt->member = attempt->email;
         attempt->password = arena_strdup(request->arena, body.password);
         if (find_candidates(request, attempt->email, body.workspace_id, attempt))
             request_after(request, check_password);
@@ -410,7 +480,7 @@ static void hashed_new(void *arg)
     struct password_change *change = arg;
     struct request *request = change->attempt.request;
     if (change->err != ERR_INVALID)
-        note_success(request, change->attempt.bucket);
+        note_success(request, change->attempt.member);
     if (!change->err) {
         run_job(request, STORE_WRITE, store_password);
         return;
@@ -426,7 +496,7 @@ static void hashed_new(void *arg)
 static void change_password(struct request *request)
 {
     struct password_change *change = request->job.state;
-    if (may_try(request, change->attempt.bucket))
+    if (may_try(request, change->attempt.member))
         on_pool(&change->attempt, hash_new, hashed_new);
 }
 
@@ -445,7 +515,7 @@ void password_set(struct request *request)
     change->attempt = (struct attempt){
         .request = request,
         .password = arena_strdup(request->arena, body.password),
-        .bucket = arena_printf(request->arena, "m:%s", request->who.principal.key_id),
+        .member = arena_strdup(request->arena, request->who.principal.key_id),
         .candidates = {{.hash = arena_strdup(request->arena, hash)}},
     };
     change->current = arena_strdup(request->arena, body.current);

@@ -2,9 +2,15 @@
  *
  * A session is a cookie that scripts cannot read and other sites' requests do not carry. Beside it
  * a request names itself as the studio's (X-Earshot-Studio, which no form of another site can send)
- * and, when it changes something, comes from a page of this service (Origin). Who fails to sign in
- * too often waits: ten times a minute for each address, and for each member. Thread: the control
- * loop, but for the handlers. */
+ * and, when it changes something, comes from a page of this service (Origin). Nothing is written
+ * for who does not get in.
+ *
+ * Who fails too often waits. Passwords: ten a minute for each address, for each member from one
+ * network, and 200 for each member from everywhere: few addresses cannot lock a member out. Links
+ * and vouched addresses cannot be guessed: failing ones count as failed authentications of their
+ * address, and a right one is good from there all the same.
+ *
+ * Thread: the control loop, but for the handlers. */
 #pragma once
 
 #include <stdbool.h>

@@ -22,6 +22,8 @@ enum {
 
 /* Replaces the member's earlier links. */
 enum err store_link_create(struct tx *tx, const char *member_id, char out[KEY_SIZE]) MUST_USE;
+/* Would store_link_use() find it? */
+enum err store_link_look(struct tx *tx, const char *link) MUST_USE;
 /* Takes the link out of use. ERR_NOT_FOUND: unknown, used, or too old. */
 enum err store_link_use(struct tx *tx, const char *link, struct member *out) MUST_USE;
 /* The link by which a workspace is entered from the command line: email "" means its oldest owner,

@@ -19,7 +19,11 @@ const least = Object.fromEntries([
 let t, owner, check;
 before(async () => {
   t = await startApi({
-    env: { EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.2/32', EARSHOT_STUDIO_TRUSTED_HEADER: 'X-Signed-In' },
+    env: {
+      EARSHOT_SERVICE_TRUSTED_PROXIES: '127.0.0.2/32',
+      EARSHOT_STUDIO_TRUSTED_HEADER: 'X-Signed-In',
+      EARSHOT_AUTH_FAIL_LIMIT: '60',
+    },
   });
   check = (method, path, answer) => t.contract.check(method, path, answer);
   owner = await signIn(t.service, { workspaceId: t.workspace.workspaceId, email: 'Ann@Example.com', check });
@@ -95,6 +99,7 @@ test('a cookie is good beside our header and our origin alone', async () => {
     ['GET', { Origin: 'https://evil.example' }],
     ['POST', { Origin: undefined }],
     ['POST', { Origin: 'null' }],
+    ['POST', { Origin: t.service.url.replace('http', 'ftp') }],
     ['POST', { Origin: `${t.service.url}.evil.example` }],
     ['POST', { 'X-Earshot-Studio': undefined }],
   ]) {
@@ -246,13 +251,13 @@ test('keys: made and shown once, used, revoked', async () => {
 });
 
 /* POST /v1/session as the proxy at 127.0.0.2 passes it on. */
-const throughProxy = (email) => new Promise((done, failed) => {
+const passedOn = (body, headers) => new Promise((done, failed) => {
   const request = httpRequest(
     `${t.service.url}/v1/session`,
     {
       method: 'POST',
       localAddress: '127.0.0.2',
-      headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'X-Signed-In': email },
+      headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'Content-Type': 'application/json', ...headers },
     },
     (response) => {
       response.resume();
@@ -260,8 +265,9 @@ const throughProxy = (email) => new Promise((done, failed) => {
     },
   );
   request.on('error', failed);
-  request.end();
+  request.end(JSON.stringify(body));
 });
+const throughProxy = (email) => passedOn({}, { 'X-Signed-In': email });
 
 test('an e-mail address is believed from a trusted proxy alone', async () => {
   assert.equal(await throughProxy('Ann@example.com'), 201);
@@ -271,6 +277,41 @@ test('an e-mail address is believed from a trusted proxy alone', async () => {
     401,
     'UNAUTHORIZED',
   );
+});
+
+/* How often each status came of 70 requests at once. */
+const statuses = async (ask) => {
+  const count = {};
+  const all = await Promise.all(Array.from({ length: 70 }, (_, i) => ask(i)));
+  for (const status of all) count[status] = (count[status] ?? 0) + 1;
+  return count;
+};
+
+test('links and vouched addresses that fail are limited for their address, right ones let in from there', async () => {
+  const from = { 'X-Forwarded-For': '203.0.113.7' };
+  const { body } = await owner('POST', '/v1/members', { name: 'L', email: 'l@example.com', role: 'viewer' });
+  const link = body.link.replace(/.*#link=/, '');
+  const first = await statuses((i) => passedOn({ link: i % 2 ? 'nonsense' : `${link}x` }, from));
+  assert.ok(first[401] >= 60 && first[429] > 0 && first[401] + first[429] === 70, JSON.stringify(first));
+  assert.equal(await passedOn({ link }, from), 201);
+  assert.equal(await passedOn({}, { ...from, 'X-Signed-In': 'nobody@example.com' }), 429);
+  assert.equal(await passedOn({}, { ...from, 'X-Signed-In': 'l@example.com' }), 201);
+  assert.equal(await passedOn({ link }, { 'X-Forwarded-For': '203.0.113.8' }), 401); // used, and nobody else's matter
+});
+
+test('who does not know the password locks a member out of no other network', async () => {
+  const email = 'locked@example.com',
+    password = 'correct horse',
+    one = await invite('viewer', { email });
+  assert.equal((await one('PUT', '/v1/session/password', { password })).status, 200);
+  const by = (address, word) => passedOn({ email, password: word }, { 'X-Forwarded-For': address });
+  for (const net of ['2001:db8:1', '2001:db8:2', '203.0.113.20']) {
+    const address = (i) => (net.includes(':') ? `${net}:${i}::1` : net);
+    const count = await statuses((i) => by(address(i), 'wrong horse'));
+    assert.ok(count[401] <= 10 && count[401] + count[429] === 70, JSON.stringify(count));
+  }
+  assert.equal(await by('2001:db8:1:99::1', password), 429);
+  assert.equal(await by('2001:db8:3::1', password), 201);
 });
 
 test('a password signs in, ends other sessions when it changes, and wrong ones are limited', async () => {

@@ -33,6 +33,7 @@ struct pg_db {
     struct db db;
     PGconn *conn;
     bool is_lost;           /* a question of it was never answered */
+    bool is_reading;        /* in a transaction that may not write */
     struct map *statements; /* SQL -> char *name */
     unsigned names;
     char slot[ID_SIZE]; /* "": none yet */
@@ -55,9 +56,10 @@ static struct pg_db *of(struct db *db)
 }
 
 /* SQLSTATE classes that a new attempt may pass: serialization and deadlock; locks and time; a
- * server that goes down or comes up; and those that say that these values are refused whenever they
- * come. An error without one is libpq's own, nothing the server said: the connection is lost,
- * although its status is good still when sending failed before the end was read. */
+ * server that goes down or comes up, or only reads; and those that say that these values are
+ * refused whenever they come, as what writes in a reading job of ours is. An error without one is
+ * libpq's own, nothing the server said: the connection is lost, although its status is good still
+ * when sending failed before the end was read. */
 static enum err classify(const struct pg_db *db, const char *state)
 {
     static const struct {
@@ -71,6 +73,8 @@ static enum err classify(const struct pg_db *db, const char *state)
     };
     if (!state || db->is_lost || PQstatus(db->conn) != CONNECTION_OK)
         return ERR_CLOSED;
+    if (db->is_reading && strcmp(state, "25006") == 0)
+        return ERR_INVALID;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (strncmp(state, table[i].prefix, strlen(table[i].prefix)) == 0)
             return table[i].err;
@@ -212,6 +216,7 @@ static enum err pg_begin(struct db *base, bool is_write, int64_t *out_now_ms, st
     if (err)
         return err;
     PGresult *result = begin(db, is_write);
+    db->is_reading = !is_write;
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
         *out_now_ms = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
     else
@@ -251,6 +256,7 @@ static enum err pg_commit(struct db *base, struct fault *fault)
 static void pg_rollback(struct db *base)
 {
     struct pg_db *db = of(base);
+    db->is_reading = false;
     if (db->is_lost || PQtransactionStatus(db->conn) == PQTRANS_IDLE)
         return;
     at_least(db, GOODBYE_US);

@@ -62,8 +62,9 @@ static enum err run_in_savepoint(struct job *job)
 {
     struct db *db = job->tx.db;
     enum err err = db->ops->script(db, "SAVEPOINT job", &job->tx.fault);
-    if (!err)
-        err = job->fn(&job->tx, job->arg);
+    if (err) /* there is nothing to undo, and its reason is the one to tell */
+        return err;
+    err = job->fn(&job->tx, job->arg);
     if (!db_sqlite_is_in_transaction(db))
         return ERR_IO;
     bool is_undone = err || job->tx.fault.err;

@@ -183,6 +183,25 @@ STORE_TEST(what_the_database_refuses_is_permanent)
                   ERR_INVALID);
 }
 
+static enum err writes(struct tx *tx, void *arg)
+{
+    (void)arg;
+    EXEC(tx, "UPDATE workspaces SET balance_usd4 = 0");
+    return tx_result(tx);
+}
+
+/* A fault of ours: tried again it would be one for ever. */
+TEST(a_reading_job_that_writes_is_permanent)
+{
+    struct fix fix = {0};
+    fix_begin(&fix, true);
+    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    struct fault fault = {0};
+    CHECK_INT(store_run(fix.store, STORE_READ, writes, NULL, &fault), ERR_INVALID);
+    CHECK_INT(store_run(fix.store, STORE_WRITE, writes, NULL, &fault), OK);
+    fix_end(&fix);
+}
+
 TEST(full_disk_is_transient)
 {
     struct fix fix = {0};

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/sandbox.h"
 #include "event/delivery.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
@@ -155,6 +156,15 @@ void app_drain(struct app *app)
 
 /* Starting. */
 
+/* Files and embedded speech are read by processes that the kernel may be too old to lock in. */
+static void warn_of_sandbox(void)
+{
+    struct sandbox_state can = sandbox_support();
+    if (!can.has_paths || !can.has_filter)
+        log_warn("service.sandbox", LOG_S("landlock", can.has_paths ? "yes" : "missing"),
+                 LOG_S("seccomp", can.has_filter ? "yes" : "missing"));
+}
+
 static void on_recovered(void *arg, enum err err, const char *message)
 {
     struct app *app = arg;
@@ -169,6 +179,7 @@ static void on_recovered(void *arg, enum err err, const char *message)
     app->state = APP_SERVING;
     log_info("service.start", LOG_S("version", EARSHOT_VERSION), LOG_S("url", app->public_url),
              LOG_I("loops", (int64_t)app->media_count));
+    warn_of_sandbox();
     printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app->public_url);
     if (app->demo_url[0])
         printf("\nTalk with the demo agent: %s\n"

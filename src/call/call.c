@@ -103,6 +103,7 @@ static void end(struct live_call *call, const struct ending *ending)
     }
     if (!life_move(&call->status, LIFE_END, call->id))
         return;
+    call_tools_stop(&call->tools); /* what becomes of them stands before the end */
     call->end_reason = ending->reason;
     timer_stop(&call->clock);
     money_leave(&call->money);
@@ -249,6 +250,8 @@ static void is_written(struct live_call *call, const struct journal_record *reco
     case JOURNAL_AGENT_JOINED:
     case JOURNAL_TURN:
     case JOURNAL_ERROR:
+    case JOURNAL_RUN_BEGAN:
+    case JOURNAL_RUN_ENDED:
         break;
     }
 }
@@ -486,7 +489,10 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                                       .agent_id = take_plan->row->agent_id,
                                       .workspace_id = take_plan->row->user_id,
                                       .list = &take_plan->agent->tools,
-                                      .is_test = take_plan->row->source == CALL_SOURCE_STUDIO};
+                                      .is_test = take_plan->row->source == CALL_SOURCE_STUDIO,
+                                      .loop = loop,
+                                      .on_run = converse_on_run,
+                                      .on_run_arg = call};
     list_init(&call->tools.runs);
     struct setup_config setup = {
         .loop = loop,

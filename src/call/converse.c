@@ -135,6 +135,26 @@ static void run_tool(struct live_call *call, const struct talk_action *action)
 
 /* ---- what is told ---- */
 
+/* A call does not end for want of room for these: what does not fit is lost. */
+void converse_on_run(void *arg, const struct call_run *run)
+{
+    struct live_call *call = arg;
+    bool has_begun = run->status == CALL_RUN_RUNNING;
+    const struct journal_record record = {
+        .kind = has_begun ? JOURNAL_RUN_BEGAN : JOURNAL_RUN_ENDED,
+        .a = (char *)(has_begun ? run->name : run->result),
+        .b = (char *)(has_begun ? run->arguments : run->error),
+        .at_wall_ms = live_call_wall_ms(call, now_us(call)),
+        .run = {.number = run->number,
+                .kind = run->kind,
+                .status = run->status,
+                .http_status = run->http_status,
+                .ms = run->ms},
+    };
+    if (journal_add(call->journal, &record) != OK)
+        log_warn("call.tool_run_lost", LOG_S("call", call->id), LOG_I("run", run->number));
+}
+
 static void send_transcript(struct live_call *call, const struct talk_action *action)
 {
     char segment[ID_SIZE + 16];

@@ -67,6 +67,7 @@ enum err live_call_say(struct live_call *call, const char *text);
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
 
 /* ---- converse.c ---- */
+call_run_fn converse_on_run;                /* a tool's run begins or has ended: for the journal */
 void converse_open(struct live_call *call); /* engines and conversation */
 void converse_begin(struct live_call *call);
 /* Carries out what the conversation wants, and sets its timer. After every talk_ function. */

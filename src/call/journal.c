@@ -113,6 +113,21 @@ static enum err write_end(struct tx *tx, const struct journal *journal,
     return store_call_end_cost(tx, journal->call_id, &end, &record->duration_s, &record->cost_usd4);
 }
 
+static enum err write_run(struct tx *tx, const char *call_id, const struct journal_record *record)
+{
+    struct call_run run = record->run;
+    if (record->kind == JOURNAL_RUN_BEGAN) {
+        run.name = record->a;
+        run.arguments = record->b;
+        run.at_wall_ms = record->at_wall_ms;
+        run.result = run.error = "";
+        return store_call_run_began(tx, call_id, &run);
+    }
+    run.result = record->a;
+    run.error = record->b;
+    return store_call_run_ended(tx, call_id, &run);
+}
+
 static enum err write_record(struct tx *tx, const struct journal *journal,
                              struct journal_record *record)
 {
@@ -141,6 +156,9 @@ static enum err write_record(struct tx *tx, const struct journal *journal,
         struct event_error error = {.stage = record->stage, .message = record->a};
         return store_call_error(tx, call_id, &error);
     }
+    case JOURNAL_RUN_BEGAN:
+    case JOURNAL_RUN_ENDED:
+        return write_run(tx, call_id, record);
     case JOURNAL_END:
         return write_end(tx, journal, record);
     }
@@ -326,7 +344,9 @@ static enum err room_for(const struct journal *journal, const struct journal_rec
 {
     if (record->kind == JOURNAL_END)
         return OK;
-    if (journal->bytes + record->bytes > JOURNAL_MAX_BYTES)
+    bool is_run = record->kind == JOURNAL_RUN_BEGAN || record->kind == JOURNAL_RUN_ENDED;
+    size_t most = is_run ? JOURNAL_RUNS_MAX_BYTES : JOURNAL_MAX_BYTES;
+    if (journal->bytes + record->bytes > most)
         return ERR_LIMIT;
     return journal->config.total->bytes + record->bytes > JOURNAL_ALL_BYTES ? ERR_BUSY : OK;
 }

@@ -33,6 +33,8 @@ enum journal_kind {
     JOURNAL_USER_JOINED,  /* a: identity */
     JOURNAL_TURN,         /* a: text */
     JOURNAL_ERROR,        /* a: message */
+    JOURNAL_RUN_BEGAN,    /* a: the tool's name, b: its arguments; run: the rest */
+    JOURNAL_RUN_ENDED,    /* a: result, b: error; run: the rest */
     JOURNAL_END,          /* a: identity of the caller who left, or NULL */
 };
 
@@ -50,10 +52,11 @@ struct journal_record {
     size_t bytes;   /* that it holds; the same */
     enum journal_outcome outcome;
     char *a, *b, *c;     /* owned */
-    int64_t at_wall_ms;  /* AGENT_JOINED, USER_JOINED, TURN; END: endedAt */
+    int64_t at_wall_ms;  /* AGENT_JOINED, USER_JOINED, TURN, RUN_BEGAN; END: endedAt */
     int64_t at_us;       /* USER_JOINED */
     enum turn_role role; /* TURN */
     enum error_stage stage;
+    struct call_run run;    /* RUN_BEGAN, RUN_ENDED: its texts and time are those of the record */
     enum end_reason reason; /* END */
     int64_t billed_ms;
     bool is_limit;
@@ -68,8 +71,9 @@ struct journal_total {
     size_t bytes;
 };
 enum {
-    JOURNAL_MAX_BYTES = 1024 * 1024,       /* of one call: a dozen of its longest turns */
-    JOURNAL_ALL_BYTES = 128 * 1024 * 1024, /* of all calls of a loop */
+    JOURNAL_MAX_BYTES = 1024 * 1024,                /* of one call: a dozen of its longest turns */
+    JOURNAL_RUNS_MAX_BYTES = JOURNAL_MAX_BYTES / 2, /* the rest is for what is said */
+    JOURNAL_ALL_BYTES = 128 * 1024 * 1024,          /* of all calls of a loop */
 };
 
 /* After the commit of a record, or when there will be none. */

@@ -7,11 +7,17 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "model/call.h"
 #include "model/tool.h"
 #include "tool/run.h"
 
 struct http_client;
 struct js;
+struct loop;
+
+/* A run begins (CALL_RUN_RUNNING) or has ended: what is known of it then. at_wall_ms is the
+ * receiver's to say. */
+typedef void call_run_fn(void *arg, const struct call_run *run);
 
 struct call_tools {
     /* Set by the owner, borrowed. */
@@ -21,8 +27,12 @@ struct call_tools {
     const struct tool_name_value *variables; /* of the call */
     size_t variable_count;
     bool is_test; /* a call of the studio: requests say so */
+    struct loop *loop;
+    call_run_fn *on_run;
+    void *on_run_arg;
 
     struct list_node runs; /* under way */
+    int64_t last_number;
 };
 
 /* Exactly once for each run that is not cut off; never from inside call_tools_run(). */

@@ -43,6 +43,35 @@ static const struct field turn_rows[] = {
 };
 FIELD_TABLE(call_turn_table, struct call_turn, "CallTurn", turn_rows);
 
+const char *const call_run_status_names[CALL_RUN_STATUS_COUNT] = {
+    [CALL_RUN_RUNNING] = "running",
+    [CALL_RUN_SUCCEEDED] = "succeeded",
+    [CALL_RUN_FAILED] = "failed",
+    [CALL_RUN_CANCELLED] = "cancelled",
+};
+
+static const struct field run_rows[] = {
+    ROW_INT(struct call_run, number, "number", .column = "number",
+            .about = "Of the call's runs, from 1."),
+    ROW_TEXT(struct call_run, name, "name", .column = "name"),
+    ROW_ENUM(struct call_run, kind, "kind", enum tool_kind, tool_kind_names, .column = "kind"),
+    ROW_ENUM(struct call_run, status, "status", enum call_run_status, call_run_status_names,
+             .column = "status", .about = "cancelled: the call ended, or did not wait for it."),
+    ROW_INT(struct call_run, http_status, "httpStatus", .column = "http_status",
+            .flags = FIELD_NULL_EMPTY,
+            .about = "The endpoint's; 504 when it timed out, 502 when it could not be reached."),
+    ROW_TIME(struct call_run, at_wall_ms, "at", .column = "at_ms"),
+    ROW_INT(struct call_run, ms, "ms", .column = "ms", .about = "So far while it is running."),
+    ROW_JSON(struct call_run, arguments, "arguments", .column = "arguments",
+             .flags = FIELD_OBJECT_ONLY, .standard_text = "{}",
+             .about = "What was sent for each param; the tool's credentials are never in it."),
+    ROW_TEXT(struct call_run, result, "result", .column = "result", .flags = FIELD_NULL_EMPTY,
+             .about = "What the model was shown of the answer."),
+    ROW_TEXT(struct call_run, error, "error", .column = "error", .flags = FIELD_NULL_EMPTY),
+};
+FIELD_TABLE(call_run_table, struct call_run, "ToolRun", run_rows,
+            .about = "One run of a tool for a call; kept as long as its transcript.");
+
 static const struct field call_webhook_rows[] = {
     ROW_TEXT(struct call_webhook, url, "url", .flags = FIELD_REQUIRED, .min = 1, .max = 2048,
              .check = check_url, .pattern = "^https?://", .about = "A public http(s) address.",

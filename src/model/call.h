@@ -6,6 +6,7 @@
 
 #include "model/agent.h"
 #include "model/field.h"
+#include "model/tool.h"
 
 enum call_status { CALL_CREATED, CALL_ACTIVE, CALL_ENDED, CALL_STATUS_COUNT };
 extern const char *const call_status_names[CALL_STATUS_COUNT];
@@ -42,6 +43,30 @@ struct call_turn {
 };
 struct call_turn_list LIST_OF(struct call_turn);
 extern const struct field_table call_turn_table;
+
+/* A tool's run for the call, as operators see it. */
+enum call_run_status {
+    CALL_RUN_RUNNING,
+    CALL_RUN_SUCCEEDED,
+    CALL_RUN_FAILED,
+    CALL_RUN_CANCELLED, /* the call did not wait for it, or ended */
+    CALL_RUN_STATUS_COUNT
+};
+extern const char *const call_run_status_names[CALL_RUN_STATUS_COUNT];
+
+struct call_run {
+    int64_t number; /* of the call, from 1 */
+    const char *name;
+    enum tool_kind kind;
+    enum call_run_status status;
+    int64_t http_status; /* 0: none yet */
+    int64_t at_wall_ms, ms;
+    const char *arguments; /* a JSON object: what was sent for each param */
+    const char *result;    /* what the model was shown; "": nothing */
+    const char *error;     /* "": none */
+};
+struct call_run_list LIST_OF(struct call_run);
+extern const struct field_table call_run_table;
 
 struct call_webhook {
     const char *url;

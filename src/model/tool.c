@@ -7,7 +7,7 @@
 #include "model/internal.h"
 #include "model/url.h"
 
-static const char *const tool_kind_names[TOOL_KIND_COUNT] = {"during_call", "before_call"};
+const char *const tool_kind_names[TOOL_KIND_COUNT] = {"during_call", "before_call"};
 static const char *const tool_method_names[TOOL_METHOD_COUNT] = {"GET", "POST"};
 static const char *const tool_auth_names[TOOL_AUTH_COUNT] = {"none", "bearer", "api_key", "basic"};
 

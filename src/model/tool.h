@@ -7,6 +7,7 @@
 #include "model/field.h"
 
 enum tool_kind { TOOL_DURING_CALL, TOOL_BEFORE_CALL, TOOL_KIND_COUNT };
+extern const char *const tool_kind_names[TOOL_KIND_COUNT];
 enum tool_method { TOOL_GET, TOOL_POST, TOOL_METHOD_COUNT };
 enum tool_auth {
     TOOL_AUTH_NONE,

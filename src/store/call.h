@@ -47,6 +47,10 @@ enum err store_call_status(struct tx *tx, const char *workspace_id, const char *
 enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t max_bytes,
                           struct call_turn_list *out, int64_t *out_next) MUST_USE;
 
+/* The same for the runs of its tools, from the one after number `after` (0: from the first). */
+enum err store_call_runs(struct tx *tx, const char *id, int64_t after, size_t max_bytes,
+                         struct call_run_list *out, int64_t *out_after) MUST_USE;
+
 struct call_filter {
     const char *workspace_id;
     const char *agent_id; /* NULL: any */
@@ -86,6 +90,12 @@ enum err store_call_user_joined(struct tx *tx, const char *id, const char *ident
 enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *turn) MUST_USE;
 /* call.error */
 enum err store_call_error(struct tx *tx, const char *id, const struct event_error *error) MUST_USE;
+
+/* A run of a tool has begun: number, name, kind, at_wall_ms, arguments. No event tells of it. */
+enum err store_call_run_began(struct tx *tx, const char *id, const struct call_run *run) MUST_USE;
+/* ... and ended: number, status, http_status, ms, result, error. One that the end of its call found
+ * running is cancelled by it. */
+enum err store_call_run_ended(struct tx *tx, const char *id, const struct call_run *run) MUST_USE;
 
 struct call_end {
     enum end_reason reason;

@@ -70,6 +70,7 @@ static void write_ended(struct tx *tx, const struct ending *ending)
                   ? field_store_text(&call_quality_table, end->quality, tx->master_key, tx->arena)
                   : ""),
          TEXT(ending->row->id));
+    call_runs_cancel(tx, ending->row->id, end->ended_wall_ms);
 }
 
 static void add_usage(struct tx *tx, const struct ending *ending)

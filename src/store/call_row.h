@@ -35,6 +35,9 @@ enum err call_row_own_now(struct tx *tx, const char *id, struct call_row *out) M
 enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_t max_bytes,
                                 struct call_turn_list *out, bool *out_is_cut) MUST_USE;
 
+/* Its tools that still run do not answer any more. */
+void call_runs_cancel(struct tx *tx, const char *id, int64_t ended_wall_ms);
+
 /* The event of a locked row, with its outbox rows; writes durable_ms and turns of the row, too. */
 enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type,
                     const void *data) MUST_USE;

@@ -242,8 +242,18 @@ static const char *const version_9[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3, version_4, version_5,
-                                              version_6, version_7, version_8, version_9};
+/* Runs of tools, kept as long as the turns of their call. */
+static const char *const version_10[] = {
+    "CREATE TABLE call_runs (call_id {id} NOT NULL, number BIGINT NOT NULL, name TEXT NOT NULL,"
+    " kind TEXT NOT NULL, status TEXT NOT NULL, http_status BIGINT NOT NULL, at_ms BIGINT NOT NULL,"
+    " ms BIGINT NOT NULL, arguments TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL,"
+    " PRIMARY KEY (call_id, number))",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
+                                              version_5, version_6, version_7, version_8,
+                                              version_9, version_10};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/js.h"
+#include "base/utf8.h"
 #include "model/header.h"
 #include "model/tool.h"
 #include "net/url.h"
@@ -16,6 +17,8 @@ enum {
     BODY_MAX_BYTES = 1024 * 1024,
     HEADER_MAX_BYTES = 16 * 1024,
     NAME_MAX_BYTES = 128, /* of a placeholder: params[].key */
+    ARGUMENT_SHOWN_CHARS = 300,
+    ARGUMENTS_MAX_BYTES = 128 * 1024, /* 50 of them, each escaped to six bytes a character */
 };
 
 static const char test_header[] = "X-Service-Test-Call";
@@ -361,6 +364,31 @@ static enum err make_body(const struct filling *filling, struct tool_request *ou
     out->body = arena_strndup(filling->arena, body.data ? body.data : "", body.len);
     out->body_len = body.len;
     return OK;
+}
+
+static size_t shown_bytes(const char *value)
+{
+    size_t len = strlen(value), at = 0;
+    for (int chars = 0; chars < ARGUMENT_SHOWN_CHARS && at < len; chars++)
+        at += MAX(utf8_decode(value + at, len - at, NULL), (size_t)1);
+    return at;
+}
+
+const char *tool_request_arguments(struct arena *arena, const struct tool_run_input *input)
+{
+    const struct filling filling = {arena, input};
+    const struct tool *tool = input->tool;
+    AUTO_BUF text = BUF_INIT(ARGUMENTS_MAX_BYTES);
+    struct js_out json;
+    js_out_init(&json, &text);
+    js_out_object(&json);
+    for (size_t i = 0; i < tool->params.count; i++) {
+        const char *value = value_of(&filling, tool->params.items[i].key);
+        js_out_key(&json, tool->params.items[i].key);
+        js_out_text(&json, arena_strndup(arena, value, shown_bytes(value)));
+    }
+    js_out_object_end(&json);
+    return text.is_full ? "{}" : arena_strndup(arena, text.data, text.len);
 }
 
 enum err tool_request_make(struct arena *arena, const struct tool_run_input *input,

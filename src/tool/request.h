@@ -21,6 +21,9 @@ struct tool_request {
     size_t body_len;
 };
 
+/* What is sent for each param, as a JSON object for people to read: long values are cut. */
+const char *tool_request_arguments(struct arena *arena, const struct tool_run_input *input);
+
 /* ERR_INVALID: a header's value holds CR or LF, its name is none or reserved, or an argument would
  * change the segments of the URL's path. ERR_LIMIT: the URL or the body
  * is too long. The fault's sentence holds no secret. */

@@ -11,15 +11,18 @@
 #include "model/tool.h"
 #include "net/http_client.h"
 #include "tool/request.h"
+#include "tool/secrets.h"
 
 enum {
     STATUS_UNREACHABLE = 502, /* contract, Test a tool */
     STATUS_TIMED_OUT = 504,
     TIMEOUT_STANDARD_MS = 10000,
+    SECRET_MAX_BYTES = 4000 * 4, /* contract, Bounds: one may stand across the cut */
 };
 
 struct tool_run {
     struct arena *arena; /* the request's and the result's */
+    struct tool_secrets secrets;
     struct http_fetch *fetch;
     tool_done_fn *on_done;
     void *arg;
@@ -32,15 +35,19 @@ static void free_run(struct tool_run *run)
 }
 
 /* The first TOOL_MODEL_TEXT_CHARS code points, as UTF-8 whatever came. */
-static const char *cut_for_model(struct arena *arena, const char *body, size_t len)
+static const char *cut_for_model(struct tool_run *run, const char *body, size_t len)
 {
-    AUTO_BUF clean = BUF_INIT(3 * TOOL_BODY_MAX_BYTES + 3);
-    utf8_append_clean(&clean, body, MIN(len, (size_t)TOOL_MODEL_TEXT_CHARS * 4));
+    AUTO_BUF shown = BUF_INIT(2 * TOOL_BODY_MAX_BYTES);
+    AUTO_BUF clean = BUF_INIT(6 * TOOL_BODY_MAX_BYTES + 3);
+    size_t most = (size_t)TOOL_MODEL_TEXT_CHARS * 4 + SECRET_MAX_BYTES;
+    tool_secrets_hide(&run->secrets, body, MIN(len, most), &shown);
+    if (shown.len)
+        utf8_append_clean(&clean, shown.data, shown.len);
     const char *text = clean.data ? clean.data : "";
     size_t at = 0;
     for (int chars = 0; chars < TOOL_MODEL_TEXT_CHARS && at < clean.len; chars++)
         at += MAX(utf8_decode(text + at, clean.len - at, NULL), (size_t)1);
-    return arena_strndup(arena, text, at);
+    return arena_strndup(run->arena, text, at);
 }
 
 static int status_of(const struct http_fetch_result *answer)
@@ -72,7 +79,7 @@ static void on_answer(void *arg, const struct http_fetch_result *answer)
         .is_cut = answer->is_cut,
         .headers = answer->headers,
         .header_count = has_answer ? answer->header_count : 0,
-        .model_text = has_answer ? cut_for_model(run->arena, answer->body, answer->body_len) : "",
+        .model_text = has_answer ? cut_for_model(run, answer->body, answer->body_len) : "",
         .error = error_of(run->arena, answer),
     };
     run->on_done(run->arg, &result);
@@ -99,6 +106,7 @@ struct tool_run *tool_run_start(struct http_client *client, const struct tool_ru
     request.connect_ms = request.timeout_ms;
     enum err err = tool_request_make(run->arena, input, &made, &request.refused);
     request.refused.err = err;
+    tool_secrets_gather(run->arena, input->tool, &made, &run->secrets);
     request.method = err ? "GET" : made.method;
     request.url = err ? "" : made.url;
     request.headers = made.headers;

@@ -180,6 +180,34 @@ test('the arguments of a test run are texts', async () => {
   refused(await api('POST', `/v1/tools/${tool.id}/test`, { params: { a: 1 } }), 400, 'VALIDATION_FAILED', 'params.a');
 });
 
+test('the runs of a call are listed, running or ended, without credentials', async () => {
+  const echo = await create({ name: 'account', kind: 'before_call', auth: 'bearer', authToken: 'hush-hush',
+    params: [{ key: 'zip', value: '0' }] });
+  const broken = await create({ name: 'broken', kind: 'before_call', url: url('/broken') });
+  const { agent } = (await api('POST', '/v1/agents', { name: 'Runs', greetingMode: 'none',
+    toolIds: [echo.id, broken.id] })).body;
+  const { callId } = (await api('POST', '/v1/calls', { agentId: agent.id, variables: { zip: '10115' } })).body;
+  const list = async (id) => api('GET', `/v1/calls/${id}/tools`);
+  const running = await list(callId);
+  assert.equal(running.status, 200, running.text);
+  const byName = Object.fromEntries(running.body.tools.map((run) => [run.name, run]));
+  assert.deepEqual(running.body.tools.map((run) => run.number), [1, 2]);
+  for (const run of running.body.tools) {
+    assert.match(run.at, iso);
+    assert.ok(Number.isInteger(run.ms) && run.ms >= 0);
+  }
+  const { account } = byName;
+  assert.deepEqual([account.kind, account.status, account.httpStatus, account.arguments, account.result, account.error],
+    ['before_call', 'succeeded', 200, { zip: '10115' }, '{"state":"shipped"}', null]);
+  assert.deepEqual([byName.broken.status, byName.broken.httpStatus, byName.broken.result, byName.broken.error],
+    ['failed', 500, null, 'the endpoint answered 500']);
+  assert.doesNotMatch(running.text, /hush/);
+  await api('POST', `/v1/calls/${callId}/end`);
+  assert.deepEqual((await list(callId)).body, running.body);
+  refused(await list('3b241101-e2bb-4255-8caf-4136c566a962'), 404, 'NOT_FOUND');
+  refused(await t.as(agent.apiKey)('GET', `/v1/calls/${callId}/tools`), 403, 'FORBIDDEN');
+});
+
 test('removal', async () => {
   const tool = await create();
   assert.deepEqual((await api('DELETE', `/v1/tools/${tool.id}`)).body, { success: true, deletedId: tool.id });

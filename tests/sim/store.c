@@ -342,6 +342,23 @@ enum err store_call_error(struct tx *tx, const char *id, const struct event_erro
     return OK;
 }
 
+enum err store_call_run_began(struct tx *tx, const char *id, const struct call_run *run)
+{
+    (void)tx;
+    buf_printf(&sim_store.events, "%lld tool.began %d %s %s [%s]\n",
+               (long long)fake_now_us() / 1000, (int)run->number, run->name, run->arguments, id);
+    return OK;
+}
+
+enum err store_call_run_ended(struct tx *tx, const char *id, const struct call_run *run)
+{
+    (void)tx;
+    buf_printf(&sim_store.events, "%lld tool.ended %d %s %d ms %s%s [%s]\n",
+               (long long)fake_now_us() / 1000, (int)run->number,
+               call_run_status_names[run->status], (int)run->ms, run->result, run->error, id);
+    return OK;
+}
+
 static void settle(struct sim_row *row, const struct call_end *end)
 {
     row->reason = end->reason;

@@ -233,3 +233,24 @@ TEST(long_urls_and_bodies_are_refused)
     tool.method = TOOL_POST;
     CHECK_INT(make(&input, &got), ERR_LIMIT);
 }
+
+TEST(arguments_are_told_as_they_are_sent)
+{
+    struct tool tool = base_tool();
+    AUTO(arena) arena = arena_new(0);
+    AUTO(js) arguments = NULL;
+    static const char sent[] = "{\"order id\":7,\"undeclared\":\"x\",\"note\":{\"a\":[1]}}";
+    REQUIRE(js_parse(sent, strlen(sent), 8, &arguments, NULL) == OK);
+    const struct tool_run_input input = {
+        .tool = &tool, .arguments = arguments, .variables = variables, .variable_count = 2};
+    CHECK_TEXT(tool_request_arguments(arena, &input),
+               "{\"order id\":\"7\",\"name\":\"Bo \\\"B\\\" & co\",\"note\":\"{\\\"a\\\":[1]}\"}");
+    AUTO_BUF note = BUF_INIT(4000);
+    for (int i = 0; i < 301; i++)
+        buf_append_str(&note, "\xc3\xbc"); /* ü */
+    js_set(arguments, "note", js_string(note.data));
+    const char *told = tool_request_arguments(arena, &input);
+    note.data[600] = 0;
+    CHECK(strstr(told, note.data) != NULL); /* 300 characters of it */
+    CHECK_INT(strlen(strstr(told, note.data)), 600 + 2);
+}

@@ -1,5 +1,8 @@
 #include "tool/run.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/js.h"
 #include "base/loop.h"
@@ -24,6 +27,18 @@ struct bench {
     char *data, *headers, *model_text, *error;
 };
 
+/* What came with the request, as many a test server answers. */
+static const char *echo(struct http_exchange *exchange)
+{
+    static char text[1000];
+    const struct http_request *request = http_exchange_request(exchange);
+    size_t len = 0;
+    for (size_t i = 0; i < request->header_count; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s: %s\n",
+                                request->headers[i].name, request->headers[i].value);
+    return text;
+}
+
 static void on_request(void *arg, struct http_exchange *exchange)
 {
     struct bench *bench = arg;
@@ -39,6 +54,8 @@ static void on_request(void *arg, struct http_exchange *exchange)
         answer.body = "{\"a\": [1, 2.5]}";
     else if (strcmp(path, "/text") == 0)
         answer.body = "plain \xff text";
+    else if (strcmp(path, "/echo") == 0)
+        answer.body = echo(exchange);
     else if (strcmp(path, "/missing") == 0)
         answer = (struct http_answer){.status = 404, .body = "no such thing"};
     else if (strcmp(path, "/moved") == 0)
@@ -101,16 +118,50 @@ static void bench_close(struct bench *bench)
     guard_free(bench->guard);
 }
 
-static void run(struct bench *bench, const char *path)
+static void run_as(struct bench *bench, const char *path, struct tool tool)
 {
     AUTO_MEM char *url =
         mem_printf("http://127.0.0.1:%u%s", http_server_address(bench->server).port, path);
     bool is_held = strcmp(path, "/hold") == 0;
-    const struct tool tool = {.url = url, .timeout_ms = is_held ? 100 : 20000};
+    tool.url = url;
+    tool.timeout_ms = is_held ? 100 : 20000;
     const struct tool_run_input input = {.tool = &tool};
     forget_result(bench);
     tool_run_start(bench->client, &input, on_done, bench);
     loop_run(bench->loop);
+}
+
+static void run(struct bench *bench, const char *path)
+{
+    run_as(bench, path, (struct tool){0});
+}
+
+TEST(credentials_that_come_back_are_not_shown_to_the_model)
+{
+    static struct tool_pair headers[] = {
+        {"X-Shop", "corner store"}, {"X-Session-Token", "Token of-the-shop"}, {"X-Key", "abc"}};
+    static const struct tool rows[] = {
+        {.auth = TOOL_AUTH_BEARER, .auth_token = "hush-hush"},
+        {.auth = TOOL_AUTH_API_KEY, .auth_token = "hush-hush", .auth_key_header = "X-Mine"},
+        {.auth = TOOL_AUTH_BASIC, .auth_token = "hush-hush", .auth_username = "shop"},
+        {.auth = TOOL_AUTH_NONE, .auth_token = ""},
+    };
+    static const char *const shown[] = {"Bearer ********", "X-Mine: ********", "Basic ********",
+                                        "corner store"};
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tool tool = rows[i];
+        tool.headers = (struct tool_pair_list){headers, ARRAY_LEN(headers)};
+        run_as(&bench, "/echo", tool);
+        CHECK(bench.is_success);
+        CHECK(strcasestr(bench.model_text, shown[i]) != NULL);
+        CHECK(!strstr(bench.model_text, "hush-hush") && !strstr(bench.model_text, "of-the-shop"));
+        CHECK(!strstr(bench.model_text, "c2hvcDpodXNo")); /* shop:hush in base64 */
+        CHECK(strstr(bench.model_text, "corner store"));
+        CHECK(strstr(bench.data, "of-the-shop")); /* Test a tool shows its owner what came */
+    }
+    bench_close(&bench);
 }
 
 TEST(json_answers_are_parsed_and_headers_joined)

@@ -1,8 +1,7 @@
 /* URLs of the four schemes that Earshot speaks (RFC 3986 with the host rules of RFC 9110),
  * strictly: what two parsers could read differently (backslashes, control bytes, spaces,
- * credentials, several
- * '@', a port out of range) is refused, so that the guard and the client always mean the same host.
- * Thread: any. */
+ * credentials, several '@', a port out of range) is refused, so that the guard and the client
+ * always mean the same host. Thread: any. */
 #pragma once
 
 #include <stdbool.h>

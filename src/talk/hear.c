@@ -37,7 +37,7 @@ static void show(struct hear *hear, bool is_last)
         hear->segment = 0;
 }
 
-/* ---- the recogniser ---- */
+/* The recogniser. */
 
 /* It is gone: what it was to say of this turn is not awaited. */
 static void lose_words(struct hear *hear)
@@ -101,7 +101,7 @@ bool hear_has_lost(const struct hear *hear)
     return is_long && (hear->is_lost || !endpoint->is_flushed);
 }
 
-/* ---- words ---- */
+/* Words. */
 
 /* A turn holds so much: what goes on is a further turn. The caller still has the floor, so only
  * the last one is answered. */
@@ -146,7 +146,7 @@ void hear_learn_cut(struct hear *hear)
         endpoint_learn_pause(&hear->endpoint, hear->paused_us - hear->voice_end_us);
 }
 
-/* ---- turns ---- */
+/* Turns. */
 
 void hear_turn(struct hear *hear, const char *text, int64_t at_us)
 {

@@ -41,7 +41,8 @@ static const struct command *const commands[] = {
     &command_key_create,     &command_key_list,
     &command_key_revoke,     &command_doctor,
     &command_call,           &command_listen,
-    &command_show,           &command_studio_link,
+    &command_show_call,      &command_show,
+    &command_studio_link,
 };
 
 int main(int argc, char **argv, char **environment)

@@ -169,13 +169,25 @@ static void send_transcript(struct live_call *call, const struct talk_action *ac
     call->room->ops->send_transcript(call->room, &line);
 }
 
+static void count_steps(const struct turn_timing *timing)
+{
+    double from_ms, to_ms;
+    for (int i = 0; i < STEP_COUNT; i++)
+        if (timing->at_wall_ms && timing_step(timing, (enum timing_step)i, &from_ms, &to_ms))
+            metric_observe_label_us(METRIC_TURN_STEP_SECONDS, timing_step_names[i],
+                                    (int64_t)((to_ms - from_ms) * 1000));
+}
+
 static void write_turn(struct live_call *call, const struct talk_action *action)
 {
+    struct turn_timing timing = quality_timing(call, action->timing);
+    count_steps(&timing);
     live_call_record(call, &(struct journal_record){
                                .kind = JOURNAL_TURN,
                                .a = (char *)action->text,
                                .role = action->role == TALK_AGENT ? TURN_ASSISTANT : TURN_USER,
                                .at_wall_ms = live_call_wall_ms(call, action->at_us),
+                               .timing = timing,
                            });
 }
 

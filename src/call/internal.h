@@ -78,6 +78,8 @@ void converse_close(struct live_call *call);
 
 /* ---- quality.c ---- */
 struct call_quality *quality_of(const struct live_call *call); /* mem_free() with its items */
+/* timing: NULL is fine, and at_wall_ms 0 then. */
+struct turn_timing quality_timing(const struct live_call *call, const struct talk_timing *timing);
 
 /* ---- calls.c, on the control loop; any thread posts itself there ---- */
 void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *message);

@@ -148,8 +148,10 @@ static enum err write_record(struct tx *tx, const struct journal *journal,
         return err;
     }
     case JOURNAL_TURN: {
-        struct call_turn turn = {
-            .role = record->role, .text = record->a, .at_wall_ms = record->at_wall_ms};
+        struct call_turn turn = {.role = record->role,
+                                 .text = record->a,
+                                 .at_wall_ms = record->at_wall_ms,
+                                 .timing = record->timing.at_wall_ms ? &record->timing : NULL};
         return store_call_turn(tx, call_id, &turn);
     }
     case JOURNAL_ERROR: {

@@ -51,10 +51,11 @@ struct journal_record {
     int64_t number; /* given by journal_add(), from 1 */
     size_t bytes;   /* that it holds; the same */
     enum journal_outcome outcome;
-    char *a, *b, *c;     /* owned */
-    int64_t at_wall_ms;  /* AGENT_JOINED, USER_JOINED, TURN, RUN_BEGAN; END: endedAt */
-    int64_t at_us;       /* USER_JOINED */
-    enum turn_role role; /* TURN */
+    char *a, *b, *c;           /* owned */
+    int64_t at_wall_ms;        /* AGENT_JOINED, USER_JOINED, TURN, RUN_BEGAN; END: endedAt */
+    int64_t at_us;             /* USER_JOINED */
+    enum turn_role role;       /* TURN */
+    struct turn_timing timing; /* TURN; at_wall_ms 0: none */
     enum error_stage stage;
     struct call_run run;    /* RUN_BEGAN, RUN_ENDED: its texts and time are those of the record */
     enum end_reason reason; /* END */

@@ -12,6 +12,19 @@ static double or_nan(int64_t ms)
     return ms < 0 ? NAN : (double)ms;
 }
 
+struct turn_timing quality_timing(const struct live_call *call, const struct talk_timing *timing)
+{
+    struct turn_timing turn = {0};
+    if (!timing)
+        return turn;
+    turn.at_wall_ms = live_call_wall_ms(call, timing->from_us);
+    for (int i = 0; i < POINT_COUNT; i++) {
+        double after_us = (double)(timing->at_us[i] - timing->from_us);
+        turn.after_ms[i] = timing->at_us[i] ? round(after_us / 100) / 10 : NAN;
+    }
+    return turn;
+}
+
 struct call_quality *quality_of(const struct live_call *call)
 {
     struct talk_quality talk;

@@ -1,6 +1,7 @@
 /* Finds the command, reads its options, loads the settings, runs it. */
 #include "cli/command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,14 +96,25 @@ static int print_help(const struct command *const *commands, size_t count)
     return EXIT_SUCCESS;
 }
 
+static bool matches_word(const char *argument, const char *word, size_t len)
+{
+    if (isupper((unsigned char)*word))
+        return *argument && *argument != '-';
+    return strncmp(argument, word, len) == 0 && argument[len] == '\0';
+}
+
 /* How many arguments the command's words take up when they stand at the front; 0: another one. */
-static int words_matched(const struct command *command, int argc, char **argv)
+static int words_matched(const struct command *command, int argc, char **argv,
+                         const char **out_operand)
 {
     int n = 0;
+    *out_operand = NULL;
     for (const char *word = command->words; *word; n++) {
         size_t len = strcspn(word, " ");
-        if (n >= argc || strncmp(argv[n], word, len) != 0 || argv[n][len] != '\0')
+        if (n >= argc || !matches_word(argv[n], word, len))
             return 0;
+        if (isupper((unsigned char)*word))
+            *out_operand = argv[n];
         word += len + (word[len] == ' ');
     }
     return n;
@@ -221,8 +233,8 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
         return EXIT_SUCCESS;
     }
     for (size_t i = 0; i < count; i++) {
-        int n = words_matched(commands[i], argc - 1, argv + 1);
         struct line line = {.call = {.command = commands[i], .environment = environment}};
+        int n = words_matched(commands[i], argc - 1, argv + 1, &line.call.operand);
         if (n > 0)
             return run_command(&line, argc - 1 - n, argv + 1 + n);
     }

@@ -27,11 +27,12 @@ struct invocation {
     const struct command *command;
     struct config *config;
     const char *values[OPTIONS_MAX]; /* NULL: not given */
+    const char *operand; /* what stands in place of a word in capitals; NULL: there is none */
     char *const *environment;
 };
 
 struct command {
-    const char *words;    /* "workspace create" */
+    const char *words;    /* "workspace create"; in capitals what the user names: "show call ID" */
     const char *sentence; /* what it does */
     const struct option *options;
     size_t option_count;

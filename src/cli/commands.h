@@ -9,5 +9,5 @@ extern const struct command command_key_create, command_key_list, command_key_re
 extern const struct command command_call;
 extern const struct command command_doctor;
 extern const struct command command_listen;
-extern const struct command command_show;
+extern const struct command command_show, command_show_call;
 extern const struct command command_studio_link;

@@ -40,8 +40,15 @@ static const struct field turn_rows[] = {
     ROW_ENUM(struct call_turn, role, "role", enum turn_role, turn_role_names, .column = "role"),
     ROW_TEXT(struct call_turn, text, "text", .column = "text"),
     ROW_TIME(struct call_turn, at_wall_ms, "at", .column = "at_ms"),
+    ROW_OBJECT_PTR(struct call_turn, timing, "timing", const struct turn_timing, &turn_timing_table,
+                   .flags = FIELD_OMIT_EMPTY | FIELD_NO_STORE,
+                   .about = "Of a turn of the agent that answers the caller."),
 };
 FIELD_TABLE(call_turn_table, struct call_turn, "CallTurn", turn_rows);
+const struct field_table call_turn_event_table = {.name = "CallTurnData",
+                                                  .size = sizeof(struct call_turn),
+                                                  .rows = turn_rows,
+                                                  .count = ARRAY_LEN(turn_rows) - 1};
 
 const char *const call_run_status_names[CALL_RUN_STATUS_COUNT] = {
     [CALL_RUN_RUNNING] = "running",

@@ -6,6 +6,7 @@
 
 #include "model/agent.h"
 #include "model/field.h"
+#include "model/timing.h"
 #include "model/tool.h"
 
 enum call_status { CALL_CREATED, CALL_ACTIVE, CALL_ENDED, CALL_STATUS_COUNT };
@@ -40,9 +41,11 @@ struct call_turn {
     enum turn_role role;
     const char *text;
     int64_t at_wall_ms;
+    const struct turn_timing *timing; /* of an answer of the agent; NULL: none */
 };
 struct call_turn_list LIST_OF(struct call_turn);
 extern const struct field_table call_turn_table;
+extern const struct field_table call_turn_event_table; /* as events tell it */
 
 /* A tool's run for the call, as operators see it. */
 enum call_run_status {

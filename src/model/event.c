@@ -45,7 +45,7 @@ static const struct field ended_rows[] = {
     ROW_MONEY(struct event_ended, cost_usd4, "callCost"),
     ROW_TIME(struct event_ended, user_joined_wall_ms, "userJoinedAt", .flags = FIELD_NULL_EMPTY),
     ROW_OBJECTS(struct event_ended, transcript, "transcript", struct call_turn_list,
-                &call_turn_table,
+                &call_turn_event_table,
                 .about = "At most 4 MiB as JSON: of a longer call the newest turns; the call "
                          "itself has all."),
     ROW_BOOL(struct event_ended, is_transcript_truncated, "transcriptTruncated",

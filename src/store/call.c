@@ -184,9 +184,14 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
     enum err err = call_row_own(tx, id, &row);
     if (err)
         return err;
-    EXEC(tx, "INSERT INTO call_turns (call_id, position, role, text, at_ms) VALUES (?, ?, ?, ?, ?)",
+    const char *timing =
+        turn->timing ? field_store_text(&turn_timing_table, turn->timing, tx->master_key, tx->arena)
+                     : "";
+    EXEC(tx,
+         "INSERT INTO call_turns (call_id, position, role, text, at_ms, timing)"
+         " VALUES (?, ?, ?, ?, ?, ?)",
          TEXT(id), NUMBER(row.turns), TEXT(turn_role_names[turn->role]), TEXT(turn->text),
-         NUMBER(turn->at_wall_ms));
+         NUMBER(turn->at_wall_ms), TEXT(timing));
     row.turns++;
     call_row_alive(&row, turn->at_wall_ms);
     struct event_text data = {.text = turn->text};

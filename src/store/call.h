@@ -40,6 +40,8 @@ enum err store_call_get(struct tx *tx, const char *workspace_id, const char *age
 /* The same without its transcript, which may be a day of talk. */
 enum err store_call_row(struct tx *tx, const char *workspace_id, const char *agent_id,
                         const char *id, struct call *out) MUST_USE;
+/* Whose call it is. ERR_NOT_FOUND. */
+enum err store_call_workspace(struct tx *tx, const char *id, const char **out) MUST_USE;
 enum err store_call_status(struct tx *tx, const char *workspace_id, const char *agent_id,
                            const char *id, enum call_status *out) MUST_USE;
 /* Turns from the one at `first` on, until their texts are about max_bytes. *out_next: where to go

@@ -45,12 +45,24 @@ static enum err read_row(struct tx *tx, struct cursor *row, struct call *out)
 
 static struct cursor *query_turns(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    return tx_query(tx, columns_select(tx, &call_turn_table, "position", rest), values);
+    return tx_query(tx, columns_select(tx, &call_turn_table, "position, timing", rest), values);
 }
 
 static int64_t turn_position(struct cursor *row)
 {
     return cursor_number(row, columns_count(&call_turn_table));
+}
+
+/* A timing that does not read is left out, the turn itself is not. */
+static enum err read_turn(struct tx *tx, struct cursor *row, struct call_turn *out)
+{
+    size_t len;
+    const char *text = cursor_peek(row, columns_count(&call_turn_table) + 1, &len);
+    struct turn_timing *timing = len ? arena_new_of(tx->arena, struct turn_timing) : NULL;
+    bool is_read = timing && field_read(&turn_timing_table, timing, text, len, tx->master_key,
+                                        tx->arena) == OK;
+    *out = (struct call_turn){.timing = is_read ? timing : NULL};
+    return columns_read(tx, row, &call_turn_table, out);
 }
 
 /* One that does not read is left out: neither its call nor a whole page may be lost to it. Its
@@ -74,7 +86,7 @@ static enum err call_turns_read(struct tx *tx, const char *id, struct call_turn_
     AUTO(cursor) row =
         query_turns(tx, "FROM call_turns WHERE call_id = ? ORDER BY position", VALUES(TEXT(id)));
     while (cursor_next(row)) {
-        enum err err = columns_read(tx, row, &call_turn_table, GROW(out, tx->arena));
+        enum err err = read_turn(tx, row, GROW(out, tx->arena));
         if (err)
             return err;
     }
@@ -95,7 +107,7 @@ static size_t json_bytes(const struct call_turn *turn, struct buf *scratch)
     struct js_out out;
     buf_reset(scratch);
     js_out_init(&out, scratch);
-    field_write(&call_turn_table, turn, FIELD_VIEW_API, NULL, &out);
+    field_write(&call_turn_event_table, turn, FIELD_VIEW_API, NULL, &out);
     return scratch->is_full ? SIZE_MAX / 2 : scratch->len;
 }
 
@@ -115,7 +127,7 @@ enum err call_turns_read_newest(struct tx *tx, const struct call_row *row, size_
             VALUES(TEXT(row->id), NUMBER(before), NUMBER(PAGE)));
         for (got = 0; !*out_is_cut && cursor_next(found); got++) {
             struct call_turn turn;
-            if (columns_read(tx, found, &call_turn_table, &turn))
+            if (read_turn(tx, found, &turn))
                 return tx_result(tx);
             before = turn_position(found);
             bytes += json_bytes(&turn, &scratch) + (out->count > 0);
@@ -159,6 +171,15 @@ enum err store_call_get(struct tx *tx, const char *workspace_id, const char *age
     return err ? err : call_turns_read(tx, id, &out->transcript);
 }
 
+enum err store_call_workspace(struct tx *tx, const char *id, const char **out)
+{
+    AUTO(cursor) row = QUERY(tx, "SELECT workspace_id FROM calls WHERE id = ?", TEXT(id));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    *out = cursor_text(row, 0);
+    return OK;
+}
+
 enum err store_call_status(struct tx *tx, const char *workspace_id, const char *agent_id,
                            const char *id, enum call_status *out)
 {
@@ -189,7 +210,7 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
             VALUES(TEXT(id), NUMBER(*out_next)));
         for (rows = 0; bytes < max_bytes && cursor_next(row); rows++) {
             struct call_turn *turn = GROW(out, tx->arena);
-            if (columns_read(tx, row, &call_turn_table, turn))
+            if (read_turn(tx, row, turn))
                 return tx_result(tx);
             bytes += strlen(turn->text);
             *out_next = turn_position(row) + 1;

@@ -251,9 +251,15 @@ static const char *const version_10[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2, version_3, version_4,
-                                              version_5, version_6, version_7, version_8,
-                                              version_9, version_10};
+/* Where the time of a turn went (model/timing.h), as JSON; "": not measured. */
+static const char *const version_11[] = {
+    "ALTER TABLE call_turns ADD COLUMN timing TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2,  version_3, version_4,
+                                              version_5, version_6,  version_7, version_8,
+                                              version_9, version_10, version_11};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

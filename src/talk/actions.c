@@ -6,6 +6,7 @@ struct talk_step { /* an action that waits */
     struct list_node node;
     struct talk_action action;
     char *text, *name, *detail;
+    struct talk_timing timing;
 };
 
 void actions_init(struct actions *actions)
@@ -42,6 +43,10 @@ void actions_add(struct actions *actions, struct talk_action action)
     step->action.text = step->text = mem_strdup(action.text);
     step->action.name = step->name = mem_strdup(action.name);
     step->action.detail = step->detail = mem_strdup(action.detail);
+    if (action.timing) {
+        step->timing = *action.timing;
+        step->action.timing = &step->timing;
+    }
     list_push_back(&actions->steps, &step->node);
 }
 

@@ -31,11 +31,13 @@ static void carry_out(struct talk *talk, const struct reply_want *want, int64_t 
 {
     switch (want->wish) {
     case REPLY_WANTS_LOOK_UP:
+        timing_pass(&talk->timing, POINT_LOOK_UP, now_us);
         talk_do(talk, (struct talk_action){.what = TALK_DO_LOOK_UP,
                                            .gen = ++talk->mind.last_gen,
                                            .text = want->text});
         break;
     case REPLY_WANTS_ASK:
+        timing_pass(&talk->timing, POINT_ASKED, now_us);
         if (!health_is_closed(&talk->health, TALK_LLM)) /* else it is asked when it is open */
             talk_do(talk, (struct talk_action){.what = TALK_DO_ASK, .gen = ++talk->mind.last_gen});
         break;
@@ -43,12 +45,14 @@ static void carry_out(struct talk *talk, const struct reply_want *want, int64_t 
         talk_do(talk, (struct talk_action){.what = TALK_DO_UNASK});
         break;
     case REPLY_WANTS_PIECE:
+        timing_pass(&talk->timing, want->is_fixed ? POINT_HOLD : POINT_FIRST_SENTENCE, now_us);
         voice_add(&talk->voice, want->kind, want->text, want->is_fixed);
         break;
     case REPLY_WANTS_LINE_END:
         voice_close(&talk->voice);
         break;
     case REPLY_WANTS_SAY:
+        timing_pass(&talk->timing, POINT_FIRST_SENTENCE, now_us);
         say(talk, want);
         break;
     case REPLY_WANTS_ERROR:
@@ -81,6 +85,7 @@ static void carry_out_all(struct talk *talk, int64_t now_us)
 
 void answer_cancel(struct talk *talk, int64_t now_us)
 {
+    timing_drop(&talk->timing);
     mind_cancel(&talk->mind);
     carry_out_all(talk, now_us);
 }
@@ -88,6 +93,7 @@ void answer_cancel(struct talk *talk, int64_t now_us)
 void answer_start(struct talk *talk, const char *caller, bool is_committed, int64_t now_us)
 {
     answer_cancel(talk, now_us);
+    timing_begin(&talk->timing);
     reply_start(&talk->mind.reply, caller, is_committed, talk->config->has_documents, now_us);
     carry_out_all(talk, now_us);
 }
@@ -139,6 +145,7 @@ void talk_found(struct talk *talk, uint32_t gen, const struct llm_passage *passa
 {
     if (talk->mind.reply.state != REPLY_LOOKING || gen != talk->mind.last_gen)
         return;
+    timing_pass(&talk->timing, POINT_LOOKED_UP, now_us);
     reply_found(&talk->mind.reply, passages, count, now_us);
     carry_out_all(talk, now_us);
     talk_settle(talk, now_us);
@@ -147,6 +154,7 @@ void talk_found(struct talk *talk, uint32_t gen, const struct llm_passage *passa
 static void note_first_token(struct talk *talk, int64_t now_us)
 {
     struct reply *reply = &talk->mind.reply;
+    timing_pass(&talk->timing, POINT_FIRST_TOKEN, now_us);
     if (!reply->has_token)
         quality_add(&talk->quality.first_token, now_us - reply->asked_us);
     reply->has_token = true;

@@ -13,6 +13,7 @@
 #include "talk/mind.h"
 #include "talk/quality.h"
 #include "talk/talk.h"
+#include "talk/timing.h"
 #include "talk/turn.h"
 #include "talk/voice.h"
 
@@ -32,6 +33,7 @@ struct talk {
     struct actions actions;
     struct health health;
     struct quality quality;
+    struct timing timing;
     struct hear hear;
     struct mind mind;
     struct voice voice;

@@ -122,6 +122,8 @@ static void commit(struct talk *talk, int64_t now_us)
         quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
         talk->hear.voice_end_us = endpoint->last_voice_us;
         listen_answer(talk, text, now_us);
+        timing_commit(&talk->timing, endpoint->last_voice_us);
+        timing_pass(&talk->timing, POINT_ENDPOINT, now_us);
     }
     talk->hear.early_count = 0;
     hear_count_unanswered(&talk->hear, now_us);

@@ -178,6 +178,23 @@ bool speech_has(const struct speech *speech, uint32_t gen)
     return piece_of(speech, gen) != NULL;
 }
 
+bool speech_line_answers(const struct speech_line *line)
+{
+    return line->kind == SPEECH_REPLY || line->kind == SPEECH_NOTICE;
+}
+
+bool speech_is_answer(const struct speech *speech, uint32_t gen)
+{
+    struct speech_line *line;
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
+        struct speech_piece *piece;
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node)
+            if (gen && piece->gen == gen)
+                return speech_line_answers(line);
+    }
+    return false;
+}
+
 bool speech_is_endless(const struct speech *speech, uint32_t gen, size_t samples)
 {
     const struct speech_piece *piece = piece_of(speech, gen);

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "talk/talk.h"
 
 enum speech_kind { SPEECH_GREETING, SPEECH_REPLY, SPEECH_SAY, SPEECH_NOTICE };
 
@@ -47,6 +48,8 @@ struct speech_line {
     bool is_closed; /* no more pieces will come */
     bool is_heard;  /* at least one sample was played */
     int64_t began_us;
+    bool is_timed; /* it is the first that answers a turn */
+    struct talk_timing timing;
     struct buf heard; /* text of the pieces played to the end */
 };
 
@@ -76,10 +79,12 @@ void speech_unask(struct speech *speech);
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples);
 /* Would so many more be more than any voice makes of the text? */
 bool speech_is_endless(const struct speech *speech, uint32_t gen, size_t samples);
-bool speech_has(const struct speech *speech, uint32_t gen); /* is it asked and wanted? */
-void speech_done(struct speech *speech, uint32_t gen);      /* all of its audio has come */
-size_t speech_ready_samples(const struct speech *speech);   /* of the front line, to be played */
-bool speech_is_waiting(const struct speech *speech);        /* the voice owes audio */
+bool speech_has(const struct speech *speech, uint32_t gen);       /* is it asked and wanted? */
+bool speech_line_answers(const struct speech_line *line);         /* the caller's turn */
+bool speech_is_answer(const struct speech *speech, uint32_t gen); /* to the caller's turn */
+void speech_done(struct speech *speech, uint32_t gen);            /* all of its audio has come */
+size_t speech_ready_samples(const struct speech *speech); /* of the front line, to be played */
+bool speech_is_waiting(const struct speech *speech);      /* the voice owes audio */
 
 /* Counts played samples into the pieces in order; returns those that are left over, which means
  * that a line has ended in between: call again after it is dropped. */

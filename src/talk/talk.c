@@ -33,7 +33,8 @@ static void join_parts(struct talk *talk)
                                  .actions = &talk->actions,
                                  .health = &talk->health,
                                  .history = &talk->mind.history,
-                                 .quality = &talk->quality};
+                                 .quality = &talk->quality,
+                                 .timing = &talk->timing};
     voice_init(&talk->voice);
     talk->hear = (struct hear){.actions = &talk->actions,
                                .health = &talk->health,

@@ -18,6 +18,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "model/timing.h"
 
 struct llm_event;
 struct llm_passage;
@@ -122,6 +123,12 @@ enum talk_do {
     TALK_DO_HANG_UP,    /* the conversation is over: end the call (api) */
 };
 
+/* Monotonic; 0: the turn did not pass there. */
+struct talk_timing {
+    int64_t from_us; /* the caller's voice ended, or what they typed came */
+    int64_t at_us[POINT_COUNT];
+};
+
 /* Valid until the next call of any talk_ function. */
 struct talk_action {
     enum talk_do what;
@@ -136,6 +143,7 @@ struct talk_action {
     enum talk_stage stage;
     uint32_t segment;                  /* TRANSCRIPT: number of the line */
     int64_t at_us;                     /* TURN: when it began */
+    const struct talk_timing *timing;  /* TURN: of an answer of the agent; NULL: none */
     const struct llm_request *request; /* ASK */
 };
 bool talk_action(struct talk *talk, struct talk_action *out);

@@ -25,6 +25,7 @@ bool typed_settle(struct talk *talk, int64_t now_us)
     hear_turn(&talk->hear, text, typed->at_us);
     talk->hear.voice_end_us = 0;
     listen_answer(talk, text, now_us);
+    timing_commit(&talk->timing, typed->at_us);
     return true;
 }
 

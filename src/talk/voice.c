@@ -7,6 +7,7 @@
 #include "talk/health.h"
 #include "talk/history.h"
 #include "talk/quality.h"
+#include "talk/timing.h"
 #include "text/plain.h"
 #include "text/script.h"
 #include "text/sentence.h"
@@ -112,10 +113,12 @@ static void end_line(struct voice *voice, struct speech_line *line)
     }
     if (heard.len > 0 && line->is_heard) {
         history_add(voice->history, LLM_ASSISTANT, heard.data);
-        actions_add(voice->actions, (struct talk_action){.what = TALK_DO_TURN,
-                                                         .role = TALK_AGENT,
-                                                         .text = heard.data,
-                                                         .at_us = line->began_us});
+        actions_add(voice->actions,
+                    (struct talk_action){.what = TALK_DO_TURN,
+                                         .role = TALK_AGENT,
+                                         .text = heard.data,
+                                         .at_us = line->began_us,
+                                         .timing = line->is_timed ? &line->timing : NULL});
     }
     if (voice->growing == line)
         voice->growing = NULL;
@@ -231,6 +234,8 @@ static bool take_audio(struct voice *voice, const struct tts_event *event, int64
     if (!voice->has_first_byte)
         quality_add(&voice->quality->first_byte, now_us - voice->asked_us);
     voice->has_first_byte = true;
+    if (speech_is_answer(&voice->speech, event->gen))
+        timing_pass(voice->timing, POINT_FIRST_BYTE, now_us);
     voice->due_us = now_us + wait_us(voice);
     voice->tries = 0;
     health_worked(voice->health, TALK_TTS);
@@ -277,6 +282,8 @@ bool voice_played(struct voice *voice, size_t samples, int64_t now_us)
     struct speech_line *line;
     while (samples > 0 && (line = speech_front(&voice->speech))) {
         is_answer = is_answer || (!line->is_heard && line->kind == SPEECH_REPLY);
+        if (!line->is_heard && speech_line_answers(line))
+            line->is_timed = timing_take(voice->timing, now_us, &line->timing);
         show_words(voice, line, samples);
         size_t left = speech_played(line, samples, now_us);
         if (left == samples || !speech_is_over(line))

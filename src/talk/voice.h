@@ -16,6 +16,7 @@ struct health;
 struct history;
 struct quality;
 struct talk_config;
+struct timing;
 struct tts_event;
 
 enum {
@@ -32,6 +33,7 @@ struct voice {
     struct health *health;
     struct history *history;
     struct quality *quality;
+    struct timing *timing;
 
     bool may_ask; /* the voice is open */
     struct speech speech;

@@ -146,6 +146,12 @@ for (const single of [true, false]) {
       assert.equal(ended.endReason, 'user-left');
       assert.equal(ended.transcript[0].text, GREETING);
       assert.ok(ended.transcript.some((turn) => turn.role === 'user'));
+      const said = ended.transcript.find((turn) => turn.role === 'assistant' && /nine|Monday/i.test(turn.text));
+      const { endpointMs, modelAskedMs, firstTokenMs, firstSentenceMs, firstByteMs, firstPacketMs } = said.timing;
+      const [waited, held] = [JSON.stringify(said.timing), said.timing.holdMs];
+      assert.ok(endpointMs > 0 && modelAskedMs <= firstTokenMs && firstSentenceMs >= endpointMs, waited);
+      assert.ok(firstByteMs >= firstSentenceMs && firstPacketMs >= firstByteMs && held === null, waited);
+      assert.ok(ended.transcript.every((turn) => turn.role === 'assistant' || !('timing' in turn)));
       assert.ok(ended.durationSeconds > 0 && ended.callCost > 0);
     });
 

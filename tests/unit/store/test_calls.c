@@ -154,6 +154,44 @@ STORE_TEST(calls_are_paged_newest_first)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+static int64_t bodies_with(struct tx *tx, const char *text)
+{
+    return QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM events WHERE body LIKE ?", TEXT(text));
+}
+
+STORE_TEST(where_the_time_of_a_turn_went_is_kept_with_it_and_not_told)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    const char *id = fix_call(fix, tx, 6000);
+    struct turn_timing timing = {.at_wall_ms = 1700000000000};
+    for (int i = 0; i < POINT_COUNT; i++)
+        timing.after_ms[i] = i == POINT_HOLD ? NAN : i * 100 + 0.5;
+    struct call_turn question = {TURN_USER, "Why?", tx->now_ms, NULL};
+    struct call_turn answer = {TURN_ASSISTANT, "Because.", tx->now_ms, &timing};
+    CHECK_INT(store_call_turn(tx, id, &question), OK);
+    CHECK_INT(store_call_turn(tx, id, &answer), OK);
+    CHECK_INT(store_call_turn(tx, id, &answer), OK);
+    EXEC(tx, "UPDATE call_turns SET timing = 'no JSON' WHERE call_id = ? AND position = 2",
+         TEXT(id));
+    struct call call;
+    const char *workspace_id;
+    REQUIRE(store_call_workspace(tx, id, &workspace_id) == OK);
+    REQUIRE(store_call_get(tx, workspace_id, NULL, id, &call) == OK);
+    REQUIRE(call.transcript.count == 3);
+    CHECK(!call.transcript.items[0].timing && !call.transcript.items[2].timing);
+    const struct turn_timing *kept = call.transcript.items[1].timing;
+    REQUIRE(kept != NULL);
+    CHECK_INT(kept->at_wall_ms, timing.at_wall_ms);
+    CHECK(kept->after_ms[POINT_FIRST_PACKET] == timing.after_ms[POINT_FIRST_PACKET]);
+    CHECK(isnan(kept->after_ms[POINT_HOLD]));
+    CHECK_INT(store_call_end(tx, id, &(struct call_end){.reason = END_API}, NULL), OK);
+    CHECK_INT(bodies_with(tx, "%Because.%"), 3);
+    CHECK_INT(bodies_with(tx, "%timing%"), 0);
+    CHECK_INT(store_call_workspace(tx, "gone", &workspace_id), ERR_NOT_FOUND);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(a_transcript_is_read_piece_by_piece)
 {
     enum { TURNS = 150, TEXT_BYTES = 1000 };
@@ -164,7 +202,8 @@ STORE_TEST(a_transcript_is_read_piece_by_piece)
     for (int i = 0; i < TURNS; i++) {
         memset(text, 'a' + i % 26, TEXT_BYTES);
         text[TEXT_BYTES] = '\0';
-        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms}), OK);
+        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms, NULL}),
+                  OK);
     }
     static const size_t sizes[] = {1,     999,   1000,   1001,   31999,  32000,
                                    32001, 64000, 149999, 150000, 1000000};

@@ -130,7 +130,8 @@ static void say_long_lines(struct tx *tx, const char *id)
         memset(text, '\001', LONG_TEXT);
         int len = snprintf(text, 20, "%d", i);
         text[len] = ' ';
-        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms}), OK);
+        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms, NULL}),
+                  OK);
     }
 }
 
@@ -177,7 +178,8 @@ STORE_TEST(a_short_call_has_its_whole_transcript_in_the_event)
     for (int i = 0; i < 120; i++) { /* more than a page of reading */
         char text[20];
         snprintf(text, sizeof(text), "%d", i);
-        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms}), OK);
+        CHECK_INT(store_call_turn(tx, id, &(struct call_turn){TURN_USER, text, tx->now_ms, NULL}),
+                  OK);
     }
     struct call_end end = {.reason = END_API, .ended_wall_ms = tx->now_ms};
     REQUIRE(store_call_end(tx, id, &end, NULL) == OK);

@@ -192,6 +192,9 @@ static void act_told(struct rig *rig, const struct talk_action *action)
         break;
     case TALK_DO_TURN:
         note(rig, action->role == TALK_AGENT ? "agent turn" : "caller turn", action->text);
+        rig->timings += action->timing != NULL;
+        if (action->timing)
+            rig->timing = *action->timing;
         break;
     case TALK_DO_ERROR:
         note(rig, "error", talk_stage_name(action->stage));

@@ -44,6 +44,8 @@ struct rig {
     size_t queued, played; /* samples */
     int64_t first_sound_us, last_sound_us;
     int asks, reopened;
+    struct talk_timing timing; /* of the last turn that had one */
+    int timings;
     size_t offered;  /* tools of the last ask */
     char error[200]; /* text of the last call.error, and what the operator reads */
     char detail[200];

@@ -22,10 +22,12 @@ export const faults = [
   },
   {
     name: 'the process stands still',
-    async inject({ service }, random) {
+    async inject({ service, stills }, random) {
+      const from = performance.now();
       service.child.kill('SIGSTOP');
       await sleep(random.between(1000, 4000));
       service.child.kill('SIGCONT');
+      stills.push({ from, seconds: (performance.now() - from) / 1000 });
     },
   },
   {

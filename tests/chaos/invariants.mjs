@@ -76,7 +76,8 @@ export const invariants = [
       return calls
         .filter((call) => {
           const seen = tenant.calls.get(call.id);
-          return seen?.isOver && !seen.isCut && call.durationSeconds > seen.seconds + 1 + MEASURE_SLACK_S;
+          if (!seen?.isOver || seen.isCut) return false;
+          return call.durationSeconds > seen.seconds + seen.stoodStill + 1 + MEASURE_SLACK_S;
         })
         .map(
           (call) =>

@@ -72,7 +72,8 @@ function settings(stage, port) {
 
 /* options: side ({ build, database, tenants, hostile, callers, pace }), seed, measure, report, isExcused. */
 export async function openStage(options) {
-  const stage = { side: options.side, pace: options.side.pace, tenants: [], hostile: [], clock: stepClock() };
+  const { side } = options;
+  const stage = { side, pace: side.pace, tenants: [], hostile: [], stills: [], clock: stepClock() };
   stage.clockStepMs = stage.clock.get;
   stage.names = await startNames();
   stage.model = await startModel();
@@ -173,7 +174,11 @@ function take(tenant, told, { measure, isExcused, report }) {
     );
   }
   if (told.what !== 'over') return;
-  Object.assign(call, told, { isOver: true });
+  /* Who leaves while the service stands still is heard when it goes on. */
+  const stoodStill = tenant.stage.stills
+    .filter(({ from }) => from >= call.since)
+    .reduce((sum, { seconds }) => sum + seconds, 0);
+  Object.assign(call, told, { isOver: true, stoodStill });
   call.isExcused ||= told.isCut; // nobody says goodbye for a session that was not up: the call waits for its return
   if (call.isExcused || !told.isJoined) return;
   measure.add('audio worst ms', told.worstMs);

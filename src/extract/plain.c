@@ -9,6 +9,8 @@
 
 enum {
     HEADING_CHARS = 80,
+    LEADING_CHARS =
+        60, /* of a heading that stands right above its text; wrapped lines are longer */
     MARKED_HEADING_CHARS = 200,
     PARAGRAPH_MAX_BYTES = 16 * 1024 * 1024,
     CELLS_MAX = 64,
@@ -116,14 +118,40 @@ static void emit_row(struct plain *plain, const char *line, enum row_level level
 
 /* --- paragraphs --- */
 
+/* The text below a first line that is its heading, or NULL: the line is short and ends as none of a
+ * sentence, and what is below it is longer and ends as one. "Check-in: from 3 pm" is none. */
+static const char *below_heading(const char *paragraph)
+{
+    static const char *const ends[] = {".", "!", "?", "।", "。", "？", "؟"};
+    const char *end = strchr(paragraph, '\n');
+    if (!end)
+        return NULL;
+    AUTO_BUF first = BUF_INIT(PARAGRAPH_MAX_BYTES);
+    (void)buf_append(&first, paragraph, (size_t)(end - paragraph));
+    size_t chars = first.len ? text_length(first.data) : 0, len = strlen(end + 1);
+    if (!chars || chars > LEADING_CHARS || !is_heading(first.data) || strchr(first.data, ':') ||
+        strstr(first.data, ". "))
+        return NULL;
+    bool is_text = ends_with_any(end + 1, len, ends, ARRAY_LEN(ends));
+    return is_text && text_length(end + 1) > chars ? end + 1 : NULL;
+}
+
 static void end_paragraph(struct plain *plain)
 {
     enum block_kind kind = plain->is_item ? BLOCK_ITEM : BLOCK_PARAGRAPH;
     if (plain->lines == 1 && !plain->is_item && !plain->leads_in &&
         is_heading(plain->paragraph.data))
         kind = BLOCK_HEADING;
-    if (plain->lines)
+    const char *below = plain->lines > 1 && !plain->is_item && !plain->leads_in
+                            ? below_heading(plain->paragraph.data)
+                            : NULL;
+    if (below) {
+        plain->paragraph.data[below - 1 - plain->paragraph.data] = '\0';
+        emit(plain, BLOCK_HEADING, 2, plain->paragraph.data);
+        emit(plain, BLOCK_PARAGRAPH, 1, below);
+    } else if (plain->lines) {
         emit(plain, kind, 1, plain->paragraph.data);
+    }
     buf_reset(&plain->paragraph);
     plain->lines = 0;
     plain->is_item = plain->leads_in = false;

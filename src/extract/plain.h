@@ -1,5 +1,6 @@
 /* A plain text, as people type it, as blocks: paragraphs between empty lines, headings (marked with
- * '#', underlined, or a short line alone), lists, tables of Markdown. Thread: any. */
+ * '#', underlined, a short line alone or right above its text), lists, tables of Markdown. Thread:
+ * any. */
 #pragma once
 
 #include "extract/block.h"

@@ -45,6 +45,15 @@ TEST(plain_texts_become_blocks)
         {"One.\r\rTwo.\r", "P One.|P Two."},
         {"One.\r\n\r\nTwo.\r\n", "P One.|P Two."},
         {"Is it open?\n\nYes.", "P Is it open?|P Yes."},
+        {"Parking\nGuests park free all night.\n\nPool\nIt is warm.\nBring a towel.",
+         "H2 Parking|P Guests park free all night.|H2 Pool|P It is warm./Bring a towel."},
+        {"12 Hill Street\nLondon\nNW1", "P 12 Hill Street/London/NW1"},
+        {"Check-in: from 3 pm\nThe desk is open all night.",
+         "P Check-in: from 3 pm/The desk is open all night."},
+        {"A line that was wrapped by hand at some seventy columns goes on\nin the next one. So "
+         "it is no heading.",
+         "P A line that was wrapped by hand at some seventy columns goes on/in the next one. So "
+         "it is no heading."},
         {"###\n\n#\n\n- \n* a", "P -|I a"},
         {"", ""},
     };

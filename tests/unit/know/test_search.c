@@ -268,6 +268,47 @@ STORE_TEST(calls_ask_without_waiting)
     desk_close(&desk);
 }
 
+/* Asks the other node until it finds something; returns how long that took. */
+static int64_t await_found(struct desk *other, const char *workspace_id, const char *id)
+{
+    struct text_list list = {&id, 1};
+    const struct know_question question = {
+        .workspace_id = workspace_id, .document_ids = &list, .query = "is there a pool"};
+    int64_t began_us = clock_now_us();
+    struct found found;
+    struct fix_wait wait = {0};
+    do {
+        found = (struct found){0};
+        CHECK_INT(know_ask(other->know, &question, other->loop, note_found, &found), OK);
+        while (!found.has_come && fix_wait(&wait))
+            continue;
+    } while (found.has_come && !found.count && fix_wait(&wait));
+    CHECK(found.count >= 1);
+    return clock_now_us() - began_us;
+}
+
+/* Each has an index of its own; whichever reads the document, both find it. */
+TEST(two_nodes_on_one_database_find_a_new_document)
+{
+    struct fix fix = {0};
+    fix_begin(&fix, true);
+    struct desk desk, other;
+    desk_open(&desk, &fix);
+    struct fix second = fix;
+    second.store = fix_open(&fix, "node-b", "-b");
+    REQUIRE(second.store != NULL);
+    desk_start(&other, &second);
+    const char *id = add_text(&fix, "Front desk", front_desk);
+    struct document document;
+    CHECK_INT(wait_read(&fix, id, &document), DOCUMENT_READY);
+    int64_t took_us = await_found(&other, fix.workspace_id, id);
+    printf("found by the other node after %lld ms\n", (long long)took_us / 1000);
+    CHECK(search(&desk, &id, 1, "is there a pool").count >= 1);
+    desk_close(&other);
+    desk_close(&desk);
+    fix_end(&fix);
+}
+
 /* 300 documents of 20 sections: a search of all stays well under 20 ms. */
 TEST(search_of_many_documents_is_fast)
 {

@@ -1,6 +1,8 @@
 /* /v1/agents: fields, bounds, defaults, merge rules, tools of an agent, keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
 import { apiForFile, iso, refused } from './contract.mjs';
 
 const { t, api } = apiForFile();
@@ -138,6 +140,13 @@ test('the list is newest edited first and knows active calls', async () => {
   const { body: { agents } } = await mine.api('GET', '/v1/agents');
   assert.deepEqual(agents.map((agent) => agent.name), ['a2', 'c', 'b']);
   assert.equal(agents[0].activeCalls, 0);
+  const { body: { callId } } = await mine.api('POST', '/v1/calls', { agentId: names[1].id });
+  const counts = async () => Object.fromEntries((await mine.api('GET', '/v1/agents')).body.agents
+    .map(({ name, activeCalls }) => [name, activeCalls]));
+  await until(async () => (await counts()).b === 1, { what: 'the call to be active' });
+  assert.deepEqual(await counts(), { a2: 0, b: 1, c: 0 });
+  await mine.api('POST', `/v1/calls/${callId}/end`);
+  assert.equal((await counts()).b, 0);
 });
 
 test('toolIds: shared tools are taken as they are, each once', async () => {
@@ -295,9 +304,38 @@ test('removal takes its own tools and its key along', async () => {
   refused(await t.as(agent.apiKey)('GET', '/v1/agents'), 401, 'UNAUTHORIZED');
 });
 
+test('a removed agent takes no more calls, and its past ones stay', async () => {
+  const agent = await create({ greetingMode: 'none' });
+  const [past, running] = [(await api('POST', '/v1/calls', { agentId: agent.id })).body.callId,
+    (await api('POST', '/v1/calls', { agentId: agent.id })).body.callId];
+  await api('POST', `/v1/calls/${past}/end`);
+  await api('DELETE', `/v1/agents/${agent.id}`);
+  refused(await api('POST', '/v1/calls', { agentId: agent.id }), 404, 'NOT_FOUND');
+  const { body: { calls } } = await api('GET', `/v1/calls?agentId=${agent.id}`);
+  assert.deepEqual(calls.map(({ id, status }) => [id, status === 'ended']), [[running, false], [past, true]]);
+  assert.equal((await api('POST', `/v1/calls/${running}/end`)).body.call.endReason, 'api');
+});
+
+test('a call under way keeps its agent, a later one has the new', async () => {
+  const own = await t.newWorkspace();
+  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'Front desk', greetingMode: 'none' });
+  const start = async () => (await own.api('POST', '/v1/calls', { agentId: agent.id })).body.call;
+  const first = await start();
+  await own.api('PATCH', `/v1/agents/${agent.id}`, { name: 'Back office' });
+  sql(t.service, `UPDATE workspaces SET plan = 'scale' WHERE id = '${own.workspaceId}'`); // a cheaper one
+  const second = await start();
+  const kept = (await own.api('GET', `/v1/calls/${first.id}`)).body.call;
+  assert.deepEqual([kept.metadata.agentName, kept.costPerMinute], ['Front desk', agent.costPerMinute]);
+  assert.equal(second.metadata.agentName, 'Back office');
+  assert.ok(second.costPerMinute < first.costPerMinute);
+  for (const { id } of [first, second]) await own.api('POST', `/v1/calls/${id}/end`);
+});
+
 test('a mention switches a tool on', async () => {
   const shared = await tool({ name: 'weather_now' });
   const agent = await create({ systemInstruction: 'Ask @weather_now, not @weather_no or @unknown.' });
   assert.deepEqual(agent.toolIds, []);
   assert.deepEqual(agent.tools.map((entry) => entry.id), [shared.id]);
+  const own = (await tool({ name: 'weather_now', agentId: agent.id })).id;
+  assert.deepEqual((await api('GET', `/v1/agents/${agent.id}`)).body.agent.tools.map((entry) => entry.id), [own]);
 });

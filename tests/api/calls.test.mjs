@@ -41,13 +41,16 @@ test('an agent alone is enough', async () => {
 });
 
 test('metadata, variables, identity, webhooks come back on the call', async () => {
-  const { call } = await start({
+  const { call, token } = await start({
     participant: { identity: 'ann', name: 'Ann', ttlSeconds: 60 }, metadata: { order: 7, userId: 'mine' },
       variables: { city: 'Ulm', other: 'x' }, language: 'en',
     webhooks: [{ url: 'http://127.0.0.1:9/h', secret: 'a-long-secret' },
     { url: 'http://127.0.0.1:9/i', events: ['call.ended', 'call.ended'] }],
   });
   assert.equal(call.participantIdentity, 'ann');
+  const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url'));
+  assert.deepEqual([claims.sub, claims.name], ['ann', 'Ann']);
+  assert.ok(Math.abs(claims.exp - Date.now() / 1000 - 60) < 30);
   assert.deepEqual(call.metadata, { order: 7, variables: { city: 'Ulm', other: 'x' }, agentId: agent.id,
     agentName: 'Desk', userId: t.workspace.workspaceId, language: 'en' });
   assert.deepEqual(call.webhooks[0], { url: 'http://127.0.0.1:9/h', events: ['*'], secret: '********cret',
@@ -145,11 +148,19 @@ test('any other language needs multilingual engines', async () => {
     assert.equal(await speak(worldly, language), iso);
 });
 
+test('a call in another language leaves its agent as it is', async () => {
+  const worldly = await speaker({ provider: 'standin-tts', language: 'en' },
+    { provider: 'standin-stt', language: 'en' });
+  assert.equal(await speak(worldly, 'ta'), 'ta');
+  const { body: { agent: after } } = await api('GET', `/v1/agents/${worldly.id}`);
+  assert.deepEqual([after.voice, after.stt, after.updatedAt], [worldly.voice, worldly.stt, worldly.updatedAt]);
+});
+
 /* A workspace with an agent: { api, agentId }. */
 const newDesk = async (limits) => {
-  const { api: by } = await t.newWorkspace(limits);
+  const { api: by, workspaceId } = await t.newWorkspace(limits);
   const { body } = await by('POST', '/v1/agents', { name: 'D', greetingMode: 'none' });
-  return { api: by, agentId: body.agent.id };
+  return { api: by, workspaceId, agentId: body.agent.id };
 };
 
 test('on an empty balance no call is made', async () => {
@@ -161,6 +172,16 @@ test('on an empty balance no call is made', async () => {
 test('the language is told before the balance', async () => {
   const { api: by, agentId } = await newDesk({ balance: 0 });
   refused(await by('POST', '/v1/calls', { agentId, language: 'xx' }), 400, 'UNSUPPORTED_LANGUAGE');
+});
+
+test('the balance is told before the concurrent calls', async () => {
+  const { api: by, agentId, workspaceId } = await newDesk({ calls: 1 });
+  const { callId } = await start({ agentId }, by);
+  sql(t.service, `UPDATE workspaces SET balance_usd4 = 0 WHERE id = '${workspaceId}'`);
+  refused(await by('POST', '/v1/calls', { agentId }), 402, 'INSUFFICIENT_BALANCE');
+  sql(t.service, `UPDATE workspaces SET balance_usd4 = 1 WHERE id = '${workspaceId}'`);
+  refused(await by('POST', '/v1/calls', { agentId }), 429, 'CONCURRENT_CALL_LIMIT');
+  await end(callId, by);
 });
 
 test('a call over the concurrent ones is refused until one has ended', async () => {

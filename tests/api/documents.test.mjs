@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
 import { apiForFile, iso, refused } from './contract.mjs';
 
 const { t, api } = apiForFile({ env: { EARSHOT_DOCUMENTS_PER_HOUR: '6' } });
@@ -86,8 +87,50 @@ test('an hourly allowance, a balance', async () => {
   const answer = await own.api('POST', '/v1/knowledge/documents', { name: 'n', text });
   refused(answer, 429, 'RATE_LIMITED');
   assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+  const [first] = (await own.api('GET', '/v1/knowledge/documents')).body.documents;
+  await ready(first, own.api);
+  assert.equal((await own.api('POST', `/v1/knowledge/documents/${first.id}/retry`)).status, 200); // no addition
   const poor = await t.newWorkspace({ balance: 0 });
   refused(await poor.api('POST', '/v1/knowledge/documents', { name: 'n', text }), 402, 'INSUFFICIENT_BALANCE');
+});
+
+test("an added document is nobody's yet", async () => {
+  const own = await t.newWorkspace();
+  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a' });
+  await ready(await add(own.api), own.api);
+  assert.deepEqual((await own.api('GET', `/v1/agents/${agent.id}`)).body.agent.documentIds, []);
+});
+
+test('a search has bounds', async () => {
+  const search = (query, count) => api('POST', '/v1/knowledge/search',
+    { query, documentIds: Array(count).fill('kd_x') });
+  assert.equal((await search('\u00e9'.repeat(300), 500)).status, 200);
+  refused(await search('x'.repeat(301), 1), 400, 'VALIDATION_FAILED', 'query');
+  refused(await search('', 1), 400, 'VALIDATION_FAILED', 'query');
+  refused(await search('x', 501), 400, 'VALIDATION_FAILED', 'documentIds');
+});
+
+test('a hit is a card or a section, the best one first', async () => {
+  const own = await t.newWorkspace();
+  const document = await ready(await add(own.api, { name: 'Shop', text: 'Q: May I bring a dog into the shop?\n'
+    + 'A: Yes, a small dog may come along.\n\n'
+    + 'The garden behind the shop is open in summer. A dog must be on a lead there.\n' }), own.api);
+  assert.ok(document.cardCount >= 1 && document.sectionCount >= 1);
+  const { body: { hits, ms } } = await own.api('POST', '/v1/knowledge/search',
+    { query: 'May I bring a dog?', documentIds: [document.id] });
+  assert.ok(ms >= 0 && hits.length >= 2, JSON.stringify(hits));
+  assert.deepEqual([hits[0].kind, hits[0].question, hits[0].text],
+    ['card', 'May I bring a dog into the shop?', 'Yes, a small dog may come along.']);
+  for (const hit of hits) assert.equal('question' in hit, hit.kind === 'card');
+  assert.deepEqual(hits.map((hit) => hit.similarity), hits.map((hit) => hit.similarity).toSorted((a, b) => b - a));
+});
+
+test('a document that is being read is not read again', async () => {
+  const own = await t.newWorkspace();
+  const document = await ready(await add(own.api), own.api);
+  sql(t.service, `UPDATE documents SET status = 'processing', leased_until_ms = 9000000000000
+    WHERE id = '${document.id}'`);
+  refused(await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`), 409, 'CONFLICT');
 });
 
 test('an uploaded file: told by what is in it, kept, refused last', async () => {

@@ -1,6 +1,7 @@
 /* POST /v1/embed/calls: the publishable key on a web page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../harness/service.mjs';
 import { apiForFile, refused, startApi } from './contract.mjs';
 
 const { t, api } = apiForFile();
@@ -29,6 +30,21 @@ const allowsOrigin = (answer) => answer.headers.get('access-control-allow-origin
 
 test('a button that is switched off', async () => {
   refused(await press(await make({ enabled: false }), 'https://a.example'), 403, 'EMBED_DISABLED');
+});
+
+test('a page with a rotated key starts no more calls', async () => {
+  const agent = await make({ maxCallSeconds: 40 });
+  const { body } = await api('POST', `/v1/agents/${agent.id}/rotate-public-key`);
+  assert.deepEqual([body.agent.apiKey, body.agent.embed], [agent.apiKey, agent.embed]);
+  const old = await until(async () => {
+    const answer = await press(agent, 'https://a.example');
+    if (answer.status === 201) await api('DELETE', `/v1/calls/${answer.body.callId}`);
+    return answer.status !== 201 && answer;
+  }, { what: 'the old key to stop' });
+  refused(old, 401, 'UNAUTHORIZED');
+  const answer = await press({ publicKey: body.publicKey }, 'https://a.example');
+  assert.equal(answer.status, 201, answer.text);
+  await api('DELETE', `/v1/calls/${answer.body.callId}`);
 });
 
 const LISTED = { allowedOrigins: ['a.example', '*.b.example', 'c.example:8443'] };

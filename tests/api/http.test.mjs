@@ -189,6 +189,19 @@ test('idempotency: a refusal is kept', async () => {
   assert.equal((await refuse()).headers.get('idempotent-replayed'), 'true');
 });
 
+test('idempotency: what may change is not kept', async () => {
+  const poor = await t.newWorkspace({ balance: 0 });
+  const ask = () => poor.api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(30) },
+    { 'Idempotency-Key': 'later' });
+  refused(await ask(), 402, 'INSUFFICIENT_BALANCE');
+  await t.service.cli('workspace', 'credit', '--workspace', poor.workspaceId, '--amount', '1', '--json');
+  const answer = await ask();
+  assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [201, null]);
+  const gone = () => poor.api('POST', '/v1/tools/tool_none/test', {}, { 'Idempotency-Key': 'gone' });
+  refused(await gone(), 404, 'NOT_FOUND');
+  assert.equal((await gone()).headers.get('idempotent-replayed'), 'true');
+});
+
 test('idempotency: a key that is too long', async () => {
   const key = { 'Idempotency-Key': 'x'.repeat(256) };
   refused(await api('POST', '/v1/agents', { name: 'a' }, key), 400, 'VALIDATION_FAILED', 'Idempotency-Key');

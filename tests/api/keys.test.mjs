@@ -108,6 +108,19 @@ test('things of another workspace are not there', async () => {
   refused(await other.api('POST', '/v1/calls', { agentId: agent.id }), 404, 'NOT_FOUND');
 });
 
+test('each kind of id has its prefix', async () => {
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'a' });
+  const { body: { tool } } = await api('POST', '/v1/tools',
+    { name: 'p', description: 'd', url: 'http://127.0.0.1:9/' });
+  const { body: { webhook } } = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/' });
+  const { body: { document } } = await api('POST', '/v1/knowledge/documents', { name: 'n', text: 'x'.repeat(30) });
+  const { body: { apiKey, workspaces, isAdmin } } = await api('GET', '/v1/me');
+  assert.equal(isAdmin, false);
+  for (const [id, prefix] of [[agent.id, 'ua'], [tool.id, 'tool'], [webhook.id, 'wh'], [document.id, 'kd'],
+    [apiKey.id, 'key'], [workspaces[0].id, 'usr'], [agent.userId, 'usr']])
+    assert.match(id, new RegExp(`^${prefix}_[A-Za-z0-9]{20}$`));
+});
+
 test('a revoked key stops', async () => {
   const { apiKey } = await t.service.cli('key', 'create', '--workspace', t.workspace.workspaceId, '--name', 'second',
     '--json');
@@ -127,6 +140,8 @@ test('the catalog has every language of the contract', async () => {
     ['en', 'hi', 'hinglish', 'ta', 'te', 'kn', 'ml', 'mr', 'gu', 'bn', 'pa', 'or', 'es', 'fr', 'de', 'it',
     'pt', 'nl', 'pl', 'ru', 'ja', 'ko', 'zh', 'ar', 'tr', 'id']);
   assert.equal(catalog.languages.find((entry) => entry.id === 'hinglish').iso, 'hi');
+  assert.deepEqual(catalog.languages.filter((entry) => entry.default).map((entry) => entry.id), ['en']);
+  assert.ok(catalog.languages.every((entry) => entry.enabled === true && entry.label));
 });
 
 test('the catalog has the system tools and engines of many languages', async () => {

@@ -24,6 +24,79 @@ test('every reference leads somewhere, every operation has a name of its own', (
   assert.ok(names.length >= 35);
 });
 
+const operationsOf = () => Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })));
+
+test('each path of the document begins with /v1', () => {
+  for (const path of Object.keys(document.paths)) assert.match(path, /^\/v1\/[a-z]/);
+});
+
+test('every operation may answer 401, 429 and 500', () => {
+  for (const { operationId, responses } of operationsOf())
+    for (const status of [401, 429, 500]) assert.ok(status in responses, `${operationId} ${status}`);
+});
+
+test('only what creates answers 201', () => {
+  const creates = ['createAgent', 'createTool', 'addDocument', 'startCall', 'startEmbedCall', 'createWebhook',
+    'createMember', 'createKey', 'signIn'];
+  for (const { operationId, responses } of operationsOf()) {
+    const good = Object.keys(responses).filter((status) => status < 300);
+    assert.deepEqual(good, [creates.includes(operationId) ? '201' : '200'], operationId);
+  }
+});
+
+/* The keys under which the contract's operations answer. */
+const KEYS = {
+  listAgents: 'agents',
+  createAgent: 'agent',
+  getAgent: 'agent',
+  updateAgent: 'agent',
+  deleteAgent: 'ok id',
+  rotateAgentKey: 'apiKey agent',
+  rotateAgentPublicKey: 'publicKey agent',
+  listTools: 'tools',
+  createTool: 'tool',
+  getTool: 'tool',
+  updateTool: 'tool',
+  deleteTool: 'success deletedId',
+  testTool: 'success status latencyMs data headers error',
+  listDocuments: 'documents',
+  addDocument: 'document',
+  getDocument: 'document cards',
+  retryDocument: 'document',
+  deleteDocument: 'ok id',
+  searchDocuments: 'hits ms',
+  listWebhooks: 'webhooks',
+  createWebhook: 'webhook',
+  getWebhook: 'webhook',
+  updateWebhook: 'webhook',
+  deleteWebhook: 'ok id',
+  testWebhook: 'ok status error',
+  listEventTypes: 'events',
+  startCall: 'callId livekitUrl token language call',
+  startEmbedCall: 'callId livekitUrl token language',
+  listCalls: 'calls total nextCursor',
+  getCall: 'call',
+  endCall: 'call',
+  deleteCall: 'call',
+  sayInCall: 'ok',
+  getMe: 'account apiKey isAdmin workspaces',
+  getCatalog: 'catalog defaults',
+  listVoices: 'voices nextPage',
+};
+
+test('every operation answers under its key', () => {
+  const lookUp = (ref) => ref.slice(2).split('/').reduce((at, key) => at[key], document);
+  const schemaOf = ({ $ref, ...schema }) => ($ref ? schemaOf(lookUp($ref)) : schema);
+  const operations = Object.fromEntries(operationsOf().map((operation) => [operation.operationId, operation]));
+  for (const [name, keys] of Object.entries(KEYS)) {
+    assert.ok(operations[name], `${name} is not in the document`);
+    const { responses } = operations[name];
+    const { schema } = (responses[200] ?? responses[201]).content['application/json'];
+    assert.deepEqual(Object.keys(schemaOf(schema).properties), keys.split(' '), name);
+  }
+});
+
 test('every schema compiles, every example fits its schema', () => {
   for (const name of Object.keys(document.components.schemas)) t.contract.ajv.compile(
     { $ref: `openapi#/components/schemas/${name}` });

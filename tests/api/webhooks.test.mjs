@@ -105,6 +105,17 @@ test('at most 50 in a workspace', async () => {
   assert.equal((await own.api('GET', '/v1/webhooks')).body.webhooks.length, 50);
 });
 
+test('subscriptions are listed newest first', async () => {
+  const own = await t.newWorkspace();
+  const ids = [];
+  for (let i = 0; i < 3; i++) {
+    ids.unshift((await own.api('POST', '/v1/webhooks', { url: url() })).body.webhook.id);
+    const now = Date.now();
+    await until(() => Date.now() > now, { what: 'the next millisecond' });
+  }
+  assert.deepEqual((await own.api('GET', '/v1/webhooks')).body.webhooks.map(({ id }) => id), ids);
+});
+
 test('event types', async () => {
   const { body: { events } } = await api('GET', '/v1/webhooks/events');
   assert.deepEqual(events.map((event) => event.type), ['call.started', 'call.agent_joined', 'call.user_joined',

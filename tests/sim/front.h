@@ -38,6 +38,8 @@ struct front_doubles {
     int64_t tool_us;      /* Test a tool */
     bool names_answer;    /* host names resolve, to a public address */
     int calls_started;
+    bool refuses_calls;      /* they cannot be dispatched */
+    int64_t most_duration_s; /* of the call that was started last */
 };
 extern struct front_doubles front_doubles;
 

@@ -12,6 +12,7 @@
 #include "fake/loop.h"
 #include "front.h"
 #include "know/know.h"
+#include "model/call.h"
 #include "net/guard.h"
 #include "net/resolver.h"
 #include "store/store.h"
@@ -124,9 +125,11 @@ static void tell_call(calls_done_fn *done, void *arg, enum err err)
 void calls_start(struct calls *calls, struct call_plan *plan, calls_done_fn *done, void *arg)
 {
     (void)calls;
+    front_doubles.most_duration_s = plan->start->config.call.max_duration_s;
     call_plan_free(plan);
     front_doubles.calls_started++;
-    tell_call(done, arg, sweep_fails("call start") ? ERR_UNSUPPORTED : OK);
+    bool is_refused = sweep_fails("call start") || front_doubles.refuses_calls;
+    tell_call(done, arg, is_refused ? ERR_UNSUPPORTED : OK);
 }
 
 void calls_end(struct calls *calls, const char *workspace_id, const char *id, calls_done_fn *done,

@@ -263,3 +263,76 @@ TEST(bodies_in_memory_have_ceilings)
         front_disconnect(&clients[i]);
     front_end();
 }
+
+/* What the start of a call is told. */
+
+TEST(a_start_that_cannot_be_dispatched_is_refused)
+{
+    front_begin(NULL);
+    char body[200];
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}",
+             front_make("/v1/agents", "{\"name\":\"a\"}"));
+    front_doubles.refuses_calls = true;
+    CHECK_INT(post("/v1/calls", body, NULL), 503);
+    says("\"code\":\"DISPATCH_FAILED\"");
+    front_doubles.refuses_calls = false;
+    CHECK_INT(post("/v1/calls", body, NULL), 201);
+    front_end();
+}
+
+TEST(a_call_of_the_button_has_its_own_ceiling)
+{
+    front_begin(NULL);
+    const char *id = front_make("/v1/agents", "{\"name\":\"a\",\"embed\":{\"enabled\":true,"
+                                              "\"maxCallSeconds\":45}}");
+    const struct front_request press = {"POST", "/v1/embed/calls", front_field("publicKey"),
+                                        "{\"config\":{\"call\":{\"maxDurationSeconds\":3000}}}"};
+    char body[200];
+    snprintf(body, sizeof(body), "{\"agentId\":\"%s\"}", id);
+    CHECK_INT(front_ask(&press), 201);
+    CHECK_INT(front_doubles.most_duration_s, 45);
+    CHECK_INT(post("/v1/calls", body, NULL), 201); /* the API's own calls have none */
+    CHECK_INT(front_doubles.most_duration_s, 0);
+    front_end();
+}
+
+TEST(a_visitor_uses_up_its_own_limit_alone)
+{
+    static const char *const settings[] = {"rate.limit=60", "rate.burst=2", NULL};
+    front_begin(settings);
+    (void)front_make("/v1/agents", "{\"name\":\"a\",\"embed\":{\"enabled\":true}}");
+    struct front_request press = {"POST", "/v1/embed/calls", front_field("publicKey"), "{}"};
+    press.from = "127.0.0.2";
+    CHECK_INT(front_ask(&press), 201);
+    CHECK_INT(front_ask(&press), 201);
+    CHECK_INT(front_ask(&press), 429);
+    press.from = "127.0.0.3";
+    CHECK_INT(front_ask(&press), 201);
+    front_end();
+}
+
+/* Who may read the metrics. */
+
+TEST(metrics_are_for_the_machine_or_the_token)
+{
+    static const char *const settings[] = {"service.trusted_proxies=127.0.0.1",
+                                           "metrics.token=let-me-see", NULL};
+    static const struct {
+        const char *headers;
+        int status;
+    } rows[] = {
+        {"", 200},
+        {"X-Forwarded-For: 198.51.100.7\r\n", 401},
+        {"X-Forwarded-For: 198.51.100.7\r\nAuthorization: Bearer let-me-see\r\n", 200},
+        {"X-Forwarded-For: 198.51.100.7\r\nAuthorization: Bearer let-me-sea\r\n", 401},
+        {"X-Forwarded-For: 198.51.100.7\r\nAuthorization: Bearer let-me-se\r\n", 401},
+        {"X-Forwarded-For: 198.51.100.7\r\nAuthorization: Bearer \r\n", 401},
+    };
+    front_begin(settings);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct front_request request = {"GET", "/metrics", NULL, NULL, rows[i].headers};
+        if (!CHECK_INT(front_ask(&request), rows[i].status))
+            test_fail(__FILE__, __LINE__, "row %zu", i);
+    }
+    front_end();
+}

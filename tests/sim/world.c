@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/js.h"
 #include "base/mem.h"
 #include "know/know.h"
 #include "room/host.h"
@@ -17,6 +18,7 @@
 const char *world_passage;
 int64_t world_tool_us;
 struct tool_result world_tool_result;
+struct world_asked world_asked;
 const struct calls_machine *world_machine;
 
 int64_t world_ms(void)
@@ -78,7 +80,11 @@ struct tool_run *tool_run_start(struct http_client *client, const struct tool_ru
                                 tool_done_fn *on_done, void *arg)
 {
     (void)client;
-    (void)input;
+    AUTO_MEM char *arguments = js_print(input->arguments);
+    world_asked.runs++;
+    world_asked.is_test = input->is_test;
+    world_asked.variable_count = input->variable_count;
+    snprintf(world_asked.arguments, sizeof(world_asked.arguments), "%s", arguments);
     struct tool_run *run = mem_new(struct tool_run);
     run->fn = on_done;
     run->arg = arg;
@@ -131,6 +137,7 @@ void world_begin(struct world *world, int64_t balance_usd4)
     sim_store_begin(balance_usd4);
     world_passage = NULL;
     world_tool_us = 50000;
+    world_asked = (struct world_asked){0};
     world_tool_result = (struct tool_result){.is_success = true, .status = 200, .model_text = "{}"};
     sim_engines = (struct sim_engines){.stt_us = 120000, .llm_us = 200000, .tts_us = 80000};
     world->control = loop_new("control");

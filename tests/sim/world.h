@@ -41,6 +41,14 @@ struct world_call {
 extern const char *world_passage; /* found for every question; NULL: nothing */
 extern int64_t world_tool_us;     /* how long a tool runs */
 extern struct tool_result world_tool_result;
+/* What tools were asked with: the last run. */
+struct world_asked {
+    int runs;
+    bool is_test;
+    size_t variable_count;
+    char arguments[500];
+};
+extern struct world_asked world_asked;
 
 /* Set before world_begin(): what the calls know of the machine; NULL: every call is taken. */
 extern const struct calls_machine *world_machine;

@@ -136,3 +136,19 @@ TEST(config_prints_every_setting)
         CHECK(out.data && strstr(out.data, "drain_grace") && strstr(out.data, "cost_per_minute"));
     }
 }
+
+/* What docs/contract.md names as the beginning of an operator's settings. */
+TEST(settings_begin_as_the_contract_says)
+{
+    AUTO(config) config = NULL;
+    REQUIRE(config_load(NULL, no_environment, &config, NULL) == OK);
+    CHECK_INT(config_int(config, SET_RATE_LIMIT), 600);
+    CHECK_INT(config_int(config, SET_RATE_BURST), 100);
+    CHECK_INT(config_int(config, SET_AUTH_FAIL_LIMIT), 60);
+    CHECK_INT(config_int(config, SET_MAX_AGENTS), 1000);
+    CHECK_INT(config_int(config, SET_MAX_TOOLS), 2000);
+    CHECK_INT(config_int(config, SET_MAX_KEYS), 100);
+    CHECK_INT(config_int(config, SET_MAX_STORAGE), 64);
+    CHECK_INT(config_int(config, SET_DOCUMENTS_PER_HOUR), 100);
+    CHECK_INT(config_int(config, SET_CALLER_SILENCE), 0); /* nobody is hung up on for silence */
+}

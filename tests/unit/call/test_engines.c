@@ -92,7 +92,7 @@ static const struct engine_voice voices[] = {{"anna", "Anna", "female", "en de",
 static const struct engine_adapter adapters[] = {
     {.info = {ROW(ENGINE_STT, "ears", "en hi de")}, .ops.stt = &stt_ops},
     {.info = {ROW(ENGINE_STT, "more-ears", "en hi de ta")}, .ops.stt = &stt_ops},
-    {.info = {ROW(ENGINE_TTS, "throat", "en de"), .voices = voices, .voice_count = 1},
+    {.info = {ROW(ENGINE_TTS, "throat", "en de pa or"), .voices = voices, .voice_count = 1},
      .ops.tts = &tts_ops},
     {.info = {ROW(ENGINE_TTS, "more-throat", "en hi de ta")}, .ops.tts = &tts_ops},
     {.info = {ROW(ENGINE_LLM, "mind", "*")}, .ops.llm = &llm_ops},
@@ -174,6 +174,30 @@ TEST(engines_that_do_not_know_the_language_are_replaced_from_the_start)
     CHECK(scene.engines.choice[ENGINE_STT].is_replaced);
     CHECK(!scene.engines.choice[ENGINE_LLM].is_replaced);
     end(&scene);
+}
+
+TEST(a_call_in_another_language_keeps_the_voice)
+{
+    struct scene scene;
+    begin(&scene, "de", "en");
+    REQUIRE(choose(&scene) == OK);
+    open_all(&scene);
+    CHECK_TEXT(opened, "ears(en+de) throat(en,anna) mind(large) ");
+    end(&scene);
+}
+
+TEST(punjabi_and_odia_are_heard_with_hindi_and_english)
+{
+    static const char *const languages[] = {"pa", "or"};
+    for (size_t i = 0; i < ARRAY_LEN(languages); i++) {
+        struct scene scene;
+        begin(&scene, "en", languages[i]);
+        REQUIRE(choose(&scene) == OK);
+        open_all(&scene);
+        AUTO_MEM char *want = mem_printf("ears(hi+en) throat(%s,anna) mind(large) ", languages[i]);
+        CHECK_TEXT(opened, want);
+        end(&scene);
+    }
 }
 
 TEST(engines_that_nobody_can_replace_refuse_the_call)

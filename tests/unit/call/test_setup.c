@@ -159,3 +159,37 @@ TEST(setup_of_a_prompt_that_is_sent_whole_takes_it_as_it_is)
     setup_free(setup);
     end(&scene);
 }
+
+static void check_greeting(struct scene *scene, enum talk_greeting mode, const char *text,
+                           const char *instruction)
+{
+    struct setup *setup = start(scene);
+    desk_run(&scene->desk);
+    if (CHECK_INT(setup_talk(setup, "en", &scene->talk), OK)) {
+        CHECK_INT(scene->talk.greeting, mode);
+        CHECK_TEXT(scene->talk.greeting_text, text);
+        CHECK_TEXT(scene->talk.greeting_instruction, instruction);
+    }
+    setup_free(setup);
+}
+
+TEST(greetings_of_the_call_take_the_place_of_the_agents)
+{
+    struct scene scene;
+    begin(&scene);
+    struct text_pair sent[] = {{"name", "Ada"}, {"shop", "Acme"}};
+    scene.start.variables = (struct text_pair_list){sent, 2};
+    scene.agent.greeting_instruction = "Greet {{name}}.";
+    struct call_greeting *greeting = &scene.start.config.prompt.greeting;
+    check_greeting(&scene, TALK_GREETING_STATIC, "Acme, hello Ada!", "Greet Ada.");
+    greeting->text = "Good day, {{name}}.";
+    check_greeting(&scene, TALK_GREETING_STATIC, "Good day, Ada.", "Greet Ada.");
+    greeting->mode = "generate";
+    greeting->instruction = "Mention {{shop}}.";
+    check_greeting(&scene, TALK_GREETING_GENERATE, "Good day, Ada.", "Mention Acme.");
+    *greeting = (struct call_greeting){.mode = "none"};
+    check_greeting(&scene, TALK_GREETING_NONE, "Acme, hello Ada!", "Greet Ada.");
+    *greeting = (struct call_greeting){.mode = "static", .text = ""};
+    check_greeting(&scene, TALK_GREETING_STATIC, "", "Greet Ada.");
+    end(&scene);
+}

@@ -96,6 +96,24 @@ STORE_TEST(no_answer_in_time_is_a_failure)
     office_close(&office);
 }
 
+/* Once is enough: it takes so long. */
+TEST(a_receiver_has_five_seconds)
+{
+    struct fix fix = {0};
+    struct post_office office;
+    fix_begin(&fix, false);
+    office_open_with(&office, &fix, &(struct delivery_config){0});
+    const char *id = subscribe(&office, url_to(&office, "/hold"), "*");
+    emit(&office, "", NULL, 0, 1);
+    if (wait_posts(&office, 2)) {
+        int64_t gap_us = office.posts[1].at_us - office.posts[0].at_us;
+        CHECK(gap_us >= 4900000 && gap_us < 8000000);
+        CHECK(strstr(newest(&office, id).error, "no answer within 5000 ms"));
+    }
+    office_close(&office);
+    fix_end(&fix);
+}
+
 STORE_TEST(a_denied_address_uses_up_its_attempts)
 {
     struct post_office office;

@@ -323,3 +323,20 @@ TEST(catalog_language_by_id_then_by_iso)
     CHECK(!catalog_language_named(catalog, ""));
     CHECK(catalog_language(catalog, "tr"));
 }
+
+/* The catalog of these tests has Turkish and Indonesian switched off. */
+TEST(a_language_that_is_switched_off_is_not_saved)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct field_context context;
+    field_context_init(&context, arena, test_catalog(arena));
+    AUTO(js) body = json("{\"name\":\"A\",\"voice\":{\"language\":\"tr\"},\"stt\":{\"language\":"
+                         "\"id\"}}");
+    struct agent agent;
+    field_create(&agent_table, &agent, body, &context, "");
+    CHECK_TEXT(fault_at(&context.faults, 0, arena),
+               "voice.language: is a language that is switched off");
+    CHECK_TEXT(fault_at(&context.faults, 1, arena),
+               "stt.language: is a language that is switched off");
+    CHECK_INT(context.faults.count, 2);
+}

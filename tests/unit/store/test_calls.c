@@ -77,6 +77,32 @@ STORE_TEST(call_lives_from_created_to_ended)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+STORE_TEST(a_caller_may_join_before_the_agent)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    const char *id = fix_call(fix, tx, 6000);
+    struct call call;
+    struct call_funds funds = {.at_us = tx->begun_us};
+    int64_t t0 = tx->now_ms;
+    CHECK_INT(store_call_started(tx, id), OK);
+    CHECK_INT(store_call_user_joined(tx, id, "caller-1", t0 + 100, &funds), OK);
+    REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
+    CHECK_INT(call.status, CALL_CREATED);
+    CHECK_INT(call.user_joined_wall_ms, t0 + 100);
+    CHECK_INT(events_of(tx, id, "call.user_joined"), 1);
+    CHECK_INT(events_of(tx, id, "call.agent_joined"), 0);
+    struct call_end end = {.reason = END_USER_LEFT,
+                           .ended_wall_ms = t0 + 5100,
+                           .billed_ms = 5000,
+                           .left_identity = "caller-1"};
+    REQUIRE(store_call_end(tx, id, &end, &call) == OK);
+    CHECK_INT(call.duration_s, 5);
+    CHECK_INT(call.cost_usd4, 500);
+    CHECK_INT(events_of(tx, id, "call.user_left"), 1);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(events_of_a_call_rise_strictly)
 {
     fix_people(fix);

@@ -452,6 +452,23 @@ STORE_TEST(documents_of_one_workspace_keep_nobody_waiting)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+STORE_TEST(a_workspace_holds_500_documents_and_the_service_reads_200)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    for (int i = 0; i < 200; i++)
+        REQUIRE(add_page(tx, fix->workspace_id) == OK);
+    CHECK_INT(add_page(tx, fix->workspace_id), ERR_BUSY);
+    EXEC(tx, "UPDATE documents SET status = 'ready'");
+    for (int i = 200; i < 500; i++) {
+        REQUIRE(add_page(tx, fix->workspace_id) == OK);
+        if (i == 350)
+            EXEC(tx, "UPDATE documents SET status = 'ready'");
+    }
+    CHECK_INT(add_page(tx, fix->workspace_id), ERR_CONFLICT);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 STORE_TEST(many_passages_are_put_in_slices)
 {
     enum { MANY = 2 * PASSAGES_SLICE + 1 };

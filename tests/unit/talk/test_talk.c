@@ -114,6 +114,19 @@ TEST(early_reply_is_kept_when_only_spaces_and_case_differ)
     CHECK(rig_has(&rig, "agent turn This is the answer."));
 }
 
+TEST(a_static_greeting_without_words_is_none)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.config.greeting = TALK_GREETING_STATIC;
+    rig.config.greeting_text = "";
+    rig_begin(&rig);
+    rig_run(&rig, 10000);
+    CHECK_INT(rig.asks, 0);
+    CHECK_INT(rig_count(&rig, " speak "), 0);
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 static void start_long_reply(struct rig *rig)
 {
     rig->reply = "One two three four five six seven eight nine ten eleven twelve thirteen "

@@ -98,6 +98,23 @@ static void bench_open(struct bench *bench, const char *allow)
     bench->client = http_client_new(bench->loop, &client_config);
 }
 
+/* What a request is given, on its way to the client. */
+static int64_t given_ms;
+struct http_fetch *__real_http_fetch_start(struct http_client *client,
+                                           const struct http_fetch_request *request,
+                                           const struct http_fetch_fns *fns, void *arg);
+struct http_fetch *__wrap_http_fetch_start(struct http_client *client,
+                                           const struct http_fetch_request *request,
+                                           const struct http_fetch_fns *fns, void *arg);
+struct http_fetch *__wrap_http_fetch_start(struct http_client *client,
+                                           const struct http_fetch_request *request,
+                                           const struct http_fetch_fns *fns, void *arg)
+{
+    given_ms = request->timeout_ms;
+    CHECK_INT(request->connect_ms, request->timeout_ms);
+    return __real_http_fetch_start(client, request, fns, arg);
+}
+
 static void forget_result(struct bench *bench)
 {
     mem_free(TAKE(bench->data));
@@ -230,5 +247,25 @@ TEST(a_cancelled_run_says_nothing)
     tool_run_cancel(tool_run_start(bench.client, &input, on_done, &bench));
     run(&bench, "/text");
     CHECK(strstr(bench.data, "plain"));
+    bench_close(&bench);
+}
+
+TEST(no_run_is_given_more_than_thirty_seconds)
+{
+    static const struct {
+        int64_t set_ms, given_ms;
+    } rows[] = {{500, 500}, {10000, 10000}, {30000, 30000}, {60000, 30000}, {0, 10000}};
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    AUTO_MEM char *url =
+        mem_printf("http://127.0.0.1:%u/json", http_server_address(bench.server).port);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct tool tool = {.url = url, .timeout_ms = rows[i].set_ms};
+        const struct tool_run_input input = {.tool = &tool};
+        forget_result(&bench);
+        tool_run_start(bench.client, &input, on_done, &bench);
+        CHECK_INT(given_ms, rows[i].given_ms);
+        loop_run(bench.loop);
+    }
     bench_close(&bench);
 }

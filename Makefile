@@ -7,7 +7,7 @@ MESON  = meson setup --prefix=$(PREFIX)
 PREFIX ?= /usr/local
 SAN    = -Dbuildtype=debug -Db_lundef=false
 
-.PHONY: all everything run test stand-ins test-repeat chaos soak check asan tsan bench fuzz golden install clean
+.PHONY: all everything run test stand-ins test-repeat mutate chaos soak check asan tsan bench fuzz golden install clean
 .DEFAULT_GOAL := all
 
 all:
@@ -67,6 +67,13 @@ valgrind: everything
 	@tools/install bench
 	@tools/run-tests valgrind
 
+# Breaks the code in N places, one at a time, and prints what no test notices (docs/mutation.md).
+mutate: N = 150
+mutate: everything
+	@tools/install test
+	@[ -d tests/node_modules ] || npm --prefix tests ci --silent --no-audit --no-fund
+	@tools/mutate -n $(N) -s $(or $(SEED),1)
+
 bench: everything
 	@tools/install bench
 	@bench/run
@@ -86,4 +93,4 @@ install: all
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-fuzz
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-mutants

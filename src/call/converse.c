@@ -215,6 +215,11 @@ static const enum engine_kind kinds[] = {
     [TALK_TTS] = ENGINE_TTS,
 };
 
+static void tell_window(struct live_call *call)
+{
+    talk_set_window(call->talk, call->engines.choice[ENGINE_LLM].info->context_tokens);
+}
+
 static void reopen(struct live_call *call, enum talk_engine engine, bool is_fallback)
 {
     enum engine_kind kind = kinds[engine];
@@ -222,6 +227,7 @@ static void reopen(struct live_call *call, enum talk_engine engine, bool is_fall
     call->media.stt = call->engines.stt;
     log_info("call.engine_opened", LOG_S("call", call->id),
              LOG_S("engine", call->engines.choice[kind].info->id));
+    tell_window(call);
     talk_engine_opened(call->talk, engine, engines_has_more(&call->engines, kind), now_us(call));
 }
 
@@ -398,6 +404,7 @@ void converse_begin(struct live_call *call)
 {
     tell_replaced(call);
     tell_left_out(call);
+    tell_window(call);
     for (int i = TALK_STT; i <= TALK_TTS; i++)
         talk_engine_opened(call->talk, (enum talk_engine)i,
                            engines_has_more(&call->engines, kinds[i]), now_us(call));

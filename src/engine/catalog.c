@@ -109,6 +109,7 @@ static struct catalog_model model_of(const struct engine_info *info, size_t k, s
         .label = is_alone ? info->label : arena_printf(arena, "%s %s", info->label, id),
         .temperature = {info->temperature.min, info->temperature.max},
         .max_tokens = {(int64_t)info->max_tokens.min, (int64_t)info->max_tokens.max},
+        .context_tokens = info->context_tokens,
         .default_temperature = info->default_temperature,
         .default_max_tokens = info->default_max_tokens,
         .cost_per_minute_usd4 = info->cost_usd4,

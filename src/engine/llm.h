@@ -2,6 +2,7 @@
  * engine.h. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "engine/engine.h"
@@ -40,8 +41,10 @@ struct llm_passage {
 struct llm_request {
     const struct llm_message *messages;
     size_t message_count;
+    size_t stable_count; /* the first ones, which further requests of the call begin with, too */
     const struct llm_tool *tools;
     size_t tool_count;
+    bool is_without_calls; /* tools are named, so that requests begin alike; none may be called */
     const struct llm_passage *passages; /* for the extractive model */
     size_t passage_count;
     const char *language; /* ISO code of the call */

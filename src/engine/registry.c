@@ -14,7 +14,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 
-enum { LIST_MAX = 200, USD4 = 10000 };
+enum { LIST_MAX = 200, USD4 = 10000, CONTEXT_LEAST = 1000, CONTEXT_MOST = 10000000 };
 
 struct registry {
     struct arena *arena; /* texts and lists */
@@ -119,6 +119,20 @@ static void read_models(const struct reader *reader, struct engine_info *info)
     info->model_count = count;
 }
 
+static enum err read_context(const struct reader *reader, struct engine_info *info)
+{
+    const char *value = setting(reader, "context_tokens");
+    if (!value || !*value)
+        return OK;
+    char *end;
+    long long tokens = strtoll(value, &end, 10);
+    if (*end || tokens < CONTEXT_LEAST || tokens > CONTEXT_MOST)
+        return fault_set(reader->fault, ERR_INVALID, "engine.%s: context_tokens is %d to %d",
+                         reader->id, CONTEXT_LEAST, CONTEXT_MOST);
+    info->context_tokens = tokens;
+    return OK;
+}
+
 static void read_voices(const struct reader *reader, struct engine_info *info)
 {
     struct arena *arena = reader->registry->arena;
@@ -174,6 +188,8 @@ static enum err read_engine(const struct reader *reader, const struct engine_ada
     read_models(reader, info);
     read_voices(reader, info);
     enum err err = read_cost(reader, &info->cost_usd4);
+    if (!err)
+        err = read_context(reader, info);
     return err ? err : switch_on(reader, adapter, env, engine);
 }
 

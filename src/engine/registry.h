@@ -53,6 +53,7 @@ struct engine_info {
     struct engine_range temperature, max_tokens; /* LLM */
     double default_temperature;
     int default_max_tokens;
+    int64_t context_tokens;            /* LLM: what a request and its answer may hold together */
     struct engine_range speed, volume; /* TTS; min == max: no control */
     const char *emotions;              /* TTS: names, space between */
 };

@@ -65,6 +65,9 @@ static const struct field model_rows[] = {
     ROW_OBJECT(struct catalog_model, temperature, "temperature", struct real_range,
                &real_range_table),
     ROW_OBJECT(struct catalog_model, max_tokens, "maxTokens", struct int_range, &int_range_table),
+    ROW_INT(struct catalog_model, context_tokens, "contextTokens",
+            .about = "What a request and its answer may hold together; what was said first is left "
+                     "out of longer ones."),
     ROW_MONEY(struct catalog_model, cost_per_minute_usd4, "costPerMinute"),
     ROW_BOOL(struct catalog_model, is_default, "default", .flags = FIELD_OMIT_EMPTY),
     ROW_BOOL(struct catalog_model, is_enabled, "enabled"),

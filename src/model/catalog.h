@@ -47,6 +47,7 @@ struct catalog_model {
     const char *id, *provider, *label;
     struct real_range temperature;
     struct int_range max_tokens;
+    int64_t context_tokens;
     double default_temperature; /* not shown */
     int64_t default_max_tokens; /* not shown */
     int64_t cost_per_minute_usd4;

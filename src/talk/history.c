@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/mem.h"
+#include "text/words.h"
 
 struct entry {
     struct list_node node;
@@ -10,7 +12,8 @@ struct entry {
     char *text;
     struct llm_tool_call *calls; /* LLM_ASSISTANT with calls: owned texts */
     char **results;
-    size_t call_count, bytes;
+    uint32_t *runs; /* that still run; 0: not */
+    size_t call_count, bytes, tokens;
 };
 
 void history_init(struct history *history)
@@ -23,6 +26,7 @@ static void drop(struct history *history, struct entry *entry)
 {
     history->count--;
     history->bytes -= entry->bytes;
+    history->tokens -= entry->tokens;
     list_remove(&entry->node);
     for (size_t i = 0; i < entry->call_count; i++) {
         mem_free((char *)entry->calls[i].id);
@@ -33,6 +37,7 @@ static void drop(struct history *history, struct entry *entry)
     }
     mem_free(entry->calls);
     mem_free(entry->results);
+    mem_free(entry->runs);
     mem_free(entry->text);
     mem_free(entry);
 }
@@ -44,14 +49,49 @@ void history_clear(struct history *history)
         drop(history, entry);
 }
 
+static void measure(struct entry *entry)
+{
+    entry->bytes = entry->text ? strlen(entry->text) : 0;
+    entry->tokens = text_tokens(entry->text);
+    for (size_t i = 0; i < entry->call_count; i++) {
+        const char *arguments = entry->calls[i].arguments;
+        entry->bytes += strlen(entry->results[i]) + strlen(arguments ? arguments : "");
+        entry->tokens += text_tokens(entry->results[i]) + text_tokens(arguments) +
+                         text_tokens(entry->calls[i].name);
+    }
+}
+
+static void measure_again(struct history *history, struct entry *entry)
+{
+    history->bytes -= entry->bytes;
+    history->tokens -= entry->tokens;
+    measure(entry);
+    history->bytes += entry->bytes;
+    history->tokens += entry->tokens;
+}
+
+static size_t less_a_quarter(size_t most)
+{
+    return most - most / 4;
+}
+
+static void drop_oldest(struct history *history)
+{
+    drop(history, LIST_FIRST(&history->entries, struct entry, node));
+}
+
 static void add(struct history *history, struct entry *entry)
 {
+    measure(entry);
     list_push_back(&history->entries, &entry->node);
     history->count++;
     history->bytes += entry->bytes;
-    while (history->count > 1 &&
-           (history->count > HISTORY_MAX_ENTRIES || history->bytes > HISTORY_MAX_BYTES))
-        drop(history, LIST_FIRST(&history->entries, struct entry, node));
+    history->tokens += entry->tokens;
+    if (history->count <= HISTORY_MAX_ENTRIES && history->bytes <= HISTORY_MAX_BYTES)
+        return;
+    while (history->count > 1 && (history->count > less_a_quarter(HISTORY_MAX_ENTRIES) ||
+                                  history->bytes > less_a_quarter(HISTORY_MAX_BYTES)))
+        drop_oldest(history);
 }
 
 void history_add(struct history *history, enum llm_role role, const char *text)
@@ -59,29 +99,71 @@ void history_add(struct history *history, enum llm_role role, const char *text)
     struct entry *entry = mem_new(struct entry);
     entry->role = role;
     entry->text = mem_strdup(text);
-    entry->bytes = strlen(text);
     add(history, entry);
 }
 
-void history_add_calls(struct history *history, const struct llm_tool_call *calls,
-                       const char *const *results, size_t count)
+void history_add_calls(struct history *history, const struct history_call *calls, size_t count)
 {
     struct entry *entry = mem_new(struct entry);
     entry->role = LLM_ASSISTANT;
     entry->calls = mem_new_n(struct llm_tool_call, count);
     entry->results = mem_new_n(char *, count);
+    entry->runs = mem_new_n(uint32_t, count);
     entry->call_count = count;
     for (size_t i = 0; i < count; i++) {
+        const struct llm_tool_call *call = calls[i].call;
         entry->calls[i] = (struct llm_tool_call){
-            .id = mem_strdup(calls[i].id),
-            .name = mem_strdup(calls[i].name),
-            .arguments = mem_strdup(calls[i].arguments),
-            .extra = mem_strdup(calls[i].extra),
+            .id = mem_strdup(call->id),
+            .name = mem_strdup(call->name),
+            .arguments = mem_strdup(call->arguments),
+            .extra = mem_strdup(call->extra),
         };
-        entry->results[i] = mem_strdup(results[i]);
-        entry->bytes += strlen(results[i]) + strlen(calls[i].arguments ? calls[i].arguments : "");
+        entry->results[i] = mem_strdup(calls[i].result);
+        entry->runs[i] = calls[i].run;
     }
     add(history, entry);
+}
+
+void history_settle(struct history *history, uint32_t run, const char *result)
+{
+    struct entry *entry;
+    LIST_EACH (entry, &history->entries, struct entry, node)
+        for (size_t i = 0; i < entry->call_count; i++) {
+            if (entry->runs[i] != run)
+                continue;
+            mem_free(entry->results[i]);
+            entry->results[i] = mem_strdup(result);
+            entry->runs[i] = 0;
+            measure_again(history, entry);
+        }
+}
+
+/* ---- what the model can hold ---- */
+
+static void shorten_results(struct history *history, struct entry *entry)
+{
+    for (size_t i = 0; i < entry->call_count; i++) {
+        size_t len = text_bytes(entry->results[i], HISTORY_RESULT_CHARS);
+        if (!entry->results[i][len])
+            continue;
+        char *short_text = mem_printf("%.*s [shortened]", (int)len, entry->results[i]);
+        mem_free(entry->results[i]);
+        entry->results[i] = short_text;
+    }
+    measure_again(history, entry);
+}
+
+void history_fit(struct history *history, size_t most_tokens)
+{
+    size_t goal = less_a_quarter(most_tokens);
+    if (history->tokens <= most_tokens)
+        return;
+    struct entry *entry, *newest = CONTAINER_OF(history->entries.prev, struct entry, node);
+    LIST_EACH (entry, &history->entries, struct entry, node)
+        if (entry != newest && history->tokens > goal)
+            shorten_results(history, entry);
+    while (history->count > 1 && history->tokens > goal)
+        drop_oldest(history);
 }
 
 size_t history_message_count(const struct history *history)

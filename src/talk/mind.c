@@ -4,6 +4,7 @@
 #include "base/attr.h"
 #include "base/mem.h"
 #include "talk/prompt.h"
+#include "text/words.h"
 
 enum { REQUEST_MAX_BYTES = 2 * 1024 * 1024 }; /* history, passages and tools at their greatest */
 
@@ -19,7 +20,7 @@ void mind_clear(struct mind *mind)
     reply_clear(&mind->reply);
     history_clear(&mind->history);
     for (size_t i = 0; i < ARRAY_LEN(mind->late); i++)
-        mem_free(mind->late[i].name);
+        late_tool_clear(&mind->late[i]);
     arena_free(mind->request);
 }
 
@@ -51,20 +52,51 @@ static const char *instruction_of(const struct mind *mind)
                                         "sentences.");
 }
 
+/* Always the same ones: a vendor's cache takes requests that begin alike. */
+static void write_tools(struct mind *mind, struct llm_request *out)
+{
+    const struct talk_config *config = mind->config;
+    size_t most = config->tool_count + 2, count = 0;
+    struct llm_tool *tools = arena_new_n(mind->request, struct llm_tool, most);
+    for (size_t i = 0; i < config->tool_count; i++)
+        tools[count++] = config->tools[i];
+    if (config->has_end_call)
+        tools[count++] = prompt_end_call;
+    if (config->has_change_language)
+        tools[count++] = prompt_change_language;
+    out->tools = tools;
+    out->tool_count = count;
+    out->is_without_calls = !reply_may_use_tools(&mind->reply);
+}
+
+static size_t fixed_tokens(const struct mind *mind, const struct llm_request *request)
+{
+    size_t tokens = text_tokens(mind->config->system);
+    for (size_t i = 0; i < request->tool_count; i++)
+        tokens += text_tokens(request->tools[i].name) + text_tokens(request->tools[i].description) +
+                  text_tokens(request->tools[i].parameters);
+    return tokens;
+}
+
+/* Passages may take half of what instructions and answer leave, the history takes the rest. */
+static void fit(struct mind *mind, const struct llm_request *request, struct prompt_turn *turn)
+{
+    turn->passage_tokens = SIZE_MAX;
+    if (mind->window_tokens == 0)
+        return;
+    if (mind->fixed_tokens == 0)
+        mind->fixed_tokens = fixed_tokens(mind, request);
+    size_t taken = mind->fixed_tokens + (size_t)MAX(request->max_tokens, 0);
+    size_t room = mind->window_tokens > taken ? mind->window_tokens - taken : 0;
+    turn->passage_tokens = room / 2;
+    size_t now = prompt_turn_tokens(turn);
+    history_fit(&mind->history, room > now ? room - now : 0);
+}
+
 static void write_request(struct mind *mind, struct llm_request *out)
 {
     const struct talk_config *config = mind->config;
     const struct reply *reply = &mind->reply;
-    size_t most = config->tool_count + 2, count = 0;
-    struct llm_tool *tools = arena_new_n(mind->request, struct llm_tool, most);
-    if (reply_may_use_tools(reply)) {
-        for (size_t i = 0; i < config->tool_count; i++)
-            tools[count++] = config->tools[i];
-        if (config->has_end_call)
-            tools[count++] = prompt_end_call;
-        if (config->has_change_language)
-            tools[count++] = prompt_change_language;
-    }
     struct prompt_turn turn = {
         .system = config->system,
         .history = &mind->history,
@@ -75,12 +107,12 @@ static void write_request(struct mind *mind, struct llm_request *out)
         .passage_count = reply->passage_count,
     };
     *out = (struct llm_request){
-        .tools = tools,
-        .tool_count = count,
         .language = reply->iso,
         .temperature = config->temperature,
         .max_tokens = config->max_tokens,
     };
+    write_tools(mind, out);
+    fit(mind, out, &turn);
     prompt_messages(&turn, mind->request, out);
 }
 

@@ -15,7 +15,7 @@ struct talk_config;
 
 struct late_tool { /* its reply was cut, its result is still of use */
     uint32_t id;
-    char *name;
+    char *name, *arguments;
 };
 
 struct mind {
@@ -25,6 +25,8 @@ struct mind {
     struct late_tool late[REPLY_CALLS_MAX];
     uint32_t last_gen, last_tool;
     struct arena *request; /* of the last ASK */
+    size_t window_tokens;  /* what the model can hold; 0: not known */
+    size_t fixed_tokens;   /* of it, what every request of the call begins with; 0: not counted */
 };
 
 void mind_init(struct mind *mind, const struct talk_config *config, const char *iso);
@@ -39,4 +41,5 @@ const struct llm_request *mind_request(struct mind *mind);
 void mind_start_tools(struct mind *mind, int64_t now_us);
 void mind_tools_are_late(struct mind *mind, int64_t now_us); /* what has not answered has failed */
 void mind_abandon_tools(struct mind *mind);                  /* of a reply that is cut */
+void late_tool_clear(struct late_tool *late);
 void mind_tool_done(struct mind *mind, uint32_t id, bool is_ok, const char *result, int64_t now_us);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "talk/history.h"
+#include "text/words.h"
 
 const struct llm_tool prompt_end_call = {
     .name = "endCall",
@@ -83,13 +84,36 @@ enum err prompt_system(const struct prompt_config *config, struct buf *out)
     return out->is_full ? ERR_LIMIT : OK;
 }
 
-static const char *passages_text(const struct prompt_turn *turn, struct arena *arena)
+/* The first ones, for which there is room; they come best first. */
+static size_t fitting_passages(const struct prompt_turn *turn, size_t *out_tokens)
 {
-    if (turn->passage_count == 0)
+    size_t count = 0;
+    *out_tokens = 0;
+    for (; count < turn->passage_count; count++) {
+        const struct llm_passage *passage = &turn->passages[count];
+        size_t tokens = text_tokens(passage->question) + text_tokens(passage->text) +
+                        text_tokens(passage->document);
+        if (*out_tokens + tokens > turn->passage_tokens)
+            break;
+        *out_tokens += tokens;
+    }
+    return count;
+}
+
+size_t prompt_turn_tokens(const struct prompt_turn *turn)
+{
+    size_t passages;
+    fitting_passages(turn, &passages);
+    return passages + text_tokens(turn->caller) + text_tokens(turn->instruction);
+}
+
+static const char *passages_text(const struct prompt_turn *turn, size_t count, struct arena *arena)
+{
+    if (count == 0)
         return "Nothing in the documents fits what the caller says now.";
     AUTO_BUF text = BUF_INIT(PROMPT_PASSAGES_MAX_BYTES);
     buf_append_str(&text, "Passages of the documents that may fit what the caller says now:");
-    for (size_t i = 0; i < turn->passage_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct llm_passage *passage = &turn->passages[i];
         if (passage->question)
             buf_printf(&text, "\n\n[%s] Q: %s\nA: %s", passage->document, passage->question,
@@ -102,13 +126,15 @@ static const char *passages_text(const struct prompt_turn *turn, struct arena *a
 
 void prompt_messages(const struct prompt_turn *turn, struct arena *arena, struct llm_request *out)
 {
-    size_t most = history_message_count(turn->history) + 4, count = 0;
+    size_t most = history_message_count(turn->history) + 4, count = 0, tokens;
+    size_t passages = fitting_passages(turn, &tokens);
     struct llm_message *messages = arena_new_n(arena, struct llm_message, most);
     messages[count++] = (struct llm_message){.role = LLM_SYSTEM, .text = turn->system};
     history_write(turn->history, messages, &count);
+    out->stable_count = count;
     if (turn->has_documents)
         messages[count++] =
-            (struct llm_message){.role = LLM_SYSTEM, .text = passages_text(turn, arena)};
+            (struct llm_message){.role = LLM_SYSTEM, .text = passages_text(turn, passages, arena)};
     if (turn->caller)
         messages[count++] = (struct llm_message){.role = LLM_USER, .text = turn->caller};
     if (turn->instruction)
@@ -116,5 +142,5 @@ void prompt_messages(const struct prompt_turn *turn, struct arena *arena, struct
     out->messages = messages;
     out->message_count = count;
     out->passages = turn->passages;
-    out->passage_count = turn->passage_count;
+    out->passage_count = passages;
 }

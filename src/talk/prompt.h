@@ -47,7 +47,10 @@ struct prompt_turn {
     bool has_documents;
     const struct llm_passage *passages;
     size_t passage_count;
+    size_t passage_tokens; /* those beyond are left out */
 };
+/* What passages, the caller and the instruction take of what the model can hold. */
+size_t prompt_turn_tokens(const struct prompt_turn *turn);
 /* Fills the messages of a request; memory of the arena, texts borrowed. */
 void prompt_messages(const struct prompt_turn *turn, struct arena *arena, struct llm_request *out);
 

@@ -64,6 +64,11 @@ void talk_free(struct talk *talk)
     mem_free(talk);
 }
 
+void talk_set_window(struct talk *talk, int64_t tokens)
+{
+    talk->mind.window_tokens = (size_t)tokens;
+}
+
 void talk_do(struct talk *talk, struct talk_action action)
 {
     actions_add(&talk->actions, action);

@@ -98,6 +98,9 @@ void talk_end(struct talk *talk, int64_t now_us);
 /* An engine was opened, before talk_begin() and as TALK_DO_REOPEN asks; has_more: there is (yet)
  * another to fall back on. */
 void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_more, int64_t now_us);
+/* What the model that is open now can hold, in tokens: what was said first is left out of requests
+ * that would be longer. 0: not known. */
+void talk_set_window(struct talk *talk, int64_t tokens);
 void talk_time(struct talk *talk, int64_t now_us); /* what is due */
 int64_t talk_deadline_us(const struct talk *talk); /* INT64_MAX: nothing */
 

@@ -91,15 +91,17 @@ void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int6
 
 static void note(struct mind *mind)
 {
-    struct llm_tool_call calls[REPLY_CALLS_MAX];
-    const char *results[REPLY_CALLS_MAX];
+    struct history_call calls[REPLY_CALLS_MAX];
     const struct reply *reply = &mind->reply;
     for (size_t i = 0; i < reply->call_count; i++) {
-        calls[i] = reply->calls[i].call;
-        results[i] = reply->calls[i].result ? reply->calls[i].result
-                                            : "Still running: the caller spoke meanwhile.";
+        const struct reply_call *call = &reply->calls[i];
+        calls[i] = (struct history_call){.call = &call->call, .result = call->result};
+        if (call->result)
+            continue;
+        calls[i].result = "Still running: the caller spoke meanwhile.";
+        calls[i].run = call->id;
     }
-    history_add_calls(&mind->history, calls, results, reply->call_count);
+    history_add_calls(&mind->history, calls, reply->call_count);
     if (reply->call_excess == 0)
         return;
     AUTO_MEM char *text = mem_printf("%zu or more tool calls were not run: at most %d at once.",
@@ -107,18 +109,64 @@ static void note(struct mind *mind)
     history_add(&mind->history, LLM_SYSTEM, text);
 }
 
+void late_tool_clear(struct late_tool *late)
+{
+    mem_free(late->name);
+    mem_free(late->arguments);
+    *late = (struct late_tool){0};
+}
+
+static struct late_tool *find_late(struct mind *mind, uint32_t id)
+{
+    for (size_t i = 0; i < ARRAY_LEN(mind->late); i++)
+        if (mind->late[i].id == id)
+            return &mind->late[i];
+    return NULL;
+}
+
 void mind_abandon_tools(struct mind *mind)
 {
     for (size_t i = 0; i < mind->reply.call_count; i++) {
-        struct reply_call *call = &mind->reply.calls[i];
-        for (size_t k = 0; !call->result && k < ARRAY_LEN(mind->late); k++) {
-            if (mind->late[k].id)
-                continue;
-            mind->late[k] = (struct late_tool){.id = call->id, .name = mem_strdup(call->call.name)};
-            break;
-        }
+        const struct reply_call *call = &mind->reply.calls[i];
+        struct late_tool *late =
+            call->result || find_late(mind, call->id) ? NULL : find_late(mind, 0);
+        if (late)
+            *late = (struct late_tool){.id = call->id,
+                                       .name = mem_strdup(call->call.name),
+                                       .arguments = mem_strdup(call->call.arguments)};
     }
     note(mind);
+}
+
+/* ---- what runs already ---- */
+
+static bool is_same(const struct llm_tool_call *call, const char *name, const char *arguments)
+{
+    AUTO(js) ours = NULL;
+    AUTO(js) theirs = NULL;
+    return strcmp(call->name, name) == 0 &&
+           js_parse(call->arguments, strlen(call->arguments), ARGUMENTS_DEPTH, &ours, NULL) == OK &&
+           js_parse(arguments, strlen(arguments), ARGUMENTS_DEPTH, &theirs, NULL) == OK &&
+           js_equal(ours, theirs);
+}
+
+/* A run of the same tool with the same arguments that has not answered yet: its answer serves both.
+ * 0: there is none. */
+static uint32_t running_twin(struct mind *mind, const struct reply_call *call)
+{
+    for (struct reply_call *other = mind->reply.calls; other < call; other++)
+        if (other->id && !other->result &&
+            is_same(&call->call, other->call.name, other->call.arguments))
+            return other->id;
+    for (size_t i = 0; i < ARRAY_LEN(mind->late); i++) {
+        struct late_tool *late = &mind->late[i];
+        if (!late->id || !is_same(&call->call, late->name, late->arguments))
+            continue;
+        uint32_t id = late->id;
+        late_tool_clear(late);
+        return id;
+    }
+    return 0;
 }
 
 static char *change_language(struct reply *reply, const char *arguments)
@@ -153,6 +201,18 @@ static bool is_offered(const struct talk_config *config, const char *name)
     return false;
 }
 
+static void run(struct mind *mind, struct reply_call *call)
+{
+    call->id = running_twin(mind, call);
+    if (call->id)
+        return;
+    call->id = ++mind->last_tool;
+    reply_wish(&mind->reply, (struct reply_want){.wish = REPLY_WANTS_RUN,
+                                                 .id = call->id,
+                                                 .name = call->call.name,
+                                                 .text = call->call.arguments});
+}
+
 static void start(struct mind *mind, struct reply_call *call)
 {
     struct reply *reply = &mind->reply;
@@ -165,11 +225,7 @@ static void start(struct mind *mind, struct reply_call *call)
     } else if (is_named(call, &prompt_change_language) && mind->config->has_change_language) {
         call->result = change_language(reply, call->call.arguments);
     } else if (call->call.name && is_offered(mind->config, call->call.name)) {
-        call->id = ++mind->last_tool;
-        reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_RUN,
-                                              .id = call->id,
-                                              .name = call->call.name,
-                                              .text = call->call.arguments});
+        run(mind, call);
     } else {
         call->result = mem_strdup("Failed: there is no such tool.");
     }
@@ -201,40 +257,27 @@ void mind_tools_are_late(struct mind *mind, int64_t now_us)
     go_on(mind, now_us);
 }
 
-static void note_late(struct mind *mind, uint32_t id, const char *result)
-{
-    for (size_t i = 0; i < ARRAY_LEN(mind->late); i++) {
-        struct late_tool *late = &mind->late[i];
-        if (late->id != id)
-            continue;
-        AUTO_MEM char *text =
-            mem_printf("%s, which was asked for earlier, has answered: %s", late->name, result);
-        history_add(&mind->history, LLM_SYSTEM, text);
-        mem_free(late->name);
-        *late = (struct late_tool){0};
-    }
-}
-
+/* The result stands with every call that waits for this run, in the reply that is made and in those
+ * that were cut. */
 void mind_tool_done(struct mind *mind, uint32_t id, bool is_ok, const char *result, int64_t now_us)
 {
     static const char failed[] = "Failed: it could not be checked. Tell the caller so, carry on "
                                  "and invent nothing.";
     struct reply *reply = &mind->reply;
-    char *text = is_ok && result ? mem_strdup(result)
-                                 : mem_printf("%s%s%s", failed, result ? " Reason: " : "",
-                                              result ? result : "");
-    bool is_known = false;
+    AUTO_MEM char *text = is_ok && result ? mem_strdup(result)
+                                          : mem_printf("%s%s%s", failed, result ? " Reason: " : "",
+                                                       result ? result : "");
+    struct late_tool *late = find_late(mind, id);
+    bool is_waited_for = false;
+    history_settle(&mind->history, id, text);
+    if (late)
+        late_tool_clear(late);
     for (size_t i = 0; reply->state == REPLY_TOOLS && i < reply->call_count; i++) {
         if (reply->calls[i].id != id || reply->calls[i].result)
             continue;
-        reply->calls[i].result = text;
-        is_known = true;
+        reply->calls[i].result = mem_strdup(text);
+        is_waited_for = true;
     }
-    if (!is_known) {
-        note_late(mind, id, text);
-        mem_free(text);
-        return;
-    }
-    if (reply_has_all_results(reply))
+    if (is_waited_for && reply_has_all_results(reply))
         go_on(mind, now_us);
 }

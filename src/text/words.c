@@ -245,6 +245,17 @@ size_t text_length(const char *text)
     return utf8_count(text);
 }
 
+/* Latin letters share a token by threes and fours, letters of most other scripts have one each. */
+size_t text_tokens(const char *text)
+{
+    size_t ascii = 0, others = 0;
+    for (const char *at = text ? text : ""; *at; at++) {
+        ascii += (unsigned char)*at < 0x80;
+        others += (unsigned char)*at >= 0xc0; /* a lead byte */
+    }
+    return ascii / 3 + others + 1;
+}
+
 size_t text_bytes(const char *text, size_t most_chars)
 {
     size_t at = 0, len = strlen(text);

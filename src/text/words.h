@@ -37,5 +37,7 @@ size_t words_played(const char *text, size_t played, size_t total);
 bool words_equal(const char *a, const char *b);
 /* Length in Unicode code points. */
 size_t text_length(const char *text);
+/* About as many tokens as a model makes of it, rather more; NULL: none. */
+size_t text_tokens(const char *text);
 /* Bytes of its first characters, at most so many: all of them, or the place to cut. */
 size_t text_bytes(const char *text, size_t most_chars);

@@ -34,9 +34,37 @@ static void free_run(struct tool_run *run)
     mem_free(run);
 }
 
+static bool ends_at(const char *text, size_t at, const char *mark)
+{
+    size_t len = strlen(mark);
+    return at >= len && memcmp(text + at - len, mark, len) == 0;
+}
+
+/* Where a text of `len` bytes that goes on is best cut: behind a line, an object, a sentence, a
+ * value, a word, the nearest in its last quarter; else there. */
+static size_t sensible_end(const char *text, size_t len)
+{
+    static const char *const marks[] = {
+        "\n", "},", "],", "; ", ". ", "? ", "! ", "\xe0\xa5\xa4" /* danda */, ",", " "};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        for (size_t at = len; at > len - len / 4; at--)
+            if (ends_at(text, at, marks[i]))
+                return at;
+    return len;
+}
+
+static size_t bytes_of(const char *text, size_t len, size_t chars)
+{
+    size_t at = 0;
+    while (chars-- > 0 && at < len)
+        at += MAX(utf8_decode(text + at, len - at, NULL), (size_t)1);
+    return at;
+}
+
 /* The first TOOL_MODEL_TEXT_CHARS code points, as UTF-8 whatever came. */
 static const char *cut_for_model(struct tool_run *run, const char *body, size_t len)
 {
+    static const char left_out[] = " [the rest is left out]";
     AUTO_BUF shown = BUF_INIT(2 * TOOL_BODY_MAX_BYTES);
     AUTO_BUF clean = BUF_INIT(6 * TOOL_BODY_MAX_BYTES + 3);
     size_t most = (size_t)TOOL_MODEL_TEXT_CHARS * 4 + SECRET_MAX_BYTES;
@@ -44,10 +72,13 @@ static const char *cut_for_model(struct tool_run *run, const char *body, size_t 
     if (shown.len)
         utf8_append_clean(&clean, shown.data, shown.len);
     const char *text = clean.data ? clean.data : "";
-    size_t at = 0;
-    for (int chars = 0; chars < TOOL_MODEL_TEXT_CHARS && at < clean.len; chars++)
-        at += MAX(utf8_decode(text + at, clean.len - at, NULL), (size_t)1);
-    return arena_strndup(run->arena, text, at);
+    if (bytes_of(text, clean.len, TOOL_MODEL_TEXT_CHARS) == clean.len && len <= most)
+        return arena_strndup(run->arena, text, clean.len);
+    size_t at = bytes_of(text, clean.len, TOOL_MODEL_TEXT_CHARS - (sizeof(left_out) - 1));
+    at = sensible_end(text, at);
+    while (at > 0 && strchr(" \r\n", text[at - 1]))
+        at--;
+    return arena_printf(run->arena, "%.*s%s", (int)at, text, left_out);
 }
 
 static int status_of(const struct http_fetch_result *answer)

@@ -49,7 +49,8 @@ struct tool_result {
     bool is_cut; /* the endpoint's answer was longer */
     const struct http_header *headers;
     size_t header_count;
-    const char *model_text; /* what the model is shown: at most 1,800 code points */
+    const char *model_text; /* what the model is shown: at most 1,800 code points, cut at a
+                               sensible place; credentials are stars */
     const char *error;      /* a sentence, NULL when an answer came with 2xx */
 };
 

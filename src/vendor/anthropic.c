@@ -1,9 +1,11 @@
 /* The dialect of Anthropic's Messages: how a request is written and what its events mean.
  *
- * The agent's instructions and tools are the same in every request of an agent, so they are marked
- * to be cached by the vendor; what changes between requests (passages, notes) stands after the
- * mark. All results of tools that were called together go into one message of the user, as the
- * vendor insists; so does a first message of the user. Wire facts: docs/engines.md, Anthropic. */
+ * The agent's instructions and tools are the same in every request of an agent, and what was said
+ * is in every further request of a call, so the ends of both are marked to be cached by the vendor.
+ * For its cache, messages stand behind all of `system`: so what the service notes between turns,
+ * and passages, which change, are no system text here but notes among the user's words. All results
+ * of tools that were called together go into one message of the user, as the vendor insists; so
+ * does a first message of the user. Wire facts: docs/engines.md, Anthropic. */
 #include <string.h>
 
 #include "base/js.h"
@@ -39,19 +41,19 @@ static void write_text_block(struct js_out *out, const char *text, bool is_cache
     js_out_object_end(out);
 }
 
-/* System messages are a list of their own; the first is the agent's instructions. */
+static bool has_instructions(const struct llm_request *request)
+{
+    const struct llm_message *first = request->messages;
+    return request->message_count > 0 && first->role == LLM_SYSTEM && first->text && *first->text;
+}
+
+/* The agent's instructions. */
 static void write_system(struct js_out *out, const struct llm_request *request)
 {
-    bool is_first = true;
     js_out_key(out, "system");
     js_out_array(out);
-    for (size_t i = 0; i < request->message_count; i++) {
-        const struct llm_message *message = &request->messages[i];
-        if (message->role != LLM_SYSTEM || !message->text || !*message->text)
-            continue;
-        write_text_block(out, message->text, is_first);
-        is_first = false;
-    }
+    if (has_instructions(request))
+        write_text_block(out, request->messages[0].text, true);
     js_out_array_end(out);
 }
 
@@ -68,7 +70,7 @@ static void write_json(struct js_out *out, const char *text)
     js_out_object_end(out);
 }
 
-static void write_call(struct js_out *out, const struct llm_tool_call *call)
+static void write_call(struct js_out *out, const struct llm_tool_call *call, bool is_cached)
 {
     char name[CHAT_NAME_SIZE];
     js_out_object(out);
@@ -80,10 +82,12 @@ static void write_call(struct js_out *out, const struct llm_tool_call *call)
     js_out_text(out, chat_name(call->name, name));
     js_out_key(out, "input");
     write_json(out, call->arguments);
+    if (is_cached)
+        mark_cached(out);
     js_out_object_end(out);
 }
 
-static void write_result(struct js_out *out, const struct llm_message *message)
+static void write_result(struct js_out *out, const struct llm_message *message, bool is_cached)
 {
     js_out_object(out);
     js_out_key(out, "type");
@@ -92,18 +96,29 @@ static void write_result(struct js_out *out, const struct llm_message *message)
     js_out_text(out, message->tool_call_id);
     js_out_key(out, "content");
     js_out_text(out, message->text ? message->text : "");
+    if (is_cached)
+        mark_cached(out);
     js_out_object_end(out);
 }
 
-/* Text blocks must not be empty. */
-static void write_blocks(struct js_out *out, const struct llm_message *message)
+static void write_note(struct js_out *out, const char *text, bool is_cached)
 {
+    AUTO_MEM char *note = mem_printf("<note from=\"service\">\n%s\n</note>", text);
+    write_text_block(out, note, is_cached);
+}
+
+/* Text blocks must not be empty. is_cached: the last block is marked. */
+static void write_blocks(struct js_out *out, const struct llm_message *message, bool is_cached)
+{
+    bool ends_here = is_cached && message->call_count == 0;
     if (message->role == LLM_TOOL)
-        write_result(out, message);
+        write_result(out, message, ends_here);
+    else if (message->role == LLM_SYSTEM)
+        write_note(out, message->text, ends_here);
     else if (message->text && *message->text)
-        write_text_block(out, message->text, false);
+        write_text_block(out, message->text, ends_here);
     for (size_t i = 0; i < message->call_count; i++)
-        write_call(out, &message->calls[i]);
+        write_call(out, &message->calls[i], is_cached && i + 1 == message->call_count);
 }
 
 static const char *role_of(const struct llm_message *message)
@@ -113,8 +128,17 @@ static const char *role_of(const struct llm_message *message)
 
 static bool is_empty(const struct llm_message *message)
 {
-    return message->role == LLM_SYSTEM || (message->role != LLM_TOOL && message->call_count == 0 &&
-                                           (!message->text || !*message->text));
+    return message->role != LLM_TOOL && message->call_count == 0 &&
+           (!message->text || !*message->text);
+}
+
+/* The last message of those that further requests repeat; 0: none but the instructions. */
+static size_t cached_message(const struct llm_request *request)
+{
+    size_t last = MIN(request->stable_count, request->message_count);
+    while (last > 1 && is_empty(&request->messages[last - 1]))
+        last--;
+    return last > 1 ? last - 1 : 0;
 }
 
 static void open_message(struct js_out *out, const char *role)
@@ -138,10 +162,11 @@ static void write_messages(struct js_out *out, const struct llm_request *request
     static const char begin[] = "(The caller has joined the call.)", on[] = "(Go on.)";
     const char *role = "user";
     bool has_any = false;
+    size_t cached = cached_message(request);
     js_out_key(out, "messages");
     js_out_array(out);
     open_message(out, role);
-    for (size_t i = 0; i < request->message_count; i++) {
+    for (size_t i = has_instructions(request) ? 1 : 0; i < request->message_count; i++) {
         const struct llm_message *message = &request->messages[i];
         if (is_empty(message))
             continue;
@@ -152,7 +177,7 @@ static void write_messages(struct js_out *out, const struct llm_request *request
             close_message(out);
             open_message(out, role);
         }
-        write_blocks(out, message);
+        write_blocks(out, message, cached > 0 && i == cached);
         has_any = true;
     }
     if (!has_any)
@@ -185,6 +210,13 @@ static void write_tools(struct js_out *out, const struct llm_request *request)
         js_out_object_end(out);
     }
     js_out_array_end(out);
+    if (!request->is_without_calls)
+        return;
+    js_out_key(out, "tool_choice");
+    js_out_object(out);
+    js_out_key(out, "type");
+    js_out_text(out, "none");
+    js_out_object_end(out);
 }
 
 static enum err write_request(const struct llm_request *request,
@@ -204,7 +236,7 @@ static enum err write_request(const struct llm_request *request,
         js_out_real(&writer, MIN(request->temperature, 1.0));
     }
     write_system(&writer, request);
-    if (request->tool_count > 0 && !(settings->quirks & CHAT_NO_TOOLS))
+    if (chat_request_names_tools(request, settings->quirks))
         write_tools(&writer, request);
     write_messages(&writer, request);
     js_out_object_end(&writer);

@@ -14,7 +14,7 @@ enum { DEPTH_MAX = 64 };
 
 static const char *const quirk_names[] = {
     "temperature",      "stream_options", "max_tokens", "max_completion_tokens",
-    "reasoning_effort", "system",         "tools",
+    "reasoning_effort", "system",         "tools",      "tool_choice",
 };
 _Static_assert(ARRAY_LEN(quirk_names) == CHAT_QUIRKS, "a name for each bit");
 
@@ -29,7 +29,7 @@ static const struct {
 } options[] = {
     {"max_completion_tokens", CHAT_COMPLETION_CAP}, {"max_tokens", CHAT_NO_CAP},
     {"temperature", CHAT_NO_TEMPERATURE},           {"stream_options", CHAT_NO_STREAM_OPTIONS},
-    {"reasoning_effort", CHAT_NO_REASONING},
+    {"reasoning_effort", CHAT_NO_REASONING},        {"tool_choice", CHAT_NO_TOOL_CHOICE},
 };
 
 /* Sentences that speak of no parameter. */

@@ -21,8 +21,9 @@ enum chat_quirk {
     CHAT_NO_REASONING = 16,
     CHAT_ONE_SYSTEM = 32, /* system messages all at the front, in one */
     CHAT_NO_TOOLS = 64,
+    CHAT_NO_TOOL_CHOICE = 128, /* no tools at all, where none may be called */
 };
-enum { CHAT_QUIRKS = 7, CHAT_LESSON_US = 600 * 1000 * 1000 };
+enum { CHAT_QUIRKS = 8, CHAT_LESSON_US = 600 * 1000 * 1000 };
 
 const char *chat_quirk_name(unsigned quirk); /* of one bit, for the log */
 

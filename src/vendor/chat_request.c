@@ -95,11 +95,20 @@ static void write_messages(struct js_out *out, const struct llm_request *request
     js_out_array_end(out);
 }
 
+bool chat_request_names_tools(const struct llm_request *request, unsigned quirks)
+{
+    unsigned refused =
+        CHAT_NO_TOOLS | (request->is_without_calls ? (unsigned)CHAT_NO_TOOL_CHOICE : 0);
+    return request->tool_count > 0 && !(quirks & refused);
+}
+
 static void write_tools(struct js_out *out, const struct llm_request *request)
 {
     char name[CHAT_NAME_SIZE];
-    if (request->tool_count == 0)
-        return;
+    if (request->is_without_calls) {
+        js_out_key(out, "tool_choice");
+        js_out_text(out, "none");
+    }
     js_out_key(out, "tools");
     js_out_array(out);
     for (size_t i = 0; i < request->tool_count; i++) {
@@ -164,7 +173,7 @@ enum err chat_request_write(const struct llm_request *request, const struct chat
     js_out_bool(&writer, true);
     write_options(&writer, request, settings);
     write_messages(&writer, request, settings->quirks);
-    if (!(settings->quirks & CHAT_NO_TOOLS))
+    if (chat_request_names_tools(request, settings->quirks))
         write_tools(&writer, request);
     js_out_object_end(&writer);
     return out->is_full ? ERR_LIMIT : OK;
@@ -197,8 +206,10 @@ const struct llm_request *chat_request_copy(const struct llm_request *request, s
         memcpy(tools, request->tools, request->tool_count * sizeof(*tools));
     *copy = (struct llm_request){.messages = messages,
                                  .message_count = request->message_count,
+                                 .stable_count = request->stable_count,
                                  .tools = tools,
                                  .tool_count = request->tool_count,
+                                 .is_without_calls = request->is_without_calls,
                                  .temperature = request->temperature,
                                  .max_tokens = request->max_tokens};
     return copy;

@@ -18,6 +18,9 @@ struct chat_settings {
 enum err chat_request_write(const struct llm_request *request, const struct chat_settings *settings,
                             struct buf *out) MUST_USE;
 
+/* Does a request name its tools, with what is known of the server? */
+bool chat_request_names_tools(const struct llm_request *request, unsigned quirks);
+
 /* A copy that outlives start(), for another attempt; of tools the list alone, for their texts live
  * as long as the session. Passages are left out: they are in the
  * messages as well. */

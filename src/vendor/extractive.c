@@ -66,7 +66,7 @@ static void call_tool(struct extractive *llm, const char *name, const char *argu
 
 static const struct llm_tool *tool_named(const struct llm_request *request, const char *name)
 {
-    for (size_t i = 0; i < request->tool_count; i++)
+    for (size_t i = 0; !request->is_without_calls && i < request->tool_count; i++)
         if (strcmp(request->tools[i].name, name) == 0)
             return &request->tools[i];
     return NULL;
@@ -111,7 +111,7 @@ static const struct llm_tool *tool_for(const struct llm_request *request, const 
     (void)buf_append_char(&stems, ' ');
     const struct llm_tool *best = NULL;
     size_t most = 0;
-    for (size_t i = 0; i < request->tool_count; i++) {
+    for (size_t i = 0; !request->is_without_calls && i < request->tool_count; i++) {
         const struct llm_tool *tool = &request->tools[i];
         if (strcmp(tool->name, "endCall") == 0 || strcmp(tool->name, "changeLanguage") == 0)
             continue;

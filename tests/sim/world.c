@@ -13,12 +13,10 @@
 #include "room/host.h"
 #include "room/rooms.h"
 #include "sweep.h"
-#include "tool/run.h"
 
 const char *world_passage;
-int64_t world_tool_us;
-struct tool_result world_tool_result;
-struct world_asked world_asked;
+const char *(*world_find)(const char *query);
+struct world_engines world_engines;
 const struct calls_machine *world_machine;
 
 int64_t world_ms(void)
@@ -31,10 +29,11 @@ void world_run(int64_t ms)
     fake_run_for(ms * 1000);
 }
 
-/* ---- documents and tools ---- */
+/* ---- documents ---- */
 
 struct question {
     struct timer timer;
+    const char *passage;
     know_found_fn *fn;
     void *arg;
 };
@@ -42,8 +41,9 @@ struct question {
 static void found(void *arg)
 {
     struct question *question = arg;
-    struct hit hit = {.text = world_passage, .document = "guide", .question = "", .similarity = 1};
-    struct hit_list hits = {.items = &hit, .count = world_passage ? 1 : 0};
+    struct hit hit = {
+        .text = question->passage, .document = "guide", .question = "", .similarity = 1};
+    struct hit_list hits = {.items = &hit, .count = question->passage ? 1 : 0};
     question->fn(question->arg, sweep_fails("search") ? ERR_IO : OK, &hits);
     mem_free(question);
 }
@@ -51,52 +51,14 @@ static void found(void *arg)
 enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,
                   know_found_fn *fn, void *arg)
 {
-    (void)know, (void)asked;
+    (void)know;
     struct question *question = mem_new(struct question);
+    question->passage = world_find ? world_find(asked->query) : world_passage;
     question->fn = fn;
     question->arg = arg;
     timer_init(&question->timer, loop, found, question);
     timer_set_after(&question->timer, 2000);
     return OK;
-}
-
-struct tool_run {
-    struct timer timer;
-    tool_done_fn *fn;
-    void *arg;
-};
-
-static void tool_answers(void *arg)
-{
-    struct tool_run *run = arg;
-    static const struct tool_result unreachable = {.status = 502, .error = "unreachable"};
-    run->fn(run->arg, sweep_fails("tool") ? &unreachable : &world_tool_result);
-    mem_free(run);
-}
-
-static struct loop *tool_loop;
-
-struct tool_run *tool_run_start(struct http_client *client, const struct tool_run_input *input,
-                                tool_done_fn *on_done, void *arg)
-{
-    (void)client;
-    AUTO_MEM char *arguments = js_print(input->arguments);
-    world_asked.runs++;
-    world_asked.is_test = input->is_test;
-    world_asked.variable_count = input->variable_count;
-    snprintf(world_asked.arguments, sizeof(world_asked.arguments), "%s", arguments);
-    struct tool_run *run = mem_new(struct tool_run);
-    run->fn = on_done;
-    run->arg = arg;
-    timer_init(&run->timer, tool_loop, tool_answers, run);
-    timer_set_after(&run->timer, world_tool_us);
-    return run;
-}
-
-void tool_run_cancel(struct tool_run *run)
-{
-    timer_stop(&run->timer);
-    mem_free(run);
 }
 
 /* ---- answers on the control loop ---- */
@@ -136,15 +98,19 @@ void world_begin(struct world *world, int64_t balance_usd4)
     fake_begin(FAKE_START_US, FAKE_START_WALL_MS);
     sim_store_begin(balance_usd4);
     world_passage = NULL;
-    world_tool_us = 50000;
-    world_asked = (struct world_asked){0};
-    world_tool_result = (struct tool_result){.is_success = true, .status = 200, .model_text = "{}"};
     sim_engines = (struct sim_engines){.stt_us = 120000, .llm_us = 200000, .tts_us = 80000};
     world->control = loop_new("control");
-    world->media = tool_loop = loop_new("media");
-    if (config_load(NULL, none, &world->config, &fault) != OK ||
-        registry_new(world->config, sim_adapters, sim_adapter_count, NULL, &world->registry,
-                     &fault) != OK)
+    world->media = loop_new("media");
+    world_tools_begin(world->media);
+    if (config_load(NULL, none, &world->config, &fault) != OK)
+        abort();
+    struct world_engines *engines = &world_engines;
+    if (engines->configure)
+        engines->configure(world->config, world->media);
+    else
+        *engines = (struct world_engines){.adapters = sim_adapters, .count = sim_adapter_count};
+    if (registry_new(world->config, engines->adapters, engines->count, engines->env,
+                     &world->registry, &fault) != OK)
         abort();
     struct rooms_config rooms = {.loop = world->media};
     world->rooms = rooms_new(&rooms);

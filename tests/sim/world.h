@@ -38,8 +38,9 @@ struct world_call {
     int64_t rate_usd4;
 };
 
-extern const char *world_passage; /* found for every question; NULL: nothing */
-extern int64_t world_tool_us;     /* how long a tool runs */
+extern const char *world_passage;                    /* found for every question; NULL: nothing */
+extern const char *(*world_find)(const char *query); /* what is found; NULL: world_passage */
+extern int64_t world_tool_us;                        /* how long a tool runs */
 extern struct tool_result world_tool_result;
 /* What tools were asked with: the last run. */
 struct world_asked {
@@ -49,6 +50,20 @@ struct world_asked {
     char arguments[500];
 };
 extern struct world_asked world_asked;
+
+/* Set before world_begin(): other engines than the scripted ones (net.h). */
+struct config;
+struct engine_adapter;
+struct world_engines {
+    const struct engine_adapter *adapters;
+    size_t count;
+    void *env;
+    void (*configure)(struct config *config, struct loop *media);
+    const char *const *settings; /* one more: section, name, value; NULL: none */
+};
+extern struct world_engines world_engines;
+/* Of the tools' double, tool.c or net.c. */
+void world_tools_begin(struct loop *media);
 
 /* Set before world_begin(): what the calls know of the machine; NULL: every call is taken. */
 extern const struct calls_machine *world_machine;

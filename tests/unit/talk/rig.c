@@ -161,7 +161,7 @@ static void act_model(struct rig *rig, const struct talk_action *action)
     case TALK_DO_ASK:
         rig->asks++;
         note_request(rig, action->request);
-        rig->offered = action->request->tool_count;
+        rig->offered = action->request->is_without_calls ? 0 : action->request->tool_count;
         note(rig, "ask", "");
         if (!rig->is_model_mute)
             later(rig, rig->model_us, model_answers, action->gen, rig->model_epoch, rig->reply);

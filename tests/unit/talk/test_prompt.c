@@ -2,6 +2,7 @@
 #include "talk/history.h"
 #include "talk/prompt.h"
 #include "test.h"
+#include "text/words.h"
 
 static const char *value_of(void *arg, const char *name, size_t name_len)
 {
@@ -46,8 +47,7 @@ TEST(messages_come_in_order)
     history_add(&history, LLM_USER, "one");
     history_add(&history, LLM_ASSISTANT, "two");
     struct llm_tool_call call = {.id = "c1", .name = "look", .arguments = "{}"};
-    const char *result = "found";
-    history_add_calls(&history, &call, &result, 1);
+    history_add_calls(&history, &(struct history_call){&call, "found", 0}, 1);
     struct arena *arena = arena_new(0);
     struct llm_request request = {0};
     struct prompt_turn turn = {.system = "sys", .history = &history, .caller = "three"};
@@ -70,11 +70,115 @@ TEST(history_forgets_its_oldest_first)
     history_init(&history);
     for (int i = 0; i < HISTORY_MAX_ENTRIES + 10; i++)
         history_add(&history, LLM_USER, "a turn");
-    CHECK_INT(history.count, HISTORY_MAX_ENTRIES);
+    CHECK_INT(history.count, HISTORY_MAX_ENTRIES * 3 / 4 + 9);
     char large[HISTORY_MAX_BYTES];
     memset(large, 'x', sizeof(large));
     large[sizeof(large) - 1] = 0;
     history_add(&history, LLM_USER, large);
     CHECK_INT(history.count, 1);
     history_clear(&history);
+}
+
+static size_t tokens_of(const struct history *history)
+{
+    struct llm_message messages[50];
+    size_t count = 0, tokens = 0;
+    history_write(history, messages, &count);
+    for (size_t i = 0; i < count; i++)
+        tokens += text_tokens(messages[i].text);
+    return tokens;
+}
+
+/* One of the caller's turns, a tool with a long answer, the agent's turn: six times over. */
+static void talk_about_orders(struct history *history)
+{
+    static char long_result[1200];
+    struct llm_tool_call call = {.id = "c", .name = "look", .arguments = "{}"};
+    memset(long_result, 'r', sizeof(long_result) - 1);
+    history_init(history);
+    for (int i = 0; i < 6; i++) {
+        char text[400];
+        memset(text, 'a' + i, sizeof(text) - 1);
+        text[sizeof(text) - 1] = 0;
+        history_add(history, LLM_USER, text);
+        history_add_calls(history, &(struct history_call){&call, long_result, 0}, 1);
+        history_add(history, LLM_ASSISTANT, text);
+    }
+}
+
+static const char *oldest_words(const struct llm_message *messages)
+{
+    while (!messages->text || messages->role == LLM_TOOL)
+        messages++;
+    return messages->text;
+}
+
+TEST(what_tools_said_is_shortened_before_what_people_said_goes)
+{
+    static const struct {
+        size_t most;
+        char first;          /* the oldest turn that is left */
+        size_t long_results; /* as they were */
+    } rows[] = {{10000, 'a', 6}, {4000, 'a', 2}, {2600, 'a', 0}, {1500, 'd', 0}, {300, 'f', 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct history history;
+        struct llm_message messages[50];
+        size_t count = 0, long_results = 0;
+        talk_about_orders(&history);
+        bool is_cut = history.tokens > rows[i].most;
+        history_fit(&history, rows[i].most);
+        history_write(&history, messages, &count);
+        for (size_t k = 0; k < count; k++)
+            long_results += messages[k].role == LLM_TOOL && strlen(messages[k].text) > 1000;
+        if (!CHECK_INT(long_results, rows[i].long_results) ||
+            !CHECK_INT(oldest_words(messages)[0], rows[i].first) ||
+            (is_cut && rows[i].most > 300 &&
+             !CHECK(tokens_of(&history) <= rows[i].most * 3 / 4 + 1)))
+            test_fail(__FILE__, __LINE__, "within %zu", rows[i].most);
+        history_clear(&history);
+    }
+}
+
+TEST(a_result_that_comes_late_stands_where_it_was_asked_for)
+{
+    struct history history;
+    history_init(&history);
+    struct llm_tool_call call = {.id = "c1", .name = "look", .arguments = "{}"};
+    history_add_calls(&history, &(struct history_call){&call, "Still running", 7}, 1);
+    history_add(&history, LLM_USER, "never mind");
+    struct llm_message messages[8];
+    size_t count = 0, tokens = history.tokens;
+    history_settle(&history, 8, "another's");
+    history_settle(&history, 7, "found it at last");
+    history_settle(&history, 7, "once more");
+    history_write(&history, messages, &count);
+    CHECK_TEXT(messages[1].text, "found it at last");
+    CHECK(history.tokens > tokens);
+    history_clear(&history);
+    CHECK(history.tokens == 0 && history.bytes == 0);
+}
+
+TEST(passages_that_do_not_fit_are_left_out)
+{
+    struct history history;
+    history_init(&history);
+    AUTO(arena) arena = arena_new(0);
+    struct llm_request request = {0};
+    static const struct llm_passage passages[] = {
+        {.text = "We open at nine.", .document = "a", .similarity = 0.9},
+        {.text = "We close at five.", .document = "a", .similarity = 0.8}};
+    struct prompt_turn turn = {.system = "sys",
+                               .history = &history,
+                               .caller = "when",
+                               .has_documents = true,
+                               .passages = passages,
+                               .passage_count = 2,
+                               .passage_tokens = 12};
+    prompt_messages(&turn, arena, &request);
+    CHECK_INT(request.passage_count, 1);
+    CHECK(strstr(request.messages[1].text, "nine") && !strstr(request.messages[1].text, "five"));
+    CHECK_INT(request.stable_count, 1);
+    turn.passage_tokens = 0;
+    prompt_messages(&turn, arena, &request);
+    CHECK_TEXT(request.messages[1].text, "Nothing in the documents fits what the caller says now.");
 }

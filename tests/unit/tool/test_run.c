@@ -25,6 +25,7 @@ struct bench {
     bool is_success;
     int status;
     char *data, *headers, *model_text, *error;
+    const char *body; /* of /given */
 };
 
 /* What came with the request, as many a test server answers. */
@@ -54,6 +55,8 @@ static void on_request(void *arg, struct http_exchange *exchange)
         answer.body = "{\"a\": [1, 2.5]}";
     else if (strcmp(path, "/text") == 0)
         answer.body = "plain \xff text";
+    else if (strcmp(path, "/given") == 0)
+        answer.body = bench->body;
     else if (strcmp(path, "/echo") == 0)
         answer.body = echo(exchange);
     else if (strcmp(path, "/missing") == 0)
@@ -233,6 +236,35 @@ TEST(a_long_answer_is_cut)
     CHECK(bench.is_success);
     CHECK_INT(strlen(bench.data), TOOL_BODY_MAX_BYTES + 2);
     CHECK_INT(utf8_count(bench.model_text), TOOL_MODEL_TEXT_CHARS);
+    bench_close(&bench);
+}
+
+/* Behind a line, an object, a sentence, a value, a word: in this order. */
+TEST(an_answer_is_cut_at_a_sensible_place)
+{
+    static const struct {
+        const char *part, *end;
+    } rows[] = {
+        {"{\"id\":1,\"text\":\"a. b\"},", "\"a. b\"}, [the rest is left out]"},
+        {"first line, second. part\n", "part [the rest is left out]"},
+        {"We open at nine. And close at five ", ". [the rest is left out]"},
+        {"\xe0\xa4\xb9\xe0\xa4\xbe\xe0\xa4\x81\xe0\xa5\xa4 ",
+         "\xe0\xa5\xa4 [the rest is left out]"},
+        {"words without an end ", " [the rest is left out]"},
+    };
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_BUF body = BUF_INIT(100000);
+        for (int k = 0; k < 400; k++)
+            buf_append_str(&body, rows[i].part);
+        bench.body = body.data;
+        run(&bench, "/given");
+        size_t len = strlen(bench.model_text), end = strlen(rows[i].end);
+        CHECK(utf8_count(bench.model_text) <= TOOL_MODEL_TEXT_CHARS);
+        CHECK(utf8_count(bench.model_text) > TOOL_MODEL_TEXT_CHARS * 3 / 4);
+        CHECK_TEXT(bench.model_text + (len > end ? len - end : 0), rows[i].end);
+    }
     bench_close(&bench);
 }
 

@@ -204,9 +204,11 @@ TEST(anthropic_calls_tools_and_is_told_all_results_at_once)
     CHECK_INT(js_count(js_get(js_at(list, 1), "content")), 3);
     const struct js *results = js_get(js_at(list, 2), "content");
     CHECK_TEXT(js_text(js_get(js_at(list, 2), "role")), "user");
-    CHECK_INT(js_count(results), 2);
+    CHECK_INT(js_count(results), 3);
     CHECK_TEXT(js_text(js_get(js_at(results, 1), "tool_use_id")), "t2");
-    CHECK_INT(js_count(js_get(second, "system")), 2);
+    CHECK_TEXT(js_text(js_get(js_at(results, 2), "text")),
+               "<note from=\"service\">\nBe brief.\n</note>");
+    CHECK_INT(js_count(js_get(second, "system")), 1);
     llm_rig_free(rig);
 }
 
@@ -226,6 +228,43 @@ TEST(anthropic_always_hears_the_user_first_and_last)
         CHECK_TEXT(js_text(js_get(js_at(list, js_count(list) - 1), "role")), "user");
         for (size_t i = 0; i < js_count(list); i++)
             CHECK(js_count(js_get(js_at(list, i), "content")) > 0);
+    }
+    llm_rig_free(rig);
+}
+
+/* Where the marks stand: the instructions, the tools, and the last block that further requests
+ * repeat. What changes stands behind them. */
+TEST(anthropic_marks_what_was_said_for_its_cache)
+{
+    struct llm_tool_call called = {"t1", "look", "{}", NULL};
+    struct llm_message messages[] = {{.role = LLM_SYSTEM, .text = "You are kind."},
+                                     {.role = LLM_USER, .text = "Is it open?"},
+                                     {.role = LLM_ASSISTANT, .calls = &called, .call_count = 1},
+                                     {.role = LLM_TOOL, .text = "open", .tool_call_id = "t1"},
+                                     {.role = LLM_SYSTEM, .text = "Passages."}};
+    static const struct {
+        size_t stable, message, block; /* where the mark is; message 0 with block 9: nowhere */
+    } rows[] = {{1, 0, 9}, {2, 0, 0}, {3, 1, 0}, {4, 2, 0}};
+    struct llm_tool tool = {"look", "Looks it up.", "{\"type\":\"object\"}"};
+    struct llm_rig *rig = llm_rig_chat_of("anthropic", key, 1);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct llm_request request = request_of(messages, ARRAY_LEN(messages));
+        request.stable_count = rows[i].stable;
+        request.tools = &tool;
+        request.tool_count = 1;
+        request.is_without_calls = i % 2;
+        chat_server_play(rig->server, &good, 1);
+        CHECK_TEXT(llm_rig_ask(rig, &request), "Good day.");
+        AUTO(js) body = sent(rig);
+        const struct js *list = js_get(body, "messages");
+        for (size_t k = 0; k < js_count(list); k++)
+            for (size_t b = 0; b < js_count(js_get(js_at(list, k), "content")); b++) {
+                bool is_here = k == rows[i].message && b == rows[i].block;
+                const struct js *block = js_at(js_get(js_at(list, k), "content"), b);
+                CHECK((js_get(block, "cache_control") != NULL) == is_here);
+            }
+        CHECK_INT(js_count(js_get(body, "tools")), 1);
+        CHECK_TEXT(js_text(js_get(js_get(body, "tool_choice"), "type")), i % 2 ? "none" : NULL);
     }
     llm_rig_free(rig);
 }

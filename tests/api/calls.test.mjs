@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../harness/service.mjs';
 import { sql } from '../harness/sql.mjs';
-import { apiForFile, iso, refused, uuid } from './contract.mjs';
+import { apiForFile, faultOf, iso, refused, uuid } from './contract.mjs';
 
 let agent;
 const { t, api } = apiForFile({}, async () => {
@@ -268,6 +268,13 @@ test('faults of the query of the log', async () => {
     ['before=nonsense', 'before']];
   for (const [query, field] of queries)
     refused(await api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', field);
+});
+
+test('a number of the query that is out of bounds is told from what is no number', async () => {
+  const told = async (limit) => faultOf(await api('GET', `/v1/calls?limit=${limit}`), 'limit');
+  assert.equal(await told('-1'), await told('101'));
+  assert.notEqual(await told('-'), await told('101'));
+  assert.notEqual(await told('1-'), await told('101'));
 });
 
 test('a greeting and prompt of its own', async () => {

@@ -124,6 +124,7 @@ test('a preflight is for any origin', async () => {
     { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' });
   assert.deepEqual([answer.status, allowsOrigin(answer)], [204, 'https://a.example']);
   assert.match(answer.headers.get('access-control-allow-headers'), /Authorization/);
+  assert.equal(answer.headers.get('access-control-max-age'), '600');
 });
 
 test('so is a 401', async () => {

@@ -94,9 +94,11 @@ test('agentId cannot be sent in an update', async () => {
 });
 
 test('an update keeps what is not sent', async () => {
-  const tool = await create({ params: [{ key: 'a', value: '1' }] });
+  const outputs = [{ name: 'state', description: 'Of the order.' }];
+  const tool = await create({ params: [{ key: 'a', value: '1' }], outputs });
   const changed = (await api('PUT', `/v1/tools/${tool.id}`, { method: 'POST', timeoutMs: 60000 })).body.tool;
-  assert.deepEqual([changed.method, changed.timeoutMs, changed.params], ['POST', 60000, [{ key: 'a', value: '1' }]]);
+  assert.deepEqual([changed.method, changed.timeoutMs, changed.params, changed.outputs],
+    ['POST', 60000, [{ key: 'a', value: '1' }], outputs]);
 });
 
 test('only public addresses, in whatever spelling', async () => {

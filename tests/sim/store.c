@@ -289,6 +289,8 @@ enum err store_call_started(struct tx *tx, const char *id)
     (void)tx;
     if (sim_store.is_fenced)
         return ERR_DENIED;
+    if (sim_store.start_refusal)
+        return sim_store.start_refusal;
     emit(id, EVENT_CALL_STARTED, NULL);
     return OK;
 }
@@ -327,6 +329,8 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
         return ERR_DENIED;
     if (sim_store.poison && strstr(turn->text, sim_store.poison))
         return ERR_LIMIT;
+    if (sim_store.stubborn && strstr(turn->text, sim_store.stubborn))
+        return ERR_IO;
     sim_store_row(id)->turns++;
     emit(id, turn->role == TURN_USER ? EVENT_TRANSCRIPT_USER : EVENT_TRANSCRIPT_ASSISTANT,
          turn->text);

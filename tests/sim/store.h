@@ -42,6 +42,8 @@ struct sim_store {
     bool is_refusing;          /* a job that fails is not even taken */
     int fail_at, fail_width;   /* the job that is the first to fail (0: none), and how many do */
     const char *poison;        /* a turn with this in it can never be written */
+    enum err start_refusal;    /* of what tells of a call's start */
+    const char *stubborn;      /* one with this fails each time as if the database were away */
     int set_aside;             /* dead letters */
     bool is_fenced;            /* another node has ended our calls */
     struct buf events;

@@ -57,6 +57,24 @@ TEST(each_end_is_billed_as_the_table_says)
     }
 }
 
+static void switch_off(struct world *world, const char *id)
+{
+    ((struct engine *)registry_find(world->registry, ENGINE_TTS, id))->info.is_enabled = false;
+}
+
+TEST(a_call_that_no_engine_can_serve_is_not_dispatched)
+{
+    WORLD_WITH_CALL(world, call);
+    switch_off(&world, "first-tts");
+    CHECK_INT(world_call(&world, &call), OK); /* the second stands in */
+    switch_off(&world, "second-tts");
+    CHECK_INT(world_call(&world, &call), ERR_UNSUPPORTED);
+    CHECK(sim_told("call.ended dispatch-failed [c2]"));
+    CHECK(!sim_told("call.started  [c2]"));
+    CHECK(!sim_room_is_open("r2"));
+    CHECK_INT(sim_store_row("c2")->cost_usd4, 0);
+}
+
 /* When a turn is over. */
 
 /* How long after the last voice the caller's turn was taken; -1: there was none. */

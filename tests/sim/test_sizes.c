@@ -95,6 +95,26 @@ TEST(a_tool_that_has_room_is_offered_behind_those_that_have_none)
     run("\xF0\x9F\x8E\xA7", true, 2);
 }
 
+TEST(a_definition_tells_the_example_and_no_credential)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct tool_pair param = {"number", "7"}, header = {"X-Team", "hush-header"};
+    struct tool tool = {.name = "look_up",
+                        .description = "Looks up.",
+                        .sample_output = "{\"state\":\"sent\"}",
+                        .url = "https://a.example/?k=hush-url",
+                        .body = "hush-body",
+                        .auth = TOOL_AUTH_BEARER,
+                        .auth_token = "hush-token",
+                        .auth_username = "hush-user",
+                        .params = {&param, 1},
+                        .headers = {&header, 1}};
+    struct llm_tool told = tool_define(&tool, arena).tool;
+    CHECK_TEXT(told.name, "look_up");
+    CHECK_TEXT(told.description, "Looks up.\nIt answers like this: {\"state\":\"sent\"}");
+    CHECK(strstr(told.parameters, "for example: 7") && !strstr(told.parameters, "hush"));
+}
+
 TEST(a_definition_tells_what_it_takes)
 {
     AUTO(arena) arena = arena_new((size_t)64 << 20);

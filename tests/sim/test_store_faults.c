@@ -110,6 +110,47 @@ TEST(a_turn_that_can_never_be_written_is_set_aside_and_the_call_goes_on)
     CHECK_INT(calls_count(world.calls), 0);
 }
 
+TEST(a_service_starts_when_its_database_comes_up)
+{
+    world_start_failures = 5;
+    WORLD_WITH_CALL(world, call);
+    CHECK(world_ms() * 1000 - FAKE_START_US >= 2000000); /* half a second apart */
+    CHECK(world_talk(&world, &call) != NULL);
+}
+
+TEST(a_start_that_can_never_be_written_is_refused)
+{
+    WORLD_WITH_CALL(world, call);
+    sim_store.start_refusal = ERR_LIMIT;
+    CHECK_INT(world_call(&world, &call), ERR_INTERNAL);
+    world_run(1000);
+    CHECK_INT(sim_store.set_aside, 1);
+    CHECK_INT(calls_count(world.calls), 0);
+    CHECK(!sim_room_is_open("r1"));
+}
+
+/* The database takes what other calls write, so it is not away. */
+TEST(a_turn_that_fails_each_time_is_set_aside_in_the_end)
+{
+    WORLD_WITH_CALL(world, call);
+    sim_engines.utterances[0] = "stubborn here";
+    sim_store.stubborn = "stubborn";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 800);
+    world_run(3000);
+    REQUIRE(world_talk(&world, &call) != NULL); /* its checkpoints are commits */
+    CHECK_INT(sim_store.set_aside, 0);
+    CHECK(!sim_told("transcript.assistant"));
+    world_run(120000);
+    CHECK_INT(sim_store.set_aside, 1);
+    CHECK_INT(sim_told_count("transcript.user"), 0);
+    CHECK_INT(sim_told_count("transcript.assistant"), 1);
+    sim_leave(caller);
+    world_run(1000);
+    CHECK_INT(sim_told_count("call.ended user-left"), 1);
+}
+
 /* For long. */
 
 TEST(a_journal_over_its_ceiling_ends_the_call)

@@ -18,6 +18,7 @@ const char *world_passage;
 const char *(*world_find)(const char *query);
 struct world_engines world_engines;
 const struct calls_machine *world_machine;
+int world_start_failures;
 
 int64_t world_ms(void)
 {
@@ -97,6 +98,7 @@ void world_begin(struct world *world, int64_t balance_usd4)
     *world = (struct world){0};
     fake_begin(FAKE_START_US, FAKE_START_WALL_MS);
     sim_store_begin(balance_usd4);
+    sim_store.failures = world_start_failures;
     world_passage = NULL;
     sim_engines = (struct sim_engines){.stt_us = 120000, .llm_us = 200000, .tts_us = 80000};
     world->control = loop_new("control");

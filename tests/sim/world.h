@@ -67,6 +67,8 @@ void world_tools_begin(struct loop *media);
 
 /* Set before world_begin(): what the calls know of the machine; NULL: every call is taken. */
 extern const struct calls_machine *world_machine;
+/* The same: so many jobs of the start fail. */
+extern int world_start_failures;
 
 /* The settings are read by world_begin(): change them with config_set() through `settings`. */
 void world_begin(struct world *world, int64_t balance_usd4);

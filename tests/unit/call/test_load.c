@@ -107,7 +107,7 @@ TEST(load_raises_only_after_a_calm_time_and_with_space)
 {
     struct load load;
     load_init(&load, 1000, costs_ns, CODEC_VOIP);
-    struct load_sight sight = sight_of(0, 60, 250, 1);
+    struct load_sight sight = sight_of(0, 60, 250, 1000); /* calm counts from the first look */
     CHECK_INT(load_look(&load, &sight), LOAD_STAY);
     sight.now_us += 5000000;
     CHECK_INT(load_look(&load, &sight), LOAD_RAISE_SOME);

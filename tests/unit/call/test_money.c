@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "model/workspace.h"
 #include "store/call.h"
 #include "store/money.h"
 #include "store/workspace.h"
@@ -15,12 +16,14 @@ struct scene {
     int told;
     int64_t exhausted_us;
     bool is_fenced;
+    int64_t used_us; /* 0: until now */
+    struct workspace workspace;
 };
 
 static int64_t billed_to(void *arg)
 {
     const struct scene *scene = arg;
-    return loop_now_us(scene->desk.loop);
+    return scene->used_us ? scene->seat.begun_us + scene->used_us : loop_now_us(scene->desk.loop);
 }
 
 static void told(void *arg, int64_t exhausted_us, bool is_fenced)
@@ -83,6 +86,26 @@ TEST(money_tells_when_it_will_be_out)
     CHECK_INT(scene.told, 1);
     CHECK(!scene.is_fenced);
     check_lasts(&scene, 100);
+    end(&scene);
+}
+
+static enum err read_balance(struct tx *tx, void *arg)
+{
+    struct scene *scene = arg;
+    return store_workspace_get(tx, scene->desk.workspace_id, &scene->workspace);
+}
+
+TEST(money_takes_what_was_used_while_the_call_goes_on)
+{
+    struct scene scene;
+    begin(&scene);
+    for (int seconds = 10; seconds <= 30; seconds += 10) {
+        scene.used_us = seconds * INT64_C(1000000) + 900000; /* whole seconds are taken */
+        money_ask(&scene.money);
+        desk_run(&scene.desk);
+        desk_read(&scene.desk, read_balance, &scene);
+        CHECK_INT(scene.workspace.balance_usd4, DESK_BALANCE_USD4 - seconds * DESK_RATE_USD4 / 60);
+    }
     end(&scene);
 }
 

@@ -131,6 +131,26 @@ TEST(setup_gathers_the_words_of_the_documents)
     end(&scene);
 }
 
+TEST(setup_names_the_first_tools_that_are_left_out)
+{
+    static const char *names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    struct scene scene;
+    begin(&scene);
+    for (size_t count = 5; count <= 7; count += 2) {
+        scene.plan.left_out = (struct text_list){names, count};
+        struct setup *setup = start(&scene);
+        desk_run(&scene.desk);
+        REQUIRE(setup_talk(setup, "en", &scene.talk) == OK);
+        CHECK_TEXT(setup_left_out(setup),
+                   count == 5 ? "5 of the agent's tools are too large together and are left out: "
+                                "a, b, c, d, e"
+                              : "7 of the agent's tools are too large together and are left out: "
+                                "a, b, c, d, e, ...");
+        setup_free(setup);
+    }
+    end(&scene);
+}
+
 TEST(setup_that_is_freed_while_the_store_reads_for_it_is_not_told)
 {
     struct scene scene;

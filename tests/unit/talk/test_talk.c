@@ -647,6 +647,22 @@ TEST(text_in_a_foreign_script_is_not_spoken_and_told_once)
     CHECK(!rig_has(&rig, "speak नमस्ते"));
 }
 
+TEST(a_greeting_in_a_foreign_script_is_not_spoken_and_told)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.config.greeting = TALK_GREETING_STATIC;
+    rig.config.greeting_text = "नमस्ते, मैं आपकी मदद करूँगी।";
+    rig_begin(&rig);
+    rig_run(&rig, 5000);
+    CHECK_INT(rig_count(&rig, "error greeting"), 1);
+    CHECK_INT(rig_count(&rig, " speak "), 0);
+    CHECK_INT(rig_count(&rig, "agent turn"), 0);
+    rig_speak(&rig, "hello there", 500); /* the call carries on */
+    rig_run(&rig, 12000);
+    CHECK(rig_has(&rig, "agent turn This is the answer."));
+}
+
 TEST(caller_who_leaves_and_returns_hears_the_rest)
 {
     RIG rig;

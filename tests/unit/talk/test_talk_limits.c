@@ -352,6 +352,24 @@ TEST(a_reply_has_an_end)
     CHECK_TEXT(talk_state_name(rig.talk), "listening");
 }
 
+/* A model that begins and breaks off has not worked: it counts up to the next one's turn. */
+TEST(words_before_a_failure_do_not_make_it_good)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.has_more[TALK_LLM] = true;
+    ask_with_mute_model(&rig);
+    for (int i = 0; i < 2; i++) {
+        tell_model(&rig, (struct llm_event){.kind = LLM_TEXT, .text = "We are open today. And "});
+        tell_model(&rig,
+                   (struct llm_event){.kind = LLM_ERROR, .error = ENGINE_TRANSIENT, .message = ""});
+        rig_run(&rig, rig_ms(&rig) + 6000);
+        talk_chat(rig.talk, "again", rig.now_us);
+        rig_run(&rig, rig_ms(&rig) + 10);
+    }
+    CHECK_INT(rig_count(&rig, "fall back llm"), 1);
+}
+
 TEST(one_huge_delta_is_cut)
 {
     RIG rig;

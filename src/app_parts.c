@@ -302,7 +302,10 @@ static void close_know(struct app *app)
 
 static enum err open_calls(struct app *app, struct fault *fault)
 {
-    (void)fault;
+    const char *collector = config_text(app->config, SET_OTEL_ENDPOINT);
+    if (*collector && strncmp(collector, "http://", 7) != 0 &&
+        strncmp(collector, "https://", 8) != 0)
+        return fault_set(fault, ERR_INVALID, "otel.endpoint: '%.80s' is no URL", collector);
     app->rooms = room_directory_new(app->control, &app->signer);
     app_machine_open(app);
     for (size_t i = 0; i < app->media_count; i++)

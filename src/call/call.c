@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "call/internal.h"
+#include "call/trace.h"
 #include "model/agent.h"
 #include "room/directory.h"
 #include "store/money.h"
@@ -117,6 +118,7 @@ static void end(struct live_call *call, const struct ending *ending)
                          .is_limit = ending->is_limit,
                          .quality = call->talk ? quality_of(call) : NULL,
                      });
+    trace_end(call);
     converse_close(call);
     room_directory_over(call->home->config->rooms, call->plan->row->room_name);
     if (call->is_room_open)

@@ -10,6 +10,7 @@
 #include "base/metrics.h"
 #include "base/place.h"
 #include "call/internal.h"
+#include "call/otlp.h"
 
 enum {
     PLACE_LEAVE_MILLI = 920, /* of a core */
@@ -17,6 +18,14 @@ enum {
 };
 
 static void look(void *arg);
+
+static struct otlp *open_otlp(const struct calls_config *config, const struct calls_media *media)
+{
+    const char *endpoint = config_text(config->config, SET_OTEL_ENDPOINT);
+    return *endpoint && media->http
+               ? otlp_new(media->loop, media->http, endpoint, config->public_url)
+               : NULL;
+}
 
 static enum codec_profile profile_of(const struct config *config)
 {
@@ -37,6 +46,7 @@ struct call_loop *call_loop_new(struct calls *calls, const struct calls_config *
     list_init(&home->all);
     money_init(&home->money, config->store, media->loop);
     home->pacer = pacer_open(media->loop);
+    home->otlp = open_otlp(config, media);
     timer_init(&home->look, media->loop, look, home);
     if (config->machine)
         load_init(&home->load, config->machine->cores_milli / (int64_t)config->media_count,
@@ -48,6 +58,7 @@ void call_loop_free(struct call_loop *home)
 {
     timer_stop(&home->look);
     pacer_close(home->pacer);
+    otlp_free(home->otlp);
     money_clear(&home->money);
     line_cache_free(home->lines);
     map_free(home->by_id);

@@ -17,6 +17,7 @@
 struct line_cache;
 struct live_call;
 struct map;
+struct otlp;
 struct pacer;
 
 /* One media loop, with the calls on it. Thread: that loop. */
@@ -32,6 +33,7 @@ struct call_loop {
     struct journal_total journals;
     bool has_given_up; /* the service ends and the database is away: no journal is written */
     struct line_cache *lines;
+    struct otlp *otlp; /* NULL: no collector */
 
     /* How full it is; `load` only where config->machine is set. load_take() any thread. */
     struct load load;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "call/internal.h"
+#include "call/trace.h"
 #include "know/know.h"
 #include "model/agent.h"
 #include "model/language.h"
@@ -182,6 +183,7 @@ static void write_turn(struct live_call *call, const struct talk_action *action)
 {
     struct turn_timing timing = quality_timing(call, action->timing);
     count_steps(&timing);
+    trace_turn(call, &timing);
     live_call_record(call, &(struct journal_record){
                                .kind = JOURNAL_TURN,
                                .a = (char *)action->text,

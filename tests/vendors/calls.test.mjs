@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { settingsOf, startVendors } from '../fake/vendors/server.mjs';
 import { speechFile } from '../harness/browser.mjs';
 import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { checkTrace, startCollector } from './collector.mjs';
 
 const STACKS = [
   ['soniox', 'openai', 'cartesia'],
@@ -29,9 +30,9 @@ const WIRE = {
   'openai-tts': '/audio/speech',
 };
 
-let vendors;
-before(async () => { vendors = await startVendors(); });
-after(() => vendors.close());
+let vendors, collector;
+before(async () => { [vendors, collector] = [await startVendors(), await startCollector()]; });
+after(() => { vendors.close(); collector.close(); });
 
 /* Settings that switch these engines on, in the environment. */
 function settings(engines, faults = {}) {
@@ -89,9 +90,11 @@ const said = (events, type) => events.filter((event) => event.type === type).map
 
 for (const stack of STACKS) {
   test(`${stack.join(', ')} carry a call`, async () => {
-    const service = await startService({ env: settings(stack) }), from = vendors.seen.length;
+    const traces = stack === STACKS[0]; // the collector is told of one call alone
+    const env = { ...settings(stack), ...(traces ? { EARSHOT_OTEL_ENDPOINT: collector.url } : {}) };
+    const service = await startService({ env }), from = vendors.seen.length;
     try {
-      const { events, sound } = await call(service);
+      const { events, sound, ended } = await call(service);
       assert.match(said(events, 'you'), /What are your opening hours\?/);
       assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
       assert.ok(sound.length > 100000, `${sound.length} bytes were heard`);
@@ -101,6 +104,7 @@ for (const stack of STACKS) {
           `${engine} was not asked`,
         );
       assert.ok(!service.output.includes('call.error'), service.output);
+      if (traces) await checkTrace(collector, ended, stack[1]);
     } finally {
       await service.close();
     }

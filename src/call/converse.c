@@ -32,6 +32,8 @@ static void on_stt(void *arg, const struct stt_event *event)
 {
     struct live_call *call = arg;
     log_scope(call->id, NULL);
+    if (event->kind == STT_FINAL)
+        media_told(&call->media);
     talk_heard(call->talk, event, now_us(call));
     converse_act(call);
     log_scope(NULL, NULL);
@@ -231,6 +233,8 @@ static void reopen(struct live_call *call, enum talk_engine engine, bool is_fall
              LOG_S("engine", call->engines.choice[kind].info->id));
     tell_window(call);
     talk_engine_opened(call->talk, engine, engines_has_more(&call->engines, kind), now_us(call));
+    if (engine == TALK_STT && talk_is_hearing(call->talk))
+        talk_hears_again(call->talk, media_say_again(&call->media), now_us(call));
 }
 
 static void change_language(struct live_call *call, const char *id)

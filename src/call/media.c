@@ -10,6 +10,11 @@
 #include "room/link.h"
 #include "talk/talk.h"
 
+enum {
+    SAID_MAX_BYTES = MEDIA_SAID_MAX_SAMPLES * (int)sizeof(int16_t),
+    SAY_AGAIN_SAMPLES = 1600, /* a message's worth */
+};
+
 /* Audio that waits: samples, or (is_replay) frames of a line. A fixed line stands alone in its
  * frames, so a chunk of another line begins a new one. */
 struct chunk {
@@ -30,6 +35,7 @@ void media_open(struct media *media, const struct vad_config *vad)
     media->vad = vad_new(&config);
     media->is_whole = true;
     media->encoding = media->profile;
+    buf_init(&media->said, SAID_MAX_BYTES);
     list_init(&media->chunks);
 }
 
@@ -39,6 +45,7 @@ void media_clear(struct media *media)
         return;
     media_stop(media);
     media_drop(media);
+    buf_clear(&media->said);
     inlet_free(media->inlet);
     vad_free(media->vad);
     codec_encoder_free(media->encoder);
@@ -61,6 +68,59 @@ void media_stop(struct media *media)
 
 /* The caller. */
 
+/* ---- what was said, should the recogniser break ---- */
+
+/* A turn that is over has had its time. */
+static void forget_said(struct media *media)
+{
+    uint32_t turn = talk_turn(media->talk);
+    if (turn == media->said_turn)
+        return;
+    media->said_turn = turn;
+    buf_clear(&media->said);
+    media->told_bytes = 0;
+    media->is_said_cut = false;
+}
+
+static void keep_said(struct media *media, const int16_t *samples, size_t count)
+{
+    enum { STEP_BYTES = SAID_MAX_BYTES / 15 }; /* of the oldest, at a time */
+    struct buf *said = &media->said;
+    size_t bytes = count * sizeof(*samples);
+    if (said->len + bytes > SAID_MAX_BYTES) {
+        memmove(said->data, said->data + STEP_BYTES, said->len - STEP_BYTES);
+        said->len -= STEP_BYTES;
+        media->told_bytes -= MIN(media->told_bytes, (size_t)STEP_BYTES);
+        media->is_said_cut = true;
+    }
+    (void)buf_append(said, samples, bytes);
+}
+
+static void give(struct media *media, const int16_t *samples, size_t count)
+{
+    keep_said(media, samples, count);
+    media->stt->ops->push(media->stt, samples, count);
+}
+
+void media_told(struct media *media)
+{
+    media->told_bytes = media->said.len;
+}
+
+bool media_say_again(struct media *media)
+{
+    forget_said(media);
+    const struct buf *said = &media->said;
+    size_t from = media->is_said_cut ? media->told_bytes : 0;
+    for (size_t at = from, bytes; media->stt && at < said->len; at += bytes) {
+        int16_t samples[SAY_AGAIN_SAMPLES];
+        bytes = MIN(said->len - at, sizeof(samples));
+        memcpy(samples, said->data + at, bytes);
+        media->stt->ops->push(media->stt, samples, bytes / sizeof(int16_t));
+    }
+    return !media->is_said_cut;
+}
+
 /* What came just before the voice, as far as the recogniser has not got it already. */
 static void push_prefix(struct media *media)
 {
@@ -68,16 +128,17 @@ static void push_prefix(struct media *media)
     AUTO_MEM int16_t *samples = mem_new_n(int16_t, most);
     size_t count = vad_prefix(media->vad, samples, most);
     size_t fresh = MIN(count, media->unpushed_samples + AUDIO_IN_SAMPLES);
-    media->stt->ops->push(media->stt, samples + (count - fresh), fresh);
+    give(media, samples + (count - fresh), fresh);
     media->unpushed_samples = 0;
 }
 
 static void push(struct media *media, const struct audio_frame *frame, enum vad_change change)
 {
+    forget_said(media);
     if (media->stt && change == VAD_STARTED)
         push_prefix(media);
     else if (media->stt && media->is_pushing)
-        media->stt->ops->push(media->stt, frame->samples, AUDIO_IN_SAMPLES);
+        give(media, frame->samples, AUDIO_IN_SAMPLES);
     else
         media->unpushed_samples += AUDIO_IN_SAMPLES;
     media->is_pushing = change == VAD_STARTED || (media->is_pushing && change != VAD_STOPPED);

@@ -14,6 +14,7 @@
 #include "audio/codec.h"
 #include "audio/pacer.h"
 #include "audio/vad.h"
+#include "base/buf.h"
 #include "base/list.h"
 #include "base/loop.h"
 
@@ -31,6 +32,7 @@ enum {
      * off before this. (Discontinuous transmission stops after quiet packets; a mute is signalled.)
      */
     MEDIA_STALL_US = 1200 * 1000,
+    MEDIA_SAID_MAX_SAMPLES = 15 * 16000, /* of a turn: 480 kB while it lasts */
     MEDIA_TAIL_FRAMES = 3, /* of silence after speech, so that the far side conceals nothing */
 };
 
@@ -52,6 +54,10 @@ struct media {
     struct vad *vad;
     bool is_pushing;           /* the recogniser gets what is heard: voice, and its pauses */
     size_t unpushed_samples;   /* what it has not got since then */
+    struct buf said;           /* what it got of the open turn, for another if this one breaks */
+    uint32_t said_turn;        /* which one that is */
+    size_t told_bytes;         /* of `said`, when the last finished words were told */
+    bool is_said_cut;          /* the turn began before what is kept */
     bool is_muted, was_voiced; /* voiced: the last frame that came */
     int64_t packet_us;         /* when the last packet came */
 
@@ -76,6 +82,11 @@ void media_stop(struct media *media); /* the caller has left; what is queued sta
 
 void media_opus(struct media *media, const uint8_t *payload, size_t len, uint16_t sequence,
                 uint32_t timestamp, int64_t now_us);
+/* The recogniser has told finished words of what it got. */
+void media_told(struct media *media);
+/* The recogniser is another: it gets the sound of the open turn. True: all of it; false: what came
+ * after the last finished words, as far as it is kept. */
+bool media_say_again(struct media *media);
 void media_mute(struct media *media, bool is_muted);
 /* Samples of a piece. line: its packets are gathered in it as it is said, and it goes into the
  * cache when it was said to its end; NULL: it is no fixed line. */

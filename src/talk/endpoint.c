@@ -71,7 +71,7 @@ void endpoint_reset(struct endpoint *endpoint, bool is_taken)
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
     endpoint->has_paused = false;
     endpoint->patience_us = 0;
-    endpoint->ended_us = 0;
+    endpoint->ended_us = endpoint->again_us = 0;
 }
 
 static void open_at(struct endpoint *endpoint, int64_t now_us)
@@ -202,6 +202,20 @@ void endpoint_deaf(struct endpoint *endpoint)
     endpoint->is_flushed = true;
 }
 
+uint32_t endpoint_again(struct endpoint *endpoint, int64_t now_us)
+{
+    endpoint->is_flushed = endpoint->is_ended = endpoint->is_stale = false;
+    endpoint->again_us = now_us;
+    return endpoint->is_voiced ? 0 : ++endpoint->flush_gen;
+}
+
+void endpoint_forget(struct endpoint *endpoint)
+{
+    buf_reset(&endpoint->final);
+    buf_reset(&endpoint->text);
+    endpoint->final_chars = 0;
+}
+
 /* How much longer than another such a text waits. */
 static int64_t patience_of(const char *text, const char *iso, bool punctuates)
 {
@@ -253,14 +267,24 @@ static int64_t due_with_text(const struct endpoint *endpoint)
     return endpoint->last_voice_us + MIN(wait_us, cap_us);
 }
 
+/* A recogniser that hears the turn a second time is given time for it. */
+static int64_t due_again(const struct endpoint *endpoint)
+{
+    if (endpoint->again_us == 0 || endpoint->is_flushed)
+        return 0;
+    return MIN(endpoint->again_us + ENDPOINT_AGAIN_US,
+               endpoint->last_voice_us + ENDPOINT_AGAIN_CAP_US);
+}
+
 int64_t endpoint_deadline_us(const struct endpoint *endpoint)
 {
     if (!endpoint->is_open || endpoint->is_voiced)
         return INT64_MAX;
     if (*endpoint_text(endpoint))
-        return due_with_text(endpoint);
-    return endpoint->last_voice_us +
-           (endpoint->is_flushed ? endpoint->silence_us : (int64_t)ENDPOINT_FALSE_US);
+        return MAX(due_with_text(endpoint), due_again(endpoint));
+    int64_t due_us = endpoint->last_voice_us +
+                     (endpoint->is_flushed ? endpoint->silence_us : (int64_t)ENDPOINT_FALSE_US);
+    return MAX(due_us, due_again(endpoint));
 }
 
 enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us)

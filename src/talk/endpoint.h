@@ -24,6 +24,8 @@ enum {
     ENDPOINT_DICTATED_US = 1200 * 1000,  /* more in a number or a name that is being dictated */
     ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
     ENDPOINT_FALSE_US = 2000 * 1000,     /* voice without words is a false alarm after this */
+    ENDPOINT_AGAIN_US = 1500 * 1000,     /* for who hears it a second time, and within */
+    ENDPOINT_AGAIN_CAP_US = 3500 * 1000, /* ... this after the voice: no 4 s without a word */
     ENDPOINT_MAX_CHARS = 16000,          /* of one turn (contract, Long calls) */
     ENDPOINT_TEXT_MAX_BYTES = 4 * ENDPOINT_MAX_CHARS + 8,
 };
@@ -43,9 +45,10 @@ struct endpoint {
     bool is_stale;   /* what comes without a new voice belongs to the turn that was taken */
     uint32_t flush_gen;
     int64_t began_us, last_voice_us;
-    int64_t ended_us;       /* when the recogniser said so last; 0: not in this turn */
-    int64_t patience_us;    /* more, for what the text looks like */
-    int64_t pause_us;       /* as this caller pauses within turns; 0: does not */
+    int64_t again_us;    /* when another recogniser got the turn's sound; 0: the first one has it */
+    int64_t ended_us;    /* when the recogniser said so last; 0: not in this turn */
+    int64_t patience_us; /* more, for what the text looks like */
+    int64_t pause_us;    /* as this caller pauses within turns; 0: does not */
     struct buf final, text; /* finished pieces; those and the partial one */
     size_t final_chars;
     char iso[8];
@@ -69,6 +72,10 @@ size_t endpoint_room_chars(const struct endpoint *endpoint);
 void endpoint_go_on(struct endpoint *endpoint, int64_t now_us);
 /* The recogniser was lost: it will not answer the flush. */
 void endpoint_deaf(struct endpoint *endpoint);
+/* Another one was given the sound of the open turn, and is waited for. Returns the generation to
+ * flush it with; 0: the caller goes on. */
+uint32_t endpoint_again(struct endpoint *endpoint, int64_t now_us);
+void endpoint_forget(struct endpoint *endpoint); /* the words so far: they are told anew */
 
 /* What the caller has said so far; "" when nothing. Borrowed until the next call. */
 const char *endpoint_text(const struct endpoint *endpoint);

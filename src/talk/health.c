@@ -49,6 +49,12 @@ bool health_is_closed(const struct health *health, enum talk_engine engine)
     return health->engines[engine].is_closed;
 }
 
+bool health_is_passing(const struct health *health, enum talk_engine engine, int64_t now_us)
+{
+    const struct engine_health *one = &health->engines[engine];
+    return one->is_closed && one->retry_us <= now_us;
+}
+
 bool health_has_more(const struct health *health, enum talk_engine engine)
 {
     return health->engines[engine].has_more;

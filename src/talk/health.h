@@ -29,6 +29,8 @@ struct health {
 void health_init(struct health *health, struct actions *actions);
 void health_settle(struct health *health, int64_t now_us);
 int64_t health_deadline_us(const struct health *health);
+/* It is closed, and opened again at once: what it owes, another may still bring. */
+bool health_is_passing(const struct health *health, enum talk_engine engine, int64_t now_us);
 bool health_is_closed(const struct health *health, enum talk_engine engine);
 bool health_has_more(const struct health *health, enum talk_engine engine); /* to fall back on */
 

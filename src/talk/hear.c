@@ -59,7 +59,9 @@ void hear_recogniser(struct hear *hear, const struct stt_event *event, int64_t n
     switch (event->kind) {
     case STT_ERROR:
         has_failed(hear, event->error, event->message, event->is_fatal, now_us);
-        if (health_is_closed(hear->health, TALK_STT))
+        if (health_is_passing(hear->health, TALK_STT, now_us))
+            hear->is_lost = hear->is_lost || hear->endpoint.is_open;
+        else if (health_is_closed(hear->health, TALK_STT))
             lose_words(hear);
         return;
     case STT_FLUSHED:
@@ -94,6 +96,14 @@ void hear_count_unanswered(struct hear *hear, int64_t now_us)
     has_failed(hear, ENGINE_TIMEOUT, NULL, true, now_us);
 }
 
+void hear_again(struct hear *hear, bool is_whole, int64_t now_us)
+{
+    uint32_t gen = endpoint_again(&hear->endpoint, now_us);
+    hear->is_told_anew = is_whole;
+    if (gen)
+        actions_add(hear->actions, (struct talk_action){.what = TALK_DO_FLUSH, .gen = gen});
+}
+
 bool hear_has_lost(const struct hear *hear)
 {
     const struct endpoint *endpoint = &hear->endpoint;
@@ -115,6 +125,10 @@ static bool take_words(struct hear *hear, const struct stt_event *event, int64_t
 {
     struct stt_event part = *event;
     bool has_changed = false;
+    if (hear->is_told_anew && event->text && *event->text) {
+        hear->is_told_anew = false;
+        endpoint_forget(&hear->endpoint);
+    }
     while (part.kind == STT_FINAL && part.text) {
         size_t room = endpoint_room_chars(&hear->endpoint);
         size_t bytes = text_bytes(part.text, room);
@@ -176,7 +190,8 @@ void hear_take(struct hear *hear)
 void hear_next(struct hear *hear, bool is_taken)
 {
     endpoint_reset(&hear->endpoint, is_taken);
-    hear->is_lost = false;
+    hear->is_lost = hear->is_told_anew = false;
+    hear->turns++;
 }
 
 void hear_last_words(struct hear *hear)

@@ -44,7 +44,9 @@ struct hear {
     int early_count;      /* replies made early for this turn */
     bool is_noise;        /* sound without words that the agent speaks over */
     bool is_lost;         /* words of this turn were not heard: the recogniser has failed */
+    bool is_told_anew;    /* the next words are those of the whole turn, from another one */
     int unanswered;       /* flushes in a row */
+    uint32_t turns;       /* that were taken or void */
     bool was_thinking;    /* PAUSED: the agent had not spoken yet */
     int64_t paused_us;    /* when the caller's voice stopped the agent */
     int64_t voice_end_us; /* of the turn that is being answered; 0: none */
@@ -59,6 +61,8 @@ void hear_voice_stopped(struct hear *hear, int64_t last_voice_us);
 /* At the end of a turn. A recogniser answers each flush, be it that there was no word. One that
  * does not is slow once, and has failed when it is so again. */
 void hear_count_unanswered(struct hear *hear, int64_t now_us);
+/* The recogniser was opened again and got the sound of the open turn; is_whole: all of it. */
+void hear_again(struct hear *hear, bool is_whole, int64_t now_us);
 bool hear_has_lost(const struct hear *hear); /* the caller said something that nobody heard */
 
 /* True: the open turn has other words now. */

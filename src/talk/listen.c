@@ -86,6 +86,22 @@ void talk_voice_stopped(struct talk *talk, int64_t last_voice_us, int64_t now_us
     talk_settle(talk, now_us);
 }
 
+uint32_t talk_turn(const struct talk *talk)
+{
+    return talk->hear.turns;
+}
+
+bool talk_is_hearing(const struct talk *talk)
+{
+    return talk->hear.endpoint.is_open && talk->floor != TURN_ABSENT && talk->floor != TURN_OVER;
+}
+
+void talk_hears_again(struct talk *talk, bool is_whole, int64_t now_us)
+{
+    hear_again(&talk->hear, is_whole, now_us);
+    talk_settle(talk, now_us);
+}
+
 void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us)
 {
     if (talk->floor == TURN_OVER)

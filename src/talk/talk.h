@@ -101,6 +101,13 @@ void talk_engine_opened(struct talk *talk, enum talk_engine engine, bool has_mor
 /* What the model that is open now can hold, in tokens: what was said first is left out of requests
  * that would be longer. 0: not known. */
 void talk_set_window(struct talk *talk, int64_t tokens);
+/* The turn of the caller that is open, or the next one: sound that was given to a recogniser in
+ * another has had its time. */
+uint32_t talk_turn(const struct talk *talk);
+bool talk_is_hearing(const struct talk *talk); /* the caller has begun a turn */
+/* After talk_engine_opened(TALK_STT): it was given the sound of the open turn; is_whole: all of it,
+ * and the words that were told of the turn are told anew. */
+void talk_hears_again(struct talk *talk, bool is_whole, int64_t now_us);
 void talk_time(struct talk *talk, int64_t now_us); /* what is due */
 int64_t talk_deadline_us(const struct talk *talk); /* INT64_MAX: nothing */
 

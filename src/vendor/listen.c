@@ -12,7 +12,12 @@
 #include "vendor/internal.h"
 #include "vendor/terms.h"
 
-enum { SAID_MAX_BYTES = 64 * 1024, MESSAGE_MAX_BYTES = 1024 * 1024, DEPTH_MAX = 32 };
+enum {
+    SAID_MAX_BYTES = 64 * 1024,
+    MESSAGE_MAX_BYTES = 1024 * 1024,
+    DEPTH_MAX = 32,
+    PING_MS = 1900, /* a line that is dead is noticed within 4 s: the caller goes on speaking */
+};
 
 /* Telling. */
 
@@ -124,6 +129,7 @@ static void connect_socket(struct listen *listen, const char *workspace)
                                .workspace = workspace,
                                .quiet_text = dialect->quiet_text,
                                .quiet_us = dialect->quiet_us,
+                               .ping_ms = PING_MS,
                                .codes = dialect->codes};
     if (listen->state->authorization) {
         plan.headers[0] = dialect->key_header;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "net/http_server.h"
@@ -17,10 +18,10 @@
 enum {
     OPEN_MS = 5000,                      /* a caller is waiting */
     PING_MS = 5000,                      /* a vendor that is silent for twice as long is gone */
-    KEPT_TEXT_MAX = 1024 * 1024,         /* as much, in base64 and at a higher rate */
-    KEPT_AUDIO_MAX = 320 * 1024,         /* ten seconds at 16 kHz */
+    KEPT_TEXT_MAX = 2 * 1024 * 1024,     /* as much, in base64 and at a higher rate */
+    KEPT_AUDIO_MAX = 640 * 1024,         /* twenty seconds at 16 kHz: a turn that is said again */
     MESSAGE_MAX_BYTES = 4 * 1024 * 1024, /* a second of base64 at 48 kHz has 128 kB */
-    UNSENT_MAX = 1024 * 1024,
+    UNSENT_MAX = 2 * 1024 * 1024,
     STATUS_LEAST = 300,
     STATUS_MAX = 599, /* of HTTP; codes of WebSocket begin at 1000 */
 };
@@ -42,7 +43,7 @@ struct vendor_socket {
     struct lane_seat seat;
     char *workspace, *url, *protocol, *quiet_text;
     char *headers[2 * SOCKET_HEADERS_MAX];
-    int64_t quiet_us, sent_us;
+    int64_t quiet_us, sent_us, ping_ms;
     const struct socket_code *codes;
     struct ws *ws;
     struct list_node kept;        /* messages before it is open */
@@ -72,6 +73,8 @@ static void end(struct vendor_socket *socket, enum engine_error error, const cha
     socket->is_ended = true;
     leave(socket);
     ask_clean(socket->account, message, clean);
+    log_info("vendor.connection_ended", LOG_S("engine", socket->account->engine),
+             LOG_S("because", engine_error_name(error)), LOG_S("message", clean));
     if (!socket->is_closed)
         socket->fns->on_ended(socket->arg, error, clean);
 }
@@ -253,8 +256,8 @@ static void on_go(void *arg)
 {
     static const struct ws_fns fns = {
         .on_open = on_ws_open, .on_message = on_ws_message, .on_closed = on_ws_closed};
-    static const struct ws_config config = {MESSAGE_MAX_BYTES, UNSENT_MAX, PING_MS};
     struct vendor_socket *socket = arg;
+    const struct ws_config config = {MESSAGE_MAX_BYTES, UNSENT_MAX, socket->ping_ms};
     struct http_header headers[SOCKET_HEADERS_MAX];
     size_t count = 0;
     while (count < SOCKET_HEADERS_MAX && socket->headers[2 * count]) {
@@ -278,6 +281,7 @@ static void copy_plan(struct vendor_socket *socket, const struct socket_plan *pl
     socket->protocol = mem_strdup(plan->protocol);
     socket->quiet_text = mem_strdup(plan->quiet_text);
     socket->quiet_us = plan->quiet_us;
+    socket->ping_ms = plan->ping_ms ? plan->ping_ms : PING_MS;
     socket->codes = plan->codes;
     for (size_t i = 0; i < ARRAY_LEN(socket->headers) && plan->headers[i]; i++)
         socket->headers[i] = mem_strdup(plan->headers[i]);

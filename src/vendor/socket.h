@@ -33,6 +33,7 @@ struct socket_plan {
     const char *workspace;                           /* whose call it is; NULL: the service's own */
     const char *quiet_text; /* sent after quiet_us without a message of ours; NULL: none; copied */
     int64_t quiet_us;
+    int64_t ping_ms;                 /* who is silent for twice as long is gone; 0: 5,000 */
     const struct socket_code *codes; /* up to code 0; NULL: none; lives as long as the socket */
 };
 

@@ -250,6 +250,22 @@ TEST(a_recogniser_that_fails_in_an_utterance_is_followed_by_a_question)
     CHECK(sim_told("transcript.assistant This is the answer."));
 }
 
+TEST(what_a_recogniser_lost_is_heard_by_the_next)
+{
+    RICH_WORLD(world);
+    sim_engines.stt_breaks = 1;
+    struct sim_caller *caller = ask(&world, "hello there");
+    REQUIRE(caller != NULL);
+    int64_t end_ms = world_ms() + 1000;
+    world_run(6000);
+    CHECK_INT(sim_told_count("call.error stt"), 1);
+    CHECK_INT(sim_told_count("transcript.user hello there"), 1);
+    CHECK(sim_told("transcript.assistant This is the answer."));
+    CHECK(!sim_told("Sorry"));
+    CHECK(sim_engines.stt_samples > 16 * 1600); /* the first 600 ms twice */
+    CHECK(longest_silence_ms(caller, end_ms) < 4000);
+}
+
 TEST(a_recogniser_that_answers_no_flush_is_noticed)
 {
     RICH_WORLD(world);

@@ -149,9 +149,11 @@ TEST(socket_drops_the_oldest_sound_when_too_much_waits_and_no_text)
     connect_socket(rig, NULL);
     vendor_socket_text(rig->socket, "first");
     vendor_socket_audio(rig->socket, sound, 1000);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 10; i++)
         vendor_socket_audio(rig->socket, sound, sizeof(sound));
-    await(rig, "open;", "start;first;<65536>;<65536>;<65536>;<65536>;<65536>;");
+    await(rig, "open;",
+          "start;first;<65536>;<65536>;<65536>;<65536>;<65536>;<65536>;<65536>;<65536>;<65536>;"
+          "<65536>;");
     rig_close(rig);
 }
 

@@ -88,6 +88,7 @@ struct wyoming {
     struct timer failing;  /* tells a failure from the loop */
     const char *failure;
     enum engine_error error;
+    bool is_telling; /* an event is told, whose bytes are the stream's: the stream stays */
     bool is_ended, is_closed;
 };
 
@@ -96,7 +97,8 @@ static void drop_connection(struct wyoming *wyoming)
     timer_stop(&wyoming->failing);
     if (wyoming->dial)
         dial_cancel(TAKE(wyoming->dial));
-    stream_close(TAKE(wyoming->stream));
+    if (!wyoming->is_telling)
+        stream_close(TAKE(wyoming->stream));
 }
 
 static void end(struct wyoming *wyoming, enum engine_error error, const char *message)
@@ -137,9 +139,13 @@ static void on_read(void *arg)
             end(wyoming, ENGINE_PROTOCOL, "it does not speak Wyoming");
             return;
         }
+        wyoming->is_telling = true;
         wyoming->fns->on_event(wyoming->arg, &event);
+        wyoming->is_telling = false;
         js_free(event.data);
-        if (wyoming->stream)
+        if (wyoming->is_ended)
+            drop_connection(wyoming);
+        else
             stream_consume(wyoming->stream, used);
     }
 }

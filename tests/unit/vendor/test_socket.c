@@ -11,11 +11,14 @@
 #include "fake/socket_server.h"
 #include "net/dial.h"
 #include "net/http_client.h"
+#include "net/listen.h"
 #include "net/resolver.h"
+#include "net/stream.h"
 #include "net/tls.h"
 #include "rig.h"
 #include "test.h"
 #include "vendor/account.h"
+#include "vendor/wyoming.h"
 
 struct net_rig {
     struct loop *loop;
@@ -245,4 +248,75 @@ TEST(socket_waits_for_its_place_among_those_of_its_workspace)
     vendor_socket_close(first, NULL);
     await(rig, "open;", NULL);
     rig_close(rig);
+}
+
+/* The Wyoming wire: a server that sends whoever connects one long piece of sound. */
+
+struct wyoming_rig {
+    struct net_rig *net;
+    struct listener *listener;
+    struct stream *stream; /* the server's */
+    struct wyoming_engine engine;
+    struct wyoming *wyoming;
+    size_t intact; /* bytes of the sound that could be read after the session had been closed */
+};
+
+static void on_server_closed(void *arg, enum err reason)
+{
+    struct wyoming_rig *rig = arg;
+    (void)reason;
+    stream_close(TAKE(rig->stream));
+}
+
+static void on_wyoming_connection(void *arg, int take_fd, const struct net_addr *peer)
+{
+    static const struct stream_fns fns = {.on_closed = on_server_closed};
+    static char sound[WYOMING_PAYLOAD_MAX_BYTES];
+    struct wyoming_rig *rig = arg;
+    AUTO_BUF bytes = BUF_INIT(2 * sizeof(sound));
+    (void)peer;
+    memset(sound, 'z', sizeof(sound));
+    CHECK_INT(wyoming_write(&bytes, "audio-chunk", NULL, sound, sizeof(sound)), OK);
+    rig->stream = stream_open(rig->net->loop, take_fd, NULL);
+    stream_set_ceilings(rig->stream, 1024, 2 * sizeof(sound));
+    stream_set(rig->stream, &fns, rig);
+    CHECK_INT(stream_write(rig->stream, bytes.data, bytes.len), OK);
+}
+
+static void close_and_read_on(void *arg, const struct wyoming_event *event)
+{
+    struct wyoming_rig *rig = arg;
+    wyoming_close(TAKE(rig->wyoming));
+    while (rig->intact < event->payload_len && event->payload[rig->intact] == 'z')
+        rig->intact++;
+}
+
+static void on_wyoming_ended(void *arg, enum engine_error error, const char *message)
+{
+    (void)arg;
+    (void)error;
+    CHECK_TEXT(message, "nothing: it is closed by us");
+}
+
+/* As a call does that cancels a voice whose sound does not end. */
+TEST(wyoming_event_stays_readable_when_its_session_is_closed_by_it)
+{
+    static const struct wyoming_fns fns = {close_and_read_on, on_wyoming_ended};
+    struct wyoming_rig rig = {.net = rig_open()};
+    struct net_addr any;
+    struct fault fault = {0};
+    char url[64];
+    REQUIRE(net_addr_parse("127.0.0.1:0", &any) == OK);
+    REQUIRE(listener_open(rig.net->loop, &any, on_wyoming_connection, &rig, &rig.listener,
+                          &fault) == OK);
+    snprintf(url, sizeof(url), "tcp://127.0.0.1:%u", listener_address(rig.listener).port);
+    rig.engine.account = rig.net->account;
+    rig.engine.account.url = url;
+    rig.wyoming = wyoming_open(&rig.engine, rig.net->loop, &fns, &rig);
+    for (int i = 0; i < 500 && rig.wyoming; i++)
+        loop_run_for(rig.net->loop, 10000);
+    CHECK_INT(rig.intact, WYOMING_PAYLOAD_MAX_BYTES);
+    stream_close(TAKE(rig.stream));
+    listener_close(rig.listener);
+    rig_close(rig.net);
 }

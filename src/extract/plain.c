@@ -229,13 +229,12 @@ static size_t trim(const char **line, size_t len)
     return len;
 }
 
-static void set_line(struct buf *out, const char *line, size_t len)
+/* ERR_LIMIT: it is longer than a document may be. */
+static enum err set_line(struct buf *out, const char *line, size_t len)
 {
     len = trim(&line, len);
     buf_reset(out);
-    (void)buf_append(out, line, len);
-    if (!len)
-        (void)buf_append(out, "", 0);
+    return buf_append(out, line, len);
 }
 
 enum err plain_read(const char *text, struct block_writer *out)
@@ -245,7 +244,7 @@ enum err plain_read(const char *text, struct block_writer *out)
     AUTO_BUF next = BUF_INIT(PARAGRAPH_MAX_BYTES);
     const char *ends = strchr(text, '\n') ? "\n\f\v" : "\r\f\v"; /* old files have "\r" alone */
     size_t len = strcspn(text, ends);
-    set_line(&next, text, len);
+    plain.err = set_line(&next, text, len);
     for (bool is_last = false; !is_last && !plain.err;) {
         text += len;
         is_last = *text == '\0';
@@ -255,7 +254,7 @@ enum err plain_read(const char *text, struct block_writer *out)
         if (!is_last) {
             text++;
             len = strcspn(text, ends);
-            set_line(&next, text, len);
+            plain.err = set_line(&next, text, len);
         }
         take_line(&plain, line.len ? line.data : "", is_last || !next.len ? NULL : next.data);
     }

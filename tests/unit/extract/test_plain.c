@@ -1,6 +1,7 @@
 /* Plain texts as blocks. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "extract/plain.h"
 #include "test.h"
 
@@ -62,4 +63,19 @@ TEST(plain_texts_become_blocks)
         describe(rows[i].text, &got);
         CHECK_TEXT(got.len ? got.data : "", rows[i].want);
     }
+}
+
+/* Of a line that was left out the document would know nothing, and nobody would hear of it. */
+TEST(plain_line_longer_than_a_document_may_be_is_refused)
+{
+    enum { LINE_BYTES = 17 * 1024 * 1024 };
+    AUTO_MEM char *text = mem_new_n(char, LINE_BYTES + 1);
+    struct block_writer writer;
+    memset(text, 'a', LINE_BYTES);
+    memcpy(text, "Hours\n\n", 7);
+    text[LINE_BYTES] = '\0';
+    block_writer_init(&writer, -1);
+    CHECK_INT(plain_read(text, &writer), ERR_LIMIT);
+    CHECK_INT(plain_read(text + 7, &writer), ERR_LIMIT);
+    block_writer_clear(&writer);
 }

@@ -8,6 +8,7 @@
 #include "talk/history.h"
 #include "talk/quality.h"
 #include "talk/timing.h"
+#include "text/aloud.h"
 #include "text/plain.h"
 #include "text/script.h"
 #include "text/sentence.h"
@@ -306,9 +307,11 @@ static void ask_voice(struct voice *voice, int64_t now_us)
             voice->has_first_byte = false;
             voice->due_us = now_us + wait_us(voice);
         }
+        AUTO_BUF aloud = BUF_INIT(SPEECH_LINE_MAX_BYTES);
+        aloud_write(piece->text, voice->iso, &aloud);
         actions_add(voice->actions, (struct talk_action){.what = TALK_DO_SPEAK,
                                                          .gen = piece->gen,
-                                                         .text = piece->text,
+                                                         .text = aloud.data,
                                                          .is_fixed = piece->is_fixed,
                                                          .is_last = is_last});
     }

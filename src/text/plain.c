@@ -68,6 +68,20 @@ static const char *take_address(const char *at, struct buf *out)
     return NULL;
 }
 
+/* The name of an e-mail address, whose underscores are its own. */
+static const char *take_mail_name(const char *text, const char *at, struct buf *out)
+{
+    bool is_begun = at > text && (is_word(at[-1]) || strchr("._+-", at[-1]));
+    size_t len = is_begun ? 0
+                          : strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789._+-");
+    if (len == 0 || at[len] != '@' || !is_word(at[len + 1]))
+        return NULL;
+    for (size_t i = 0; i <= len; i++)
+        put_char(out, at[i]);
+    return at + len + 1;
+}
+
 static const char *take_tag(const char *at)
 {
     if (*at != '<' || !(isalpha((unsigned char)at[1]) || at[1] == '/'))
@@ -127,6 +141,9 @@ static const char *take_ascii(const char *text, const char *at, struct buf *out)
     char c = *at;
     char before = at > text ? at[-1] : ' ';
     bool joins_words = is_word(before) && is_word(at[1]);
+    bool ends_word = (c == '.' || c == ',') && !is_word(at[1]);
+    if (ends_word && out->len > 1 && out->data[out->len - 1] == ' ')
+        out->len--; /* of what stood there and went */
     if (c == '*' || c == '`' || c == '~' || (c == '_' && !joins_words))
         return at + 1;
     if (c == '_')
@@ -149,6 +166,8 @@ static const char *take(const char *text, const char *at, struct buf *out)
         next = take_address(at, out);
     else if (*at == '<')
         next = take_tag(at);
+    if (!next && is_word(*at))
+        next = take_mail_name(text, at, out);
     return next ? next : take_ascii(text, at, out);
 }
 

@@ -1,0 +1,282 @@
+#include "text/aloud.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+
+enum {
+    DIGITS_LEAST = 7, /* of a telephone number that is written in groups */
+    DIGITS_ALONE = 9, /* of one that is not: shorter ones may be amounts */
+    DIGITS_MOST = 15, /* E.164 */
+    THOUSANDS = 3,    /* digits of a group of an amount */
+    YEAR_MOST = 9999,
+    DATE_BYTES = 10, /* 2026-03-05 */
+};
+
+struct manner {
+    const char *iso, *at, *dot, *dash, *underscore, *slash, *plus, *date;
+    const char *months[12];
+};
+
+static const struct manner manners[] = {
+#define ALOUD(iso_, at_, dot_, dash_, under_, slash_, plus_, date_, ...)                           \
+    {iso_, at_, dot_, dash_, under_, slash_, plus_, date_, {__VA_ARGS__}},
+#include "text/aloud.def"
+#undef ALOUD
+};
+
+static const struct manner *manner_of(const char *iso)
+{
+    for (size_t i = 0; i < ARRAY_LEN(manners); i++)
+        if (strcmp(manners[i].iso, iso) == 0)
+            return &manners[i];
+    return NULL;
+}
+
+/* ---- addresses ---- */
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("._%+-", c));
+}
+
+/* The bytes of a host at text, its last label one of letters; 0: none stands there. */
+static size_t host_len(const char *text, size_t *out_last)
+{
+    size_t len = 0, last = 0, dots = 0;
+    while (isalnum((unsigned char)text[len]) || (text[len] && strchr(".-", text[len])))
+        len++;
+    while (len > 0 && strchr(".-", text[len - 1]))
+        len--;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '.') {
+            dots++;
+            last = i + 1;
+        }
+    for (size_t i = last; i < len; i++)
+        if (!isalpha((unsigned char)text[i]))
+            return 0;
+    *out_last = last;
+    return dots > 0 && len - last >= 2 ? len : 0;
+}
+
+static size_t email_len(const char *text)
+{
+    size_t name = 0, last;
+    while (is_name_char(text[name]))
+        name++;
+    size_t host = name > 0 && text[name] == '@' ? host_len(text + name + 1, &last) : 0;
+    return host ? name + 1 + host : 0;
+}
+
+/* A host without www or a path is one only under a name that ends no sentence ("end.Next"). */
+static size_t link_len(const char *text)
+{
+    static const char *const tops[] = {"com", "org", "net",  "edu",    "gov", "info", "io",
+                                       "app", "dev", "shop", "eu",     "in",  "uk",   "us",
+                                       "de",  "fr",  "es",   "it",     "pt",  "br",   "nl",
+                                       "pl",  "ru",  "test", "example"};
+    size_t last, host = host_len(text, &last), len = host;
+    bool is_link = host && (strncasecmp(text, "www.", 4) == 0 || text[host] == '/');
+    for (size_t i = 0; host && !is_link && i < ARRAY_LEN(tops); i++)
+        is_link = host - last == strlen(tops[i]) &&
+                  strncasecmp(text + last, tops[i], strlen(tops[i])) == 0;
+    while (is_link && text[len] == '/') {
+        size_t part = 1;
+        while (isalnum((unsigned char)text[len + part]) ||
+               (text[len + part] && strchr("-_.", text[len + part])))
+            part++;
+        while (part > 1 && text[len + part - 1] == '.')
+            part--;
+        if (part == 1)
+            break;
+        len += part;
+    }
+    return is_link ? len : 0;
+}
+
+static const char *sign_word(const struct manner *manner, char c)
+{
+    switch (c) {
+    case '@':
+        return manner->at;
+    case '.':
+        return manner->dot;
+    case '-':
+        return manner->dash;
+    case '_':
+        return manner->underscore;
+    case '/':
+        return manner->slash;
+    case '+':
+        return manner->plus;
+    default:
+        return NULL;
+    }
+}
+
+static void say_address(const struct manner *manner, const char *text, size_t len, struct buf *out)
+{
+    for (size_t i = 0; i < len; i++) {
+        const char *word = sign_word(manner, text[i]);
+        if (!word)
+            (void)buf_append_char(out, text[i]);
+        else
+            (void)buf_printf(out, "%s%s%s", i > 0 ? " " : "", word, i + 1 < len ? " " : "");
+    }
+}
+
+/* ---- telephone numbers ---- */
+
+struct groups {
+    size_t len, digits, count, sizes[3];
+    bool is_marked; /* by what only a telephone number begins with */
+    bool is_amount; /* groups of three, as thousands are written */
+};
+
+/* 5.3.2026, 05/03/26, 2026-3-5: not ours to read, for who knows whether the day comes first. */
+static bool is_date_like(const struct groups *groups)
+{
+    const size_t *sizes = groups->sizes;
+    if (groups->count < 3 || sizes[1] > 2)
+        return false;
+    bool has_year = (sizes[0] <= 2 && sizes[2] == 4) || (sizes[0] == 4 && sizes[2] <= 2);
+    return has_year || (groups->count == 3 && sizes[0] <= 2 && sizes[2] == 2);
+}
+
+static struct groups read_groups(const char *text)
+{
+    struct groups groups = {.is_marked = *text && strchr("+0(", *text)};
+    size_t at = *text == '+';
+    groups.is_amount = !groups.is_marked;
+    at += text[at] == '(';
+    while (isdigit((unsigned char)text[at])) {
+        size_t len = strspn(text + at, "0123456789");
+        groups.is_amount = groups.is_amount && (groups.count == 0 || len == THOUSANDS);
+        groups.digits += len;
+        if (groups.count < ARRAY_LEN(groups.sizes))
+            groups.sizes[groups.count] = len;
+        groups.count++;
+        at += len;
+        groups.len = at;
+        at += strspn(text + at, ")");
+        if (text[at] && strchr(" -./", text[at]))
+            at++;
+        at += strspn(text + at, "(");
+    }
+    groups.is_amount = groups.is_amount && groups.count > 1;
+    return groups;
+}
+
+/* An amount, a span of two, a date, or what goes on behind it is no telephone number. */
+static size_t phone_len(const char *text)
+{
+    struct groups groups = read_groups(text);
+    char after = text[groups.len];
+    size_t least = groups.is_marked || groups.count > 2 ? DIGITS_LEAST : DIGITS_ALONE;
+    bool is_span = groups.count == 2 && !groups.is_marked;
+    bool goes_on = isalpha((unsigned char)after) ||
+                   (after && strchr(",:", after) && isdigit((unsigned char)text[groups.len + 1]));
+    if (groups.digits < least || groups.digits > DIGITS_MOST || groups.is_amount || is_span ||
+        is_date_like(&groups) || goes_on)
+        return 0;
+    return groups.len;
+}
+
+static void say_phone(const struct manner *manner, const char *text, size_t len, struct buf *out)
+{
+    bool is_begun = false, is_new_group = false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '+')
+            (void)buf_printf(out, "%s ", manner->plus);
+        if (!isdigit((unsigned char)text[i])) {
+            is_new_group = is_begun;
+            continue;
+        }
+        (void)buf_append_str(out, is_new_group ? ", " : is_begun ? " " : "");
+        (void)buf_append_char(out, text[i]);
+        is_begun = true;
+        is_new_group = false;
+    }
+}
+
+/* ---- dates ---- */
+
+static bool read_date(const char *text, int *out_year, int *out_month, int *out_day)
+{
+    static const char shape[] = "dddd-dd-dd";
+    for (size_t i = 0; i < DATE_BYTES; i++)
+        if (shape[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != shape[i])
+            return false;
+    *out_year = (int)strtol(text, NULL, 10);
+    *out_month = (int)strtol(text + 5, NULL, 10);
+    *out_day = (int)strtol(text + 8, NULL, 10);
+    return !isalnum((unsigned char)text[DATE_BYTES]) && *out_month >= 1 && *out_month <= 12 &&
+           *out_day >= 1 && *out_day <= 31 && *out_year <= YEAR_MOST;
+}
+
+/* The table's own format, whose order is day, month, year in every row. */
+static bool say_date(const struct manner *manner, const char *text, struct buf *out)
+{
+    int year, month, day;
+    if (!read_date(text, &year, &month, &day))
+        return false;
+    for (const char *at = manner->date; *at; at++) {
+        bool is_mark = at[0] == '%' && at[1];
+        if (!is_mark)
+            (void)buf_append_char(out, *at);
+        else if (at[1] == 's')
+            (void)buf_append_str(out, manner->months[month - 1]);
+        else
+            (void)buf_printf(out, "%d", at == manner->date ? day : year);
+        at += is_mark;
+    }
+    return true;
+}
+
+/* ---- a text ---- */
+
+/* What stands at the beginning of a word; 0: nothing that is said in another way. */
+static size_t say_word(const struct manner *manner, const char *text, struct buf *out)
+{
+    size_t len = email_len(text);
+    if (!len)
+        len = link_len(text);
+    if (len) {
+        say_address(manner, text, len, out);
+        return len;
+    }
+    if (say_date(manner, text, out))
+        return DATE_BYTES;
+    if (*text == '+' || *text == '(' || isdigit((unsigned char)*text))
+        len = phone_len(text);
+    if (len)
+        say_phone(manner, text, len, out);
+    return len;
+}
+
+static bool begins_word(const char *text, const char *at)
+{
+    unsigned char before = at > text ? (unsigned char)at[-1] : ' ';
+    return !isalnum(before) && before < 0x80 && !strchr("@.-_/+$#", before);
+}
+
+void aloud_write(const char *text, const char *iso, struct buf *out)
+{
+    const struct manner *manner = manner_of(iso);
+    if (!manner) {
+        (void)buf_append_str(out, text);
+        return;
+    }
+    for (const char *at = text; *at;) {
+        size_t len = begins_word(text, at) ? say_word(manner, at, out) : 0;
+        if (!len)
+            (void)buf_append_char(out, *at);
+        at += MAX(len, (size_t)1);
+    }
+}

@@ -1,7 +1,13 @@
 /* Recognition by Wyoming servers (faster-whisper, Vosk and others): an utterance is a `transcribe`,
  * audio-start, chunks as the caller speaks, and at the pause audio-stop, answered by a
- * `transcript`. Servers that can, tell pieces of it before. Many close the connection after an
- * utterance; the next one opens another. Thread: the call's loop. */
+ * `transcript`. Servers that can, tell pieces of it before.
+ *
+ *   IDLE --push--> SPEAKING --flush: audio-stop--> WAITING --transcript--> IDLE, or the held one
+ *                                                     '-- push, flush: held
+ *
+ * Many servers close the connection after a transcript, and what was sent behind the audio-stop is
+ * lost: each utterance has a connection of its own, and waits for the transcript of the one before
+ * it. Thread: the call's loop. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,7 +21,8 @@
 
 enum {
     TRANSCRIPT_US = 8000 * 1000, /* small machines take their time */
-    FLUSHES_MAX = 8,
+    CHUNK_BYTES = 32 * 1000,     /* a second */
+    HELD_MAX_BYTES = 320 * 1000, /* ten seconds: longer than a transcript is awaited */
     PARTIAL_MAX_BYTES = 64 * 1024,
     DATA_MAX_BYTES = 16 * 1024,
 };
@@ -31,11 +38,13 @@ struct wyoming_stt {
     struct wyoming *connection; /* NULL: none */
     char *request;              /* data of `transcribe` */
     struct buf partial;
-    uint32_t flushes[FLUSHES_MAX]; /* utterances without their transcript, oldest first */
-    size_t flush_count;
-    struct timer timer;  /* the transcript is overdue; or there was nothing to transcribe */
-    bool is_speaking;    /* an utterance is open */
-    bool is_empty_flush; /* answered from the loop */
+    struct buf held; /* samples of the next utterance */
+    bool is_held_whole;
+    uint32_t gen, held_gen; /* of the newest flush; of the one that ended what is held */
+    struct timer timer;     /* the transcript is overdue; or there was nothing to transcribe */
+    bool is_speaking;       /* an utterance is open */
+    bool is_waiting;        /* for its transcript */
+    bool is_empty_flush;    /* answered from the loop */
     bool is_closed, is_ended;
 };
 
@@ -53,15 +62,43 @@ static void fail(struct wyoming_stt *stt, enum engine_error error, const char *m
     timer_stop(&stt->timer);
 }
 
-static void answer_flush(struct wyoming_stt *stt)
+static void connect_stt(struct wyoming_stt *stt);
+
+static void begin_utterance(struct wyoming_stt *stt)
 {
-    uint32_t gen = stt->flushes[0];
-    stt->flush_count--;
-    memmove(stt->flushes, stt->flushes + 1, stt->flush_count * sizeof(stt->flushes[0]));
-    timer_stop(&stt->timer);
-    if (stt->flush_count > 0)
-        timer_set_after(&stt->timer, TRANSCRIPT_US);
-    tell(stt, (struct stt_event){.kind = STT_FLUSHED, .gen = gen});
+    if (!stt->connection)
+        connect_stt(stt);
+    wyoming_send(stt->connection, "transcribe", stt->request, NULL, 0);
+    wyoming_send(stt->connection, "audio-start", format, NULL, 0);
+    stt->is_speaking = true;
+}
+
+static void end_utterance(struct wyoming_stt *stt, uint32_t gen)
+{
+    wyoming_send(stt->connection, "audio-stop", NULL, NULL, 0);
+    stt->gen = gen;
+    stt->is_speaking = false;
+    stt->is_waiting = true;
+    timer_set_after(&stt->timer, TRANSCRIPT_US);
+}
+
+static void send_held(struct wyoming_stt *stt)
+{
+    if (stt->held.len == 0)
+        return;
+    begin_utterance(stt);
+    for (size_t at = 0; at < stt->held.len; at += CHUNK_BYTES)
+        wyoming_send(stt->connection, "audio-chunk", format, stt->held.data + at,
+                     MIN(stt->held.len - at, (size_t)CHUNK_BYTES));
+    buf_reset(&stt->held);
+    if (stt->is_held_whole)
+        end_utterance(stt, stt->held_gen);
+    stt->is_held_whole = false;
+}
+
+static bool is_over(const struct wyoming_stt *stt)
+{
+    return stt->is_closed || stt->is_ended;
 }
 
 static void take_transcript(struct wyoming_stt *stt, const char *text)
@@ -70,8 +107,14 @@ static void take_transcript(struct wyoming_stt *stt, const char *text)
     buf_reset(&stt->partial);
     if (*text)
         tell(stt, (struct stt_event){.kind = STT_FINAL, .text = text});
-    if (stt->flush_count > 0 && !stt->is_ended && !stt->is_closed)
-        answer_flush(stt); /* what was told just before may have had it closed */
+    if (is_over(stt) || !stt->is_waiting) /* what was told just before may have had it closed */
+        return;
+    stt->is_waiting = false;
+    timer_stop(&stt->timer);
+    wyoming_close(TAKE(stt->connection));
+    tell(stt, (struct stt_event){.kind = STT_FLUSHED, .gen = stt->gen});
+    if (!is_over(stt))
+        send_held(stt);
 }
 
 static void take_piece(struct wyoming_stt *stt, const char *text)
@@ -98,7 +141,7 @@ static void on_ended(void *arg, enum engine_error error, const char *message)
 {
     struct wyoming_stt *stt = arg;
     wyoming_close(TAKE(stt->connection));
-    if (stt->is_speaking || stt->flush_count > 0)
+    if (stt->is_speaking || stt->is_waiting)
         fail(stt, error, message);
 }
 
@@ -110,7 +153,7 @@ static void on_timer(void *arg)
         return;
     }
     stt->is_empty_flush = false;
-    answer_flush(stt);
+    tell(stt, (struct stt_event){.kind = STT_FLUSHED, .gen = stt->gen});
 }
 
 static void connect_stt(struct wyoming_stt *stt)
@@ -158,18 +201,10 @@ static struct stt *open_stt(const struct engine *engine, struct loop *loop,
     stt->arg = arg;
     stt->request = write_request(stt->engine, config);
     buf_init(&stt->partial, PARTIAL_MAX_BYTES);
+    buf_init(&stt->held, HELD_MAX_BYTES);
     timer_init(&stt->timer, loop, on_timer, stt);
     connect_stt(stt);
     return &stt->base;
-}
-
-static void begin_utterance(struct wyoming_stt *stt)
-{
-    if (!stt->connection)
-        connect_stt(stt);
-    wyoming_send(stt->connection, "transcribe", stt->request, NULL, 0);
-    wyoming_send(stt->connection, "audio-start", format, NULL, 0);
-    stt->is_speaking = true;
 }
 
 static void push(struct stt *base, const int16_t *samples, size_t count)
@@ -177,34 +212,41 @@ static void push(struct stt *base, const int16_t *samples, size_t count)
     struct wyoming_stt *stt = (struct wyoming_stt *)base;
     if (stt->is_ended)
         return;
+    if (stt->is_waiting) {
+        (void)buf_append(&stt->held, samples, count * sizeof(*samples)); /* full: it is lost */
+        stt->is_held_whole = false;
+        return;
+    }
     if (!stt->is_speaking)
         begin_utterance(stt);
     wyoming_send(stt->connection, "audio-chunk", format, samples, count * sizeof(*samples));
 }
 
+/* Of flushes that wait together, the newest is answered. */
 static void flush(struct stt *base, uint32_t gen)
 {
     struct wyoming_stt *stt = (struct wyoming_stt *)base;
     if (stt->is_ended)
         return;
-    if (stt->flush_count == FLUSHES_MAX) { /* the newest counts */
-        stt->flushes[FLUSHES_MAX - 1] = gen;
-        return;
+    if (stt->is_speaking) {
+        stt->is_empty_flush = false;
+        end_utterance(stt, gen);
+    } else if (stt->held.len > 0) {
+        stt->is_held_whole = true;
+        stt->held_gen = gen;
+    } else {
+        stt->gen = gen;
+        stt->is_empty_flush = !stt->is_waiting;
+        if (stt->is_empty_flush)
+            timer_set_after(&stt->timer, 0);
     }
-    stt->flushes[stt->flush_count++] = gen;
-    bool is_alone = stt->flush_count == 1;
-    if (stt->is_speaking)
-        wyoming_send(stt->connection, "audio-stop", NULL, NULL, 0);
-    stt->is_empty_flush = is_alone && !stt->is_speaking;
-    stt->is_speaking = false;
-    if (is_alone)
-        timer_set_after(&stt->timer, stt->is_empty_flush ? 0 : TRANSCRIPT_US);
 }
 
 static void free_stt(void *arg)
 {
     struct wyoming_stt *stt = arg;
     buf_clear(&stt->partial);
+    buf_clear(&stt->held);
     mem_free(stt->request);
     mem_free(stt);
 }

@@ -165,6 +165,13 @@ static enum vad_change while_speaking(struct vad *vad, bool voiced)
     return VAD_STOPPED;
 }
 
+void vad_forget(struct vad *vad)
+{
+    vad->is_speaking = false;
+    vad->run_ms = vad->voiced_ms = vad->silence_ms = 0;
+    vad->prefix.used = 0;
+}
+
 void vad_input(struct vad *vad, const struct audio_frame *frame, struct vad_result *out)
 {
     bool voiced = is_voiced(vad, frame);

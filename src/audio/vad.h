@@ -42,6 +42,9 @@ struct vad *vad_new(const struct vad_config *config);
 void vad_free(struct vad *vad);
 DEFINE_AUTO(vad)
 
+/* What comes next is somebody's first sound: SILENT, without last moments. What is known of the
+ * noise stays. */
+void vad_forget(struct vad *vad);
 void vad_input(struct vad *vad, const struct audio_frame *frame, struct vad_result *out);
 /* The frames before and in the start of speech (prefix padding and min_speech), oldest first, the
  * current one included; up to cap samples, returns how many. To be handed to recognition at

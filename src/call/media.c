@@ -62,8 +62,10 @@ void media_stop(struct media *media)
 {
     pacer_leave(&media->seat);
     media->seat.pacer = NULL;
-    media->is_in_spurt = media->is_pushing = false;
+    media->is_in_spurt = media->is_pushing = media->was_voiced = false;
+    media->unpushed_samples = 0;
     media->tail = 0;
+    vad_forget(media->vad);
 }
 
 /* The caller. */

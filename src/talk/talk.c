@@ -189,8 +189,9 @@ void talk_joined(struct talk *talk, int64_t now_us)
 
 void talk_left(struct talk *talk, int64_t now_us)
 {
+    if (talk->hear.endpoint.is_voiced) /* in mid-voice: the recogniser is to begin anew as well */
+        hear_voice_stopped(&talk->hear, now_us);
     hear_last_words(&talk->hear);
-    talk->hear.endpoint.is_voiced = false;
     hear_next(&talk->hear, true);
     talk->hear.is_noise = talk->hear.was_thinking = false;
     floor_move(talk, TURN_LEFT);

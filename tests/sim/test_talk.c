@@ -420,3 +420,25 @@ TEST(a_before_call_tool_has_thirty_seconds)
     CHECK_INT(world_call(&world, &call), OK);
     CHECK(world_ms() - from_ms >= 30000 && world_ms() - from_ms <= 30100);
 }
+
+/* A caller who comes back on another connection begins with a silent line and no half utterance. */
+TEST(a_caller_cut_in_mid_voice_is_heard_anew_after_the_return)
+{
+    WORLD_WITH_CALL(world, call);
+    sim_engines.utterances[0] = "this is cut";
+    sim_engines.utterances[1] = "and this is heard";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 5000);
+    world_run(1000);
+    sim_refuse(caller);
+    world_run(3000);
+    CHECK_INT((long long)sim_engines.next_utterance, 1); /* the recogniser owes nothing */
+    sim_return(caller);
+    world_run(100);
+    sim_speak(caller, 1000);
+    world_run(6000);
+    CHECK_INT((long long)sim_engines.next_utterance, 2);
+    CHECK(!sim_told("transcript.user this is cut"));
+    CHECK(sim_told("transcript.user and this is heard"));
+}

@@ -1,7 +1,8 @@
 /* Each sentence is scored by the words of the question that it holds, rare ones (in few sentences)
  * counting more, and by how well its passage fits. A card answers with its answer. A sentence
  * under a heading is also scored by the heading's words, since 'Parking: It is free.' answers
- * 'do you have parking'. */
+ * 'do you have parking'. Words of asking (sell, price, Sunday) prove nothing alone: when the
+ * question names a thing, only a sentence with such a word answers it. */
 #include "vendor/extract.h"
 
 #include <math.h>
@@ -23,10 +24,27 @@ static const double CARD_LEAST = 0.55;   /* similarity of a card that is taken a
 static const double SECOND_LEAST = 0.75; /* score of a second sentence, of the first one's */
 static const double SHARE_LEAST = 0.3;   /* of the question's weight that a sentence must hold */
 
+/* What callers ask about anything with. */
+static const char asking[] =
+    "open close hour time day week weekend month year morning afternoon evening night noon today "
+    "tonight tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday early "
+    "late "
+    "long soon often start begin end finish last minute o'clock sell buy offer have get give take "
+    "make bring come go leave find use need want like love know tell say ask explain help show "
+    "look "
+    "see talk speak speaking call phone cost price charge pay fee expensive cheap much many far "
+    "near "
+    "close nearest location located address place possible allow allowed permit permitted "
+    "available "
+    "include included please question information about work works happen happens mean kind type "
+    "sort difference good best better new old big small large free extra special still also really "
+    "usually currently people person someone anyone something anything thing way";
+
 struct term {
     char stem[WORD_MAX_BYTES];
     size_t in_sentences;
     double weight;
+    bool is_asking;
 };
 
 struct sentence {
@@ -44,7 +62,8 @@ struct extract {
     size_t term_count;
     struct sentence *sentences;
     size_t sentence_count;
-    double weight; /* of all terms */
+    double weight;  /* of all terms */
+    uint32_t topic; /* the terms that prove something, bits */
 };
 
 static int add_term(void *arg, const struct word *word)
@@ -58,6 +77,28 @@ static int add_term(void *arg, const struct word *word)
     struct term *term = &extract->terms[extract->term_count++];
     memcpy(term->stem, word->stem, strlen(word->stem) + 1);
     return extract->term_count == TERMS_MAX;
+}
+
+static int mark_asking(void *arg, const struct word *word)
+{
+    struct extract *extract = arg;
+    for (size_t i = 0; i < extract->term_count; i++)
+        if (strcmp(extract->terms[i].stem, word->stem) == 0)
+            extract->terms[i].is_asking = true;
+    return 0;
+}
+
+/* Without the table for a language, and in a question of asking alone, every word counts. */
+static void find_topic(struct extract *extract)
+{
+    uint32_t all = 0;
+    if (strcmp(extract->request->language, "en") == 0)
+        words_each(asking, "en", mark_asking, extract);
+    for (size_t i = 0; i < extract->term_count; i++) {
+        all |= 1u << i;
+        extract->topic |= extract->terms[i].is_asking ? 0 : 1u << i;
+    }
+    extract->topic = extract->topic ? extract->topic : all;
 }
 
 struct mark {
@@ -135,7 +176,7 @@ static void score_sentences(struct extract *extract)
         double share = extract->weight > 0 ? held / extract->weight : 0;
         double fits = extract->request->passages[sentence->passage].similarity;
         sentence->score = share < SHARE_LEAST && fits < FITS_LEAST ? 0 : share + fits / 2;
-        if (sentence->terms == 0 && fits < CARD_LEAST)
+        if ((sentence->terms & extract->topic) == 0 && fits < CARD_LEAST)
             sentence->score = 0;
     }
 }
@@ -200,6 +241,7 @@ void extract_answer(const struct llm_request *request, const char *said, struct 
     extract->request = request;
     extract->sentences = arena_new_n(arena, struct sentence, SENTENCES_MAX);
     words_each(said, request->language, add_term, extract);
+    find_topic(extract);
     for (size_t i = 0; i < request->passage_count; i++)
         add_sentences(extract, i);
     weigh_terms(extract);

@@ -64,6 +64,45 @@ TEST(extractive_answers_in_the_words_of_the_documents)
     llm_rig_free(rig);
 }
 
+/* The page of a hair studio, as a search gives it: what is asked is nowhere in it. */
+TEST(extractive_does_not_answer_another_question)
+{
+    static const char unknown[] = "I'm sorry, I don't have that information.";
+    static const struct {
+        const char *said, *want;
+    } rows[] = {
+        {"Do you sell shampoo?", unknown},
+        {"How much does a massage cost?", unknown},
+        {"Do you take bitcoin?", unknown},
+        {"do you sell gift cards", "We also sell gift cards for any amount."},
+        {"how much is a beard trim", "A beard trim costs fifteen dollars."},
+        {"are you open on saturday", "On Saturday we are open from nine to four."},
+        {"what does it cost", "A haircut for men costs thirty dollars."},
+    };
+    const struct llm_passage page[] = {
+        {.text = "Prices\nA haircut for men costs thirty dollars. A beard trim costs fifteen "
+                 "dollars.",
+         .similarity = 0.42},
+        {.text = "Payment\nYou can pay with cash or by card. We also sell gift cards for any "
+                 "amount.",
+         .similarity = 0.4},
+        {.text = "Opening hours\nOn Saturday we are open from nine to four.", .similarity = 0.3},
+    };
+    struct llm_rig *rig = llm_rig_new("extractive");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct llm_message message = {.role = LLM_USER, .text = rows[i].said};
+        struct llm_request request = {.messages = &message,
+                                      .message_count = 1,
+                                      .passages = page,
+                                      .passage_count = ARRAY_LEN(page),
+                                      .language = "en"};
+        const char *got = llm_rig_ask(rig, &request);
+        if (!CHECK(strncmp(got, rows[i].want, strlen(rows[i].want)) == 0))
+            fprintf(stderr, "      %s -> %s\n", rows[i].said, got);
+    }
+    llm_rig_free(rig);
+}
+
 TEST(extractive_takes_a_fitting_card_as_it_is)
 {
     struct llm_rig *rig = llm_rig_new("extractive");

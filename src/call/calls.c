@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "call/internal.h"
 #include "call/node.h"
+#include "call/plan.h"
 #include "call/show.h"
 #include "call/snapshot.h"
+#include "engine/registry.h"
+#include "model/agent.h"
 #include "room/directory.h"
 
 enum {
@@ -22,7 +26,10 @@ enum {
     WRITE_MAX_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
 };
 
-enum { LAST_PLACES_PART = 32 /* of what the node holds: one workspace leaves them to others */ };
+enum {
+    LAST_PLACES_PART = 32, /* of what the node holds: one workspace leaves them to others */
+    HEARD_PER_CORE = 12,   /* calls of embedded recognition: all may speak at once */
+};
 
 struct waiter { /* somebody who waits for the call's end to be stored */
     struct list_node node;
@@ -36,7 +43,7 @@ struct entry {
     struct call_loop *home;
     calls_done_fn *started; /* NULL: it was told */
     void *started_arg;
-    bool is_ended;
+    bool is_ended, is_heard_here;
     struct list_node waiters;
 };
 
@@ -220,6 +227,34 @@ static bool take_place(struct calls *calls, const char *workspace_id, size_t *ou
     return false;
 }
 
+/* Is it embedded recognition that will hear the caller, as far as can be said before? */
+static bool is_heard_here(const struct calls *calls, const struct call_plan *plan)
+{
+    const struct registry *registry = calls->config.registry;
+    const struct engine *named = registry_find(registry, ENGINE_STT, plan->agent->stt.provider);
+    const struct engine_info *info =
+        named && named->info.is_enabled ? &named->info : registry_default(registry, ENGINE_STT);
+    return info && info->is_embedded;
+}
+
+/* Embedded recognition costs the machine many times what the rest of a call does, and only while
+ * callers speak: a place is kept for each. */
+static bool has_ears(const struct calls *calls)
+{
+    const struct calls_machine *machine = calls->config.machine;
+    int64_t most = config_int(calls->config.config, SET_VOICE_SESSIONS), heard = 0;
+    struct entry *entry;
+    if (most == 0 && !machine)
+        return true;
+    if (most == 0)
+        most = MAX(machine->cores_milli * HEARD_PER_CORE / 1000, HEARD_PER_CORE);
+    LIST_EACH (entry, &calls->all, struct entry, node)
+        heard += entry->is_heard_here;
+    if (heard >= most)
+        metric_add(METRIC_CALLS_REFUSED, 1);
+    return heard < most;
+}
+
 /* Media loop. */
 static void open_there(struct message *message)
 {
@@ -230,8 +265,10 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
 {
     const struct call *row = take_plan->row;
     size_t index;
+    bool is_heard = is_heard_here(calls, take_plan), may_be_heard = !is_heard || has_ears(calls);
     bool has_place = take_place(calls, row->user_id, &index);
     struct entry *entry = mem_new(struct entry);
+    entry->is_heard_here = is_heard && may_be_heard;
     snprintf(entry->id, sizeof(entry->id), "%s", row->id);
     snprintf(entry->workspace_id, sizeof(entry->workspace_id), "%s", row->user_id);
     entry->home = calls->homes[index];
@@ -254,6 +291,9 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     else if (!has_place)
         message->text =
             mem_strdup("this node holds as many calls as it can without harm to the others");
+    else if (!may_be_heard)
+        message->text = mem_strdup("embedded recognition hears as many calls as this node can "
+                                   "without answers coming late");
     else if (room_directory_add(calls->config.rooms, row->room_name, entry->home->media.joins) !=
              OK)
         message->text = mem_strdup("the room's name is in use");

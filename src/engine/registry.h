@@ -43,9 +43,10 @@ struct engine_info {
     const char *languages; /* ISO codes, space between; "*": any */
     bool is_multilingual;  /* may serve calls in any catalog language (language rule 3) */
     bool is_enabled;
-    bool is_default;           /* of its kind */
-    bool is_internal;          /* for tests and benchmarks: shown only when it is on */
-    int64_t cost_usd4;         /* USD 0.0001 a minute */
+    bool is_embedded;  /* computes on this machine: so many calls at once (voice.sessions) */
+    bool is_default;   /* of its kind */
+    bool is_internal;  /* for tests and benchmarks: shown only when it is on */
+    int64_t cost_usd4; /* USD 0.0001 a minute */
     const char *const *models; /* LLM, TTS: first is the default; may be empty */
     size_t model_count;
     const struct engine_voice *voices; /* TTS: first is the default */

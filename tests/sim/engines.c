@@ -366,7 +366,7 @@ static struct tts *tts_open(const struct engine *engine, struct loop *loop,
 #define INFO(kind_, id_) .kind = (kind_), .id = (id_), .label = (id_), .languages = "*"
 const struct engine_adapter sim_adapters[] = {
     {.info = {INFO(ENGINE_STT, "first-stt")}, .ops.stt = &stt_ops},
-    {.info = {INFO(ENGINE_STT, "second-stt")}, .ops.stt = &stt_ops},
+    {.info = {INFO(ENGINE_STT, "second-stt"), .is_embedded = true}, .ops.stt = &stt_ops},
     {.info = {INFO(ENGINE_LLM, "first-llm")}, .ops.llm = &llm_ops},
     {.info = {INFO(ENGINE_LLM, "second-llm")}, .ops.llm = &llm_ops},
     {.info = {INFO(ENGINE_TTS, "first-tts")}, .ops.tts = &tts_ops},

@@ -100,6 +100,37 @@ TEST(one_workspace_does_not_take_the_last_place)
     CHECK_INT(world_call(&world, &call), OK);
 }
 
+/* A core computes for so many callers at once; others are still heard elsewhere. */
+TEST(embedded_recognition_hears_no_more_calls_than_it_can)
+{
+    static const struct calls_machine large = {
+        .cores_milli = 1000,
+        .frame_ns = {1080000, 300000, 200000, 100000},
+        .busy_milli = busy_milli,
+    };
+    WORLD world;
+    struct world_call call;
+    world_machine = &large;
+    world_begin(&world, RICH_USD4);
+    world_run(1000);
+    world_defaults(&call);
+    call.agent.stt.provider = "second-stt"; /* embedded */
+    int accepted = 0;
+    while (accepted < 60 && world_call(&world, &call) == OK) {
+        accepted++;
+        world_run(300);
+    }
+    CHECK_INT(accepted, 12);
+    CHECK_INT(sim_store_row("c13")->reason, END_DISPATCH_FAILED);
+    CHECK(!calls_is_full(world.calls));
+    call.agent.stt.provider = "first-stt";
+    CHECK_INT(world_call(&world, &call), OK);
+    CHECK_INT(world_end_call(&world, "c2"), OK);
+    world_run(1000);
+    call.agent.stt.provider = "second-stt";
+    CHECK_INT(world_call(&world, &call), OK);
+}
+
 TEST(what_else_runs_on_the_machine_counts)
 {
     WORLD world;

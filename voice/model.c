@@ -7,16 +7,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/crypto.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "dictionary.h"
-#include "ngram.h"
 #include "text/number.h"
 #include "text/words.h"
+#include "trigram.h"
 
 enum {
     TEXT_MAX_BYTES = 128 * 1024, /* of the vocabulary that is read */
@@ -25,8 +22,6 @@ enum {
     SENTENCE_MAX_WORDS = 60,
     RUNS_MAX = 500, /* content runs that go into frames */
     RUN_MAX_WORDS = 3,
-    FILE_MAX_BYTES = 32 * 1024 * 1024,
-    CACHE_SIZE = 8,
     TEXT_WEIGHT = 2, /* the agent's own sentences */
     LINE_WEIGHT = 4, /* what all callers say */
     FRAME_WEIGHT = 1,
@@ -54,7 +49,7 @@ struct run {
 };
 
 struct model {
-    struct ngram *ngram;
+    struct trigram *trigram;
     struct buf *dictionary;
     struct map *unknown; /* words that nobody can say */
     struct map *known_runs;
@@ -71,10 +66,10 @@ struct sentence {
 /* The number of a word that can be said; false: it cannot, or there are too many. */
 static bool take_word(struct model *model, const char *word, uint32_t *out)
 {
-    uint32_t before = ngram_word_count(model->ngram);
+    uint32_t before = trigram_word_count(model->trigram);
     if (map_get_str(model->unknown, word))
         return false;
-    *out = ngram_word(model->ngram, word);
+    *out = trigram_word(model->trigram, word);
     return *out < before || dictionary_lines(word, model->dictionary);
 }
 
@@ -84,7 +79,7 @@ static bool can_say(struct model *model, const char *word)
     AUTO_BUF scratch = BUF_INIT(4096);
     if (map_get_str(model->unknown, word))
         return false;
-    if (ngram_word_count(model->ngram) < WORDS_MAX && dictionary_lines(word, &scratch))
+    if (trigram_word_count(model->trigram) < WORDS_MAX && dictionary_lines(word, &scratch))
         return true;
     map_set_str(model->unknown, word, &yes);
     return false;
@@ -145,7 +140,7 @@ static void keep_run(struct model *model, const uint32_t *words, size_t count)
 static void keep_other_number(struct model *model, uint32_t number)
 {
     char other[WORD_MAX_CHARS + 2];
-    const char *word = ngram_word_text(model->ngram, number);
+    const char *word = trigram_word_text(model->trigram, number);
     size_t len = strlen(word);
     bool is_plural = len > 3 && word[len - 1] == 's' && word[len - 2] != 's';
     uint32_t made;
@@ -175,7 +170,7 @@ static void add_text(struct model *model, const char *text, uint32_t weight, boo
         text = read_sentence(model, text, &sentence);
         if (sentence.count == 0)
             continue;
-        ngram_add(model->ngram, sentence.words, sentence.count, weight);
+        trigram_add(model->trigram, sentence.words, sentence.count, weight);
         if (has_runs)
             collect_runs(model, &sentence);
     }
@@ -193,13 +188,13 @@ static void add_frame(struct model *model, const char *frame, const struct run *
         for (size_t i = 0; *word == '%' && i < run->count && whole.count < SENTENCE_MAX_WORDS; i++)
             whole.words[whole.count++] = run->words[i];
     }
-    ngram_add(model->ngram, whole.words, whole.count, FRAME_WEIGHT);
+    trigram_add(model->trigram, whole.words, whole.count, FRAME_WEIGHT);
 }
 
 enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dictionary)
 {
     struct model *model = mem_new(struct model);
-    model->ngram = ngram_new();
+    model->trigram = trigram_new();
     model->dictionary = dictionary;
     model->unknown = map_new();
     model->known_runs = map_new();
@@ -212,8 +207,8 @@ enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dicti
     for (size_t r = 0; r < model->run_count; r++)
         for (size_t f = 0; f < ARRAY_LEN(frames); f++)
             add_frame(model, frames[f], &model->runs[r]);
-    enum err err = ngram_write(model->ngram, arpa);
-    ngram_free(model->ngram);
+    enum err err = trigram_write(model->trigram, arpa);
+    trigram_free(model->trigram);
     map_free(model->unknown);
     map_free(model->known_runs);
     mem_free(model);
@@ -235,67 +230,4 @@ void model_readable(const char *words, struct buf *out)
         (void)buf_append_str(out, word);
         half = strcmp(word, "a") == 0 || strcmp(word, "p") == 0 ? word : NULL;
     }
-}
-
-/* ---- the cache ---- */
-
-static struct {
-    uint8_t hash[SHA256_BYTES];
-    struct model_files files;
-    bool is_used;
-} cache[CACHE_SIZE];
-static unsigned oldest;
-
-static int file_of(const char *name, const struct buf *text)
-{
-    int fd = memfd_create(name, MFD_CLOEXEC);
-    size_t at = 0;
-    while (fd >= 0 && at < text->len) {
-        ssize_t written = write(fd, text->data + at, text->len - at);
-        if (written > 0) {
-            at += (size_t)written;
-            continue;
-        }
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-static enum err make_files(const char *vocabulary, struct model_files *out, struct fault *fault)
-{
-    AUTO_BUF arpa = BUF_INIT(FILE_MAX_BYTES);
-    AUTO_BUF dictionary = BUF_INIT(FILE_MAX_BYTES);
-    enum err err = model_write(vocabulary, &arpa, &dictionary);
-    if (err)
-        return fault_set(fault, err, "the vocabulary is too large for a language model");
-    out->arpa_fd = file_of("arpa", &arpa);
-    out->dictionary_fd = file_of("dictionary", &dictionary);
-    if (out->arpa_fd < 0 || out->dictionary_fd < 0)
-        return fault_set(fault, ERR_IO, "no memory for a language model");
-    return OK;
-}
-
-enum err model_files_of(const char *vocabulary, struct model_files *out, struct fault *fault)
-{
-    uint8_t hash[SHA256_BYTES];
-    crypto_sha256(vocabulary, strlen(vocabulary), hash);
-    for (size_t i = 0; i < CACHE_SIZE; i++)
-        if (cache[i].is_used && memcmp(cache[i].hash, hash, sizeof(hash)) == 0) {
-            *out = cache[i].files;
-            return OK;
-        }
-    struct model_files files;
-    enum err err = make_files(vocabulary, &files, fault);
-    if (err)
-        return err;
-    unsigned place = oldest++ % CACHE_SIZE;
-    if (cache[place].is_used) {
-        close(cache[place].files.arpa_fd);
-        close(cache[place].files.dictionary_fd);
-    }
-    memcpy(cache[place].hash, hash, sizeof(hash));
-    cache[place].files = *out = files;
-    cache[place].is_used = true;
-    return OK;
 }

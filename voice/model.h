@@ -6,14 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Files in memory, for PocketSphinx to read by /proc/self/fd; they belong to a cache and stay. */
-struct model_files {
-    int arpa_fd, dictionary_fd;
-};
-enum err model_files_of(const char *vocabulary, struct model_files *out,
-                        struct fault *fault) MUST_USE;
-
-/* The two texts, for tests. */
+/* The two texts; ERR_LIMIT: too large. */
 enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dictionary) MUST_USE;
 /* "nine a m" -> "nine a m": takes the recogniser's marks out of its words. */
 void model_readable(const char *words, struct buf *out);

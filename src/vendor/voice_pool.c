@@ -15,12 +15,12 @@
 
 enum {
     SESSIONS_EASY = 4,               /* of one worker, before another is started */
-    SESSIONS_MAX = 64,               /* of one worker: 450 MB of recognisers at most */
+    SESSIONS_MAX = 64,               /* of one worker: 1.5 GB of recognisers at most */
     OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that far behind hangs */
     IN_MAX_BYTES = 2 * (VOICE_BODY_MAX_BYTES + VOICE_HEADER_BYTES),
     READ_BYTES = 64 * 1024,
-    WORKER_NICE = 10, /* media comes first */
-    DEATHS_MAX = 3,   /* within DEATHS_US, then */
+    NICE_ALONE = 10, /* on a single core media comes first; on more there is room for both */
+    DEATHS_MAX = 3,  /* within DEATHS_US, then */
     DEATHS_US = 10 * 1000 * 1000,
     QUIET_US = 120 * 1000 * 1000, /* so long without a death, pauses are short again */
 };
@@ -255,6 +255,11 @@ static void on_io(void *arg, unsigned events)
 
 /* Workers. */
 
+static int worker_nice(void)
+{
+    return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 0 : NICE_ALONE;
+}
+
 static enum err start_worker(struct voice_pool *pool, enum voice_role role,
                              struct voice_worker **out, struct fault *fault)
 {
@@ -273,7 +278,7 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
     timer_init(&worker->overdue, pool->loop, on_overdue, worker);
     const char *const argv[] = {pool->path, role_names[role], NULL};
     enum err err =
-        child_spawn(pool->loop, &(struct child_spec){argv, ends[1], WORKER_NICE, on_exit, worker},
+        child_spawn(pool->loop, &(struct child_spec){argv, ends[1], worker_nice(), on_exit, worker},
                     &worker->child, fault);
     close(ends[1]);
     if (err) {

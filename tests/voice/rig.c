@@ -11,14 +11,13 @@
 
 enum { WAIT_US = 60 * 1000 * 1000, MOST_SAMPLES = 48000 * 120 };
 
-void speech_rig_open(struct speech_rig *rig)
+void speech_rig_open_with(struct speech_rig *rig, const char *program)
 {
     static char *none[] = {NULL};
     AUTO(config) config = NULL;
     struct fault fault = {0};
     rig->loop = loop_new("rig");
-    rig->vendor =
-        vendor_new(&(struct vendor_config){.voice_path = VOICE_PROGRAM, .voice_workers = 1});
+    rig->vendor = vendor_new(&(struct vendor_config){.voice_path = program, .voice_workers = 1});
     vendor_add_loop(rig->vendor, rig->loop, NULL, NULL);
     enum err err = config_load(NULL, none, &config, &fault);
     if (!err)

@@ -14,7 +14,7 @@ struct speech_rig {
     struct vendor *vendor;
     struct registry *registry;
 };
-void speech_rig_open(struct speech_rig *rig);
+void speech_rig_open_with(struct speech_rig *rig, const char *program);
 void speech_rig_close(struct speech_rig *rig);
 
 struct spoken {
@@ -23,6 +23,7 @@ struct spoken {
     int64_t first_us, done_us; /* after the request; -1: never */
     enum engine_error error;
 };
+#define speech_rig_open(rig) speech_rig_open_with((rig), VOICE_PROGRAM)
 /* Speaks a text and waits for its end. */
 void speech_rig_speak(struct speech_rig *rig, const char *engine, const struct tts_config *config,
                       const char *text, struct spoken *out);

@@ -6,8 +6,8 @@
 
 #include "base/attr.h"
 #include "dictionary.h"
-#include "ngram.h"
 #include "test.h"
+#include "trigram.h"
 
 TEST(dictionary_knows_words_and_rules)
 {
@@ -69,15 +69,16 @@ static double backoff(const char *line)
 }
 
 /* What follows "a" adds up to one, seen or not. */
-TEST(ngram_probabilities_of_a_history_add_up)
+TEST(trigram_probabilities_of_a_history_add_up)
 {
     static const char *const words[] = {"</s>", "a", "b", "c"};
-    struct ngram *ngram = ngram_new();
-    uint32_t a = ngram_word(ngram, "a"), b = ngram_word(ngram, "b"), c = ngram_word(ngram, "c");
-    ngram_add(ngram, (uint32_t[]){a, b, a, c}, 4, 1);
-    ngram_add(ngram, (uint32_t[]){a, b}, 2, 3);
+    struct trigram *trigram = trigram_new();
+    uint32_t a = trigram_word(trigram, "a"), b = trigram_word(trigram, "b"),
+             c = trigram_word(trigram, "c");
+    trigram_add(trigram, (uint32_t[]){a, b, a, c}, 4, 1);
+    trigram_add(trigram, (uint32_t[]){a, b}, 2, 3);
     struct buf out = BUF_INIT(65536);
-    CHECK_INT(ngram_write(ngram, &out), OK);
+    CHECK_INT(trigram_write(trigram, &out), OK);
     double all = 0, seen = 0, seen_lower = 0;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         char pair[16];
@@ -91,7 +92,7 @@ TEST(ngram_probabilities_of_a_history_add_up)
     double share = backoff(line_of(out.data, 1, "a"));
     CHECK(all > 0.85 && all < 1.001);
     CHECK(fabs(seen + share * (1 - seen_lower) - 1) < 0.01);
-    ngram_free(ngram);
+    trigram_free(trigram);
     buf_clear(&out);
 }
 

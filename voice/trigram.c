@@ -4,7 +4,7 @@
  *
  * Histories are kept in one table by key; a table's entries are the n-grams, in the order they were
  * first seen. */
-#include "ngram.h"
+#include "trigram.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,37 +29,37 @@ struct grams {
     size_t count, cap;
 };
 
-struct ngram {
+struct trigram {
     struct map *numbers; /* word -> number + 1 */
     char **texts;
     uint32_t word_count, word_cap;
     struct grams orders[ORDER];
 };
 
-struct ngram *ngram_new(void)
+struct trigram *trigram_new(void)
 {
-    struct ngram *ngram = mem_new(struct ngram);
-    ngram->numbers = map_new();
+    struct trigram *trigram = mem_new(struct trigram);
+    trigram->numbers = map_new();
     for (int n = 0; n < ORDER; n++)
-        ngram->orders[n].by_words = map_new();
-    ngram_word(ngram, "<s>");
-    ngram_word(ngram, "</s>");
-    return ngram;
+        trigram->orders[n].by_words = map_new();
+    trigram_word(trigram, "<s>");
+    trigram_word(trigram, "</s>");
+    return trigram;
 }
 
-void ngram_free(struct ngram *ngram)
+void trigram_free(struct trigram *trigram)
 {
-    if (!ngram)
+    if (!trigram)
         return;
-    for (uint32_t i = 0; i < ngram->word_count; i++)
-        mem_free(ngram->texts[i]);
+    for (uint32_t i = 0; i < trigram->word_count; i++)
+        mem_free(trigram->texts[i]);
     for (int n = 0; n < ORDER; n++) {
-        map_free(ngram->orders[n].by_words);
-        mem_free(ngram->orders[n].items);
+        map_free(trigram->orders[n].by_words);
+        mem_free(trigram->orders[n].items);
     }
-    map_free(ngram->numbers);
-    mem_free(ngram->texts);
-    mem_free(ngram);
+    map_free(trigram->numbers);
+    mem_free(trigram->texts);
+    mem_free(trigram);
 }
 
 static struct gram *find(const struct grams *grams, const uint32_t *words, size_t n)
@@ -84,63 +84,63 @@ static struct gram *find_or_make(struct grams *grams, const uint32_t *words, siz
     return gram;
 }
 
-uint32_t ngram_word(struct ngram *ngram, const char *word)
+uint32_t trigram_word(struct trigram *trigram, const char *word)
 {
-    uintptr_t number = (uintptr_t)map_get_str(ngram->numbers, word);
+    uintptr_t number = (uintptr_t)map_get_str(trigram->numbers, word);
     if (number)
         return (uint32_t)(number - 1);
-    if (ngram->word_count == ngram->word_cap) {
-        ngram->word_cap = ngram->word_cap ? 2 * ngram->word_cap : 256;
-        ngram->texts = mem_realloc_n(ngram->texts, ngram->word_cap, sizeof(*ngram->texts));
+    if (trigram->word_count == trigram->word_cap) {
+        trigram->word_cap = trigram->word_cap ? 2 * trigram->word_cap : 256;
+        trigram->texts = mem_realloc_n(trigram->texts, trigram->word_cap, sizeof(*trigram->texts));
     }
-    uint32_t made = ngram->word_count++;
-    ngram->texts[made] = mem_strdup(word);
-    map_set_str(ngram->numbers, word, (void *)((uintptr_t)made + 1));
-    find_or_make(&ngram->orders[0], &made, 1);
+    uint32_t made = trigram->word_count++;
+    trigram->texts[made] = mem_strdup(word);
+    map_set_str(trigram->numbers, word, (void *)((uintptr_t)made + 1));
+    find_or_make(&trigram->orders[0], &made, 1);
     return made;
 }
 
-uint32_t ngram_word_count(const struct ngram *ngram)
+uint32_t trigram_word_count(const struct trigram *trigram)
 {
-    return ngram->word_count;
+    return trigram->word_count;
 }
 
-const char *ngram_word_text(const struct ngram *ngram, uint32_t word)
+const char *trigram_word_text(const struct trigram *trigram, uint32_t word)
 {
-    return ngram->texts[word];
+    return trigram->texts[word];
 }
 
 /* One n-gram more: of itself, and of the history that it follows. */
-static void count_one(struct ngram *ngram, const uint32_t *words, size_t n, uint32_t weight)
+static void count_one(struct trigram *trigram, const uint32_t *words, size_t n, uint32_t weight)
 {
-    struct gram *gram = find_or_make(&ngram->orders[n - 1], words, n);
+    struct gram *gram = find_or_make(&trigram->orders[n - 1], words, n);
     bool is_first = gram->count == 0;
     gram->count += weight;
     if (n == 1)
         return;
-    struct gram *history = find_or_make(&ngram->orders[n - 2], words, n - 1);
+    struct gram *history = find_or_make(&trigram->orders[n - 2], words, n - 1);
     history->followed += weight;
     history->kinds += is_first;
 }
 
-void ngram_add(struct ngram *ngram, const uint32_t *words, size_t count, uint32_t weight)
+void trigram_add(struct trigram *trigram, const uint32_t *words, size_t count, uint32_t weight)
 {
-    uint32_t window[ORDER] = {NGRAM_BEGIN, NGRAM_BEGIN, NGRAM_BEGIN};
+    uint32_t window[ORDER] = {TRIGRAM_BEGIN, TRIGRAM_BEGIN, TRIGRAM_BEGIN};
     for (size_t i = 0; i <= count; i++) {
         memmove(window, window + 1, (ORDER - 1) * sizeof(*window));
-        window[ORDER - 1] = i < count ? words[i] : NGRAM_END;
-        count_one(ngram, window + 2, 1, weight);
-        count_one(ngram, window + 1, 2, weight);
+        window[ORDER - 1] = i < count ? words[i] : TRIGRAM_END;
+        count_one(trigram, window + 2, 1, weight);
+        count_one(trigram, window + 1, 2, weight);
         if (i > 0)
-            count_one(ngram, window, 3, weight);
+            count_one(trigram, window, 3, weight);
     }
 }
 
 /* Of the words alone: the share of the unseen goes to all words alike, so that none is impossible.
  */
-static void set_unigrams(struct ngram *ngram)
+static void set_unigrams(struct trigram *trigram)
 {
-    struct grams *grams = &ngram->orders[0];
+    struct grams *grams = &trigram->orders[0];
     double total = 0, kinds = 0;
     for (size_t i = 0; i < grams->count; i++) {
         total += grams->items[i].count;
@@ -149,19 +149,20 @@ static void set_unigrams(struct ngram *ngram)
     double unseen = kinds / (total + kinds);
     for (size_t i = 0; i < grams->count; i++)
         grams->items[i].probability =
-            grams->items[i].count / (total + kinds) + unseen / (double)ngram->word_count;
+            grams->items[i].count / (total + kinds) + unseen / (double)trigram->word_count;
 }
 
-static void set_probabilities(struct ngram *ngram)
+static void set_probabilities(struct trigram *trigram)
 {
-    set_unigrams(ngram);
+    set_unigrams(trigram);
     for (size_t n = 2; n <= ORDER; n++) {
-        struct grams *grams = &ngram->orders[n - 1];
+        struct grams *grams = &trigram->orders[n - 1];
         for (size_t i = 0; i < grams->count; i++) {
             struct gram *gram = &grams->items[i];
-            struct gram *history = find(&ngram->orders[n - 2], gram->words, n - 1);
+            struct gram *history = find(&trigram->orders[n - 2], gram->words, n - 1);
             gram->probability = gram->count / (double)(history->followed + history->kinds);
-            history->seen_lower += find(&ngram->orders[n - 2], gram->words + 1, n - 1)->probability;
+            history->seen_lower +=
+                find(&trigram->orders[n - 2], gram->words + 1, n - 1)->probability;
         }
     }
 }
@@ -174,21 +175,21 @@ static double backoff(const struct gram *gram)
     return share / fmax(1 - gram->seen_lower, 1e-4);
 }
 
-enum err ngram_write(struct ngram *ngram, struct buf *out)
+enum err trigram_write(struct trigram *trigram, struct buf *out)
 {
-    set_probabilities(ngram);
+    set_probabilities(trigram);
     (void)buf_append_str(out, "\\data\\\n");
     for (size_t n = 1; n <= ORDER; n++)
-        (void)buf_printf(out, "ngram %zu=%zu\n", n, ngram->orders[n - 1].count);
+        (void)buf_printf(out, "ngram %zu=%zu\n", n, trigram->orders[n - 1].count);
     for (size_t n = 1; n <= ORDER; n++) {
         (void)buf_printf(out, "\n\\%zu-grams:\n", n);
-        for (size_t i = 0; i < ngram->orders[n - 1].count; i++) {
-            const struct gram *gram = &ngram->orders[n - 1].items[i];
+        for (size_t i = 0; i < trigram->orders[n - 1].count; i++) {
+            const struct gram *gram = &trigram->orders[n - 1].items[i];
             (void)buf_printf(out, "%.4f",
-                             n == 1 && gram->words[0] == NGRAM_BEGIN ? -99.0
-                                                                     : log10(gram->probability));
+                             n == 1 && gram->words[0] == TRIGRAM_BEGIN ? -99.0
+                                                                       : log10(gram->probability));
             for (size_t k = 0; k < n; k++)
-                (void)buf_printf(out, " %s", ngram->texts[gram->words[k]]);
+                (void)buf_printf(out, " %s", trigram->texts[gram->words[k]]);
             if (n < ORDER)
                 (void)buf_printf(out, " %.4f", log10(backoff(gram)));
             (void)buf_append_char(out, '\n');

@@ -137,6 +137,7 @@ static void on_calls_over(void *arg, enum err err, const char *message)
         log_error("service.drain", LOG_S("fault", message ? message : err_name(err)));
     app->state = APP_STOPPING;
     http_server_drain(app->http);
+    api_drain(app->api);
     loop_post(app->delivery_loop, stop_delivery, app);
 }
 

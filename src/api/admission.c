@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/quota.h"
 
-enum { OWN_PLACES_PART = 4 /* of all places, for one address and for one workspace */ };
+/* For one address and for one workspace, of all; 0: no ceiling of its own. */
+static const int64_t own_parts[SHARE_COUNT] = {[SHARE_PLACES] = 4, [SHARE_STREAMS] = 10};
 
 struct admission {
     struct quota *by_site[SHARE_COUNT], *by_workspace[SHARE_COUNT];
@@ -19,10 +20,11 @@ struct admission *admission_new(const struct config *config)
     const int64_t totals[SHARE_COUNT] = {
         [SHARE_PLACES] = config_int(config, SET_HTTP_REQUESTS),
         [SHARE_MEMORY] = config_int(config, SET_HTTP_BODY_MEMORY) << 20,
+        [SHARE_STREAMS] = config_int(config, SET_HTTP_STREAMS),
         [SHARE_DISK] = config_int(config, SET_HTTP_BODY_DISK) << 20,
     };
     for (int i = 0; i < SHARE_COUNT; i++) {
-        int64_t own = i == SHARE_PLACES ? MAX(totals[i] / OWN_PLACES_PART, INT64_C(1)) : 0;
+        int64_t own = own_parts[i] ? MAX(totals[i] / own_parts[i], INT64_C(1)) : 0;
         admission->by_site[i] = quota_new(totals[i], own);
         admission->by_workspace[i] = quota_new(totals[i], own);
     }
@@ -69,14 +71,18 @@ bool admission_know(struct admission *admission, struct admitted *who, const cha
     return true;
 }
 
+void admission_give(struct admission *admission, struct admitted *who, enum admission_share share)
+{
+    quota_give(admission->by_site[share], who->site, who->held[share]);
+    if (*who->workspace)
+        quota_give(admission->by_workspace[share], who->workspace, who->held[share]);
+    who->held[share] = 0;
+}
+
 void admission_leave(struct admission *admission, struct admitted *who)
 {
-    for (int i = 0; i < SHARE_COUNT; i++) {
-        quota_give(admission->by_site[i], who->site, who->held[i]);
-        if (*who->workspace)
-            quota_give(admission->by_workspace[i], who->workspace, who->held[i]);
-        who->held[i] = 0;
-    }
+    for (int i = 0; i < SHARE_COUNT; i++)
+        admission_give(admission, who, (enum admission_share)i);
 }
 
 bool admission_is_own(const struct admission *admission, const struct admitted *who,

@@ -1,4 +1,5 @@
-/* What requests hold of what all of them share: places among those under way, bytes of bodies in
+/* What requests hold of what all of them share: places among those under way and
+ * among those that go on (streams), bytes of bodies in
  * memory and on disk. Counted for the client's address and for the workspace, so that neither can
  * take the others' part (base/quota.h). Health and other requests without a key need no place: they
  * are answered while all else waits. Thread: the control loop. */
@@ -13,7 +14,7 @@
 struct admission;
 struct config;
 
-enum admission_share { SHARE_PLACES, SHARE_MEMORY, SHARE_DISK, SHARE_COUNT };
+enum admission_share { SHARE_PLACES, SHARE_MEMORY, SHARE_DISK, SHARE_STREAMS, SHARE_COUNT };
 
 /* What one request holds. Begin with zeros and `site`. */
 struct admitted {
@@ -33,6 +34,8 @@ bool admission_take(struct admission *admission, struct admitted *who, enum admi
  * part of their own. false: the workspace has no room for it. */
 bool admission_know(struct admission *admission, struct admitted *who, const char *workspace_id,
                     bool is_visitor) MUST_USE;
+/* What it holds of one share, before its end. */
+void admission_give(struct admission *admission, struct admitted *who, enum admission_share share);
 void admission_leave(struct admission *admission, struct admitted *who);
 /* Was there no room because of this holder's own use, rather than everybody's? */
 bool admission_is_own(const struct admission *admission, const struct admitted *who,

@@ -17,6 +17,7 @@
 #include "api/send.h"
 #include "api/sign_in.h"
 #include "api/spoilt.h"
+#include "api/stream.h"
 #include "api/sweeper.h"
 #include "base/config.h"
 #include "base/ids.h"
@@ -43,6 +44,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->rates = rates_new(deps->config, deps->control, deps->store);
     api->sweeper = sweeper_new(deps->control, deps->store);
     api->spoilt = spoilt_new(deps->control, deps->store);
+    list_init(&api->streams);
     api->routes = routes;
     api->route_count = route_count;
     buf_init(&api->openapi, 8 << 20);
@@ -54,6 +56,11 @@ bool api_is_idle(const struct api *api)
 {
     return api->under_way == 0 && rates_is_idle(api->rates) && sweeper_is_idle(api->sweeper) &&
            spoilt_is_idle(api->spoilt);
+}
+
+void api_drain(struct api *api)
+{
+    streams_end(&api->streams);
 }
 
 void api_close(struct api *api)

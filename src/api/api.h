@@ -56,6 +56,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
 /* First close the HTTP server and run the loop until api_is_idle(), so that no request is under
  * way. */
 void api_close(struct api *api);
+void api_drain(struct api *api); /* answers that go on by themselves end */
 bool api_is_idle(const struct api *api);
 
 /* The functions of struct http_handler; `arg` is the struct api. */

@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "api/keys.h"
 #include "api/rates.h"
+#include "base/list.h"
 
 struct admission;
 struct proxies;
@@ -23,6 +24,7 @@ struct api {
     const struct route *routes;
     size_t route_count;
     struct buf openapi; /* made at the first use */
+    struct list_node streams;
     unsigned under_way;
     int64_t ahead_bytes; /* of bodies that are parsed and wait for the writer (run.c) */
 };

@@ -5,6 +5,7 @@
 
 #include "api/internal.h"
 #include "api/proxy.h"
+#include "api/stream.h"
 #include "base/clock.h"
 #include "base/js.h"
 #include "net/url.h"
@@ -36,6 +37,7 @@ void request_free(struct request *request)
     struct api *api = request->api;
     timer_stop(&request->deadline);
     pieces_clear(&request->pieces);
+    stream_free(request->stream);
     admission_leave(api->admission, &request->who.admitted);
     js_free(request->body.json);
     answer_clear(&request->answer);

@@ -33,6 +33,7 @@
 #include "store/store.h"
 
 struct js;
+struct stream;
 
 /* What a handler leaves. */
 enum step {
@@ -113,6 +114,7 @@ struct request {
     struct pieces pieces;
     struct request_urls urls;
     struct request_once once;
+    struct stream *stream; /* NULL: the answer has an end of its own */
     struct timer deadline;
     _Atomic bool is_late; /* told 503; set by the control loop, read by jobs too */
 };

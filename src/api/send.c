@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/request.h"
+#include "api/stream.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -100,6 +101,12 @@ static void cut(struct request *request, const char *reason)
     request_free(request);
 }
 
+void send_end(struct request *request)
+{
+    http_answer_end(request->exchange, "", 0);
+    request_free(request);
+}
+
 static void on_piece_made(void *arg, enum err err)
 {
     struct request *request = arg;
@@ -110,6 +117,8 @@ static void on_piece_made(void *arg, enum err err)
         return;
     }
     pieces_settle(pieces);
+    if (request->stream && !pieces->is_whole && !stream_fill(request->stream))
+        return;
     const char *data = body->data ? body->data : "";
     if (!pieces->is_whole) {
         http_answer_piece(request->exchange, data, body->len);
@@ -120,12 +129,20 @@ static void on_piece_made(void *arg, enum err err)
     request_free(request);
 }
 
-static void on_wanted(void *arg)
+void send_piece(struct request *request)
 {
-    struct request *request = arg;
     enum err err = request_store_job(request, STORE_READ, piece_job, on_piece_made);
     if (err)
         cut(request, err_name(err));
+}
+
+static void on_wanted(void *arg)
+{
+    struct request *request = arg;
+    if (request->stream)
+        stream_wait(request->stream);
+    else
+        send_piece(request);
 }
 
 static void on_gone(void *arg)

@@ -11,3 +11,6 @@ void send_answer(struct request *request);
  * way goes on to its end, of which only its Idempotency-Key hears, and is freed by send_answer().
  */
 void send_late(void *arg);
+/* Of an answer in pieces: the next one is made; it ends where it stands. */
+void send_piece(struct request *request);
+void send_end(struct request *request);

@@ -19,6 +19,21 @@ int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us)
     return call->plan->row->created_wall_ms + (at_us - call->begun_us) / 1000;
 }
 
+/* Who watches. */
+
+void live_call_news(struct live_call *call, enum call_news news, const char *text)
+{
+    if (call->is_watched)
+        calls_has_news(call->home->calls, call->id, news, text);
+}
+
+void live_call_watch(struct live_call *call)
+{
+    call->is_watched = true;
+    if (*call->agent_state)
+        live_call_news(call, CALL_NEWS_STATE, call->agent_state);
+}
+
 static int64_t now_us(const struct live_call *call)
 {
     return loop_now_us(call->home->media.loop);
@@ -268,6 +283,7 @@ static void on_written(void *arg, const struct journal_record *record, enum jour
     else if (outcome == JOURNAL_WRITTEN)
         is_written(call, record);
     bool is_stored = outcome == JOURNAL_WRITTEN || outcome == JOURNAL_SET_ASIDE;
+    live_call_news(call, CALL_NEWS_STORED, NULL);
     if (record->kind == JOURNAL_END && is_stored) {
         tell_up(call, ERR_UNSUPPORTED,
                 call->refusal ? call->refusal : "the agent could not be dispatched");

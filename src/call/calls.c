@@ -3,7 +3,6 @@
  * it answers comes back the same way. */
 #include "call/calls.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +11,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "call/calls_internal.h"
 #include "call/internal.h"
 #include "call/node.h"
 #include "call/plan.h"
 #include "call/show.h"
 #include "call/snapshot.h"
-#include "engine/registry.h"
-#include "model/agent.h"
+#include "call/watch.h"
 #include "room/directory.h"
 
 enum {
@@ -26,43 +25,10 @@ enum {
     WRITE_MAX_US = 3 * 1000 * 1000, /* for the ends, when the grace is over */
 };
 
-enum {
-    LAST_PLACES_PART = 32, /* of what the node holds: one workspace leaves them to others */
-    HEARD_PER_CORE = 12,   /* calls of embedded recognition: all may speak at once */
-};
-
 struct waiter { /* somebody who waits for the call's end to be stored */
     struct list_node node;
     calls_done_fn *done;
     void *arg;
-};
-
-struct entry {
-    struct list_node node;
-    char id[ID_SIZE], workspace_id[ID_SIZE];
-    struct call_loop *home;
-    calls_done_fn *started; /* NULL: it was told */
-    void *started_arg;
-    bool is_ended, is_heard_here;
-    struct list_node waiters;
-};
-
-struct calls {
-    struct calls_config config;
-    struct call_loop **homes;
-    size_t *loads; /* calls of each home */
-    struct map *by_id;
-    struct snapshots *snapshots;
-    struct list_node all;
-    atomic_size_t count;
-    struct node *node;
-    bool is_draining, has_given_up;
-    struct timer unjoined, grace, bound;
-    calls_done_fn *drained;
-    void *drained_arg;
-    /* Messages under way: what a loop finds when it is freed itself comes after calls_free(). */
-    atomic_size_t messages;
-    bool is_freed;
 };
 
 /* A message between the control loop and a media loop. */
@@ -74,6 +40,7 @@ struct message {
     struct call_plan *plan;
     char *text;
     enum end_reason reason;
+    enum call_news news;
     enum err err;
     calls_done_fn *done;
     void *arg;
@@ -97,6 +64,13 @@ static void message_free(struct message *message)
     mem_free(message);
     if (is_last && calls->is_freed)
         mem_free(calls);
+}
+
+static struct message *message_to(struct calls *calls, const struct entry *entry)
+{
+    struct message *message = message_new(calls, entry->id);
+    message->home = entry->home;
+    return message;
 }
 
 static void deliver(void *arg)
@@ -127,6 +101,7 @@ struct calls *calls_new(const struct calls_config *config)
         calls->homes[i] = call_loop_new(calls, &calls->config, &config->media[i]);
     calls->by_id = map_new();
     calls->snapshots = snapshots_new();
+    calls->watches = watches_new();
     list_init(&calls->all);
     timer_init(&calls->unjoined, config->control, on_unjoined_over, calls);
     timer_init(&calls->grace, config->control, on_grace_over, calls);
@@ -159,6 +134,7 @@ void calls_free(struct calls *calls)
         call_loop_free(calls->homes[i]);
     map_free(calls->by_id);
     snapshots_free(calls->snapshots);
+    watches_free(calls->watches);
     mem_free(calls->homes);
     mem_free(calls->loads);
     calls->is_freed = true;
@@ -178,83 +154,6 @@ size_t calls_count(const struct calls *calls)
 
 /* Start. */
 
-static size_t emptiest(const struct calls *calls)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < calls->config.media_count; i++)
-        if (calls->loads[i] < calls->loads[best])
-            best = i;
-    return best;
-}
-
-bool calls_is_full(const struct calls *calls)
-{
-    for (size_t i = 0; i < calls->config.media_count; i++)
-        if (!call_loop_is_full(calls->homes[i]))
-            return false;
-    return true;
-}
-
-/* The last places are for those who have few: a workspace that has more than half of all leaves
- * them. */
-static bool may_have_one_more(const struct calls *calls, const char *workspace_id)
-{
-    int64_t room = 0, held = 0, own = 0;
-    for (size_t i = 0; i < calls->config.media_count; i++)
-        room += call_loop_room(calls->homes[i]);
-    struct entry *entry;
-    LIST_EACH (entry, &calls->all, struct entry, node) {
-        held++;
-        own += strcmp(entry->workspace_id, workspace_id) == 0;
-    }
-    return room > (held + room) / LAST_PLACES_PART || own <= (held + room) / 2;
-}
-
-/* A place on the emptiest loop that has one. false: there is none; *out_index is still a loop, for
- * what is to be recorded. */
-static bool take_place(struct calls *calls, const char *workspace_id, size_t *out_index)
-{
-    *out_index = emptiest(calls);
-    bool may = may_have_one_more(calls, workspace_id);
-    if (may && call_loop_take(calls->homes[*out_index]))
-        return true;
-    for (size_t i = 0; may && i < calls->config.media_count; i++)
-        if (call_loop_take(calls->homes[i])) {
-            *out_index = i;
-            return true;
-        }
-    metric_add(METRIC_CALLS_REFUSED, 1);
-    return false;
-}
-
-/* Is it embedded recognition that will hear the caller, as far as can be said before? */
-static bool is_heard_here(const struct calls *calls, const struct call_plan *plan)
-{
-    const struct registry *registry = calls->config.registry;
-    const struct engine *named = registry_find(registry, ENGINE_STT, plan->agent->stt.provider);
-    const struct engine_info *info =
-        named && named->info.is_enabled ? &named->info : registry_default(registry, ENGINE_STT);
-    return info && info->is_embedded;
-}
-
-/* Embedded recognition costs the machine many times what the rest of a call does, and only while
- * callers speak: a place is kept for each. */
-static bool has_ears(const struct calls *calls)
-{
-    const struct calls_machine *machine = calls->config.machine;
-    int64_t most = config_int(calls->config.config, SET_VOICE_SESSIONS), heard = 0;
-    struct entry *entry;
-    if (most == 0 && !machine)
-        return true;
-    if (most == 0)
-        most = MAX(machine->cores_milli * HEARD_PER_CORE / 1000, HEARD_PER_CORE);
-    LIST_EACH (entry, &calls->all, struct entry, node)
-        heard += entry->is_heard_here;
-    if (heard >= most)
-        metric_add(METRIC_CALLS_REFUSED, 1);
-    return heard < most;
-}
-
 /* Media loop. */
 static void open_there(struct message *message)
 {
@@ -265,8 +164,9 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
 {
     const struct call *row = take_plan->row;
     size_t index;
-    bool is_heard = is_heard_here(calls, take_plan), may_be_heard = !is_heard || has_ears(calls);
-    bool has_place = take_place(calls, row->user_id, &index);
+    bool is_heard = calls_is_heard_here(calls, take_plan),
+         may_be_heard = !is_heard || calls_has_ears(calls);
+    bool has_place = calls_take_place(calls, row->user_id, &index);
     struct entry *entry = mem_new(struct entry);
     entry->is_heard_here = is_heard && may_be_heard;
     snprintf(entry->id, sizeof(entry->id), "%s", row->id);
@@ -281,8 +181,7 @@ void calls_start(struct calls *calls, struct call_plan *take_plan, calls_done_fn
     atomic_fetch_add(&calls->count, 1);
     metric_set(METRIC_CALLS_ACTIVE, (int64_t)calls_count(calls));
 
-    struct message *message = message_new(calls, row->id);
-    message->home = entry->home;
+    struct message *message = message_to(calls, entry);
     message->plan = take_plan;
     if (calls->is_draining)
         message->text = mem_strdup("the service is shutting down");
@@ -388,8 +287,7 @@ static void end_there(struct message *message)
 
 static void post_end(struct calls *calls, struct entry *entry, enum end_reason reason)
 {
-    struct message *message = message_new(calls, entry->id);
-    message->home = entry->home;
+    struct message *message = message_to(calls, entry);
     message->reason = reason;
     post(entry->home->media.loop, end_there, message);
 }
@@ -444,8 +342,7 @@ bool calls_say_here(struct calls *calls, const char *call_id, const char *text, 
     struct entry *entry = find_running(calls, call_id);
     if (!entry)
         return false;
-    struct message *message = message_new(calls, call_id);
-    message->home = entry->home;
+    struct message *message = message_to(calls, entry);
     message->text = mem_strdup(text);
     message->done = done;
     message->arg = arg;
@@ -459,6 +356,39 @@ void calls_say(struct calls *calls, const char *workspace_id, const char *call_i
     const struct node_command command = {COMMAND_SAY, workspace_id, call_id, text};
     if (!calls_say_here(calls, call_id, text, done, arg))
         node_command(calls->node, &command, done, arg);
+}
+
+/* Who watches. */
+
+/* Media loop. */
+static void watch_there(struct message *message)
+{
+    struct live_call *call = call_loop_find(message->home, message->id);
+    if (call)
+        live_call_watch(call);
+}
+
+struct calls_watch *calls_watch(struct calls *calls, const char *call_id, calls_news_fn *fn,
+                                void *arg)
+{
+    struct entry *entry = find_running(calls, call_id);
+    if (!entry)
+        return NULL;
+    post(entry->home->media.loop, watch_there, message_to(calls, entry));
+    return watches_add(calls->watches, call_id, fn, arg);
+}
+
+static void news_here(struct message *message)
+{
+    watches_tell(message->calls->watches, message->id, message->news, message->text);
+}
+
+void calls_has_news(struct calls *calls, const char *call_id, enum call_news news, const char *text)
+{
+    struct message *message = message_new(calls, call_id);
+    message->news = news;
+    message->text = text ? mem_strdup(text) : NULL;
+    post(calls->config.control, news_here, message);
 }
 
 /* Money. */

@@ -83,6 +83,21 @@ void calls_end(struct calls *calls, const char *workspace_id, const char *call_i
  * too many lines are waiting. */
 void calls_say(struct calls *calls, const char *workspace_id, const char *call_id, const char *text,
                calls_done_fn *done, void *arg);
+/* Who watches a call. */
+
+enum call_news {
+    CALL_NEWS_STORED,   /* something more of it is stored: a turn, a tool's run, its state */
+    CALL_NEWS_STATE,    /* text: what the agent does now ("listening") */
+    CALL_NEWS_PASSAGES, /* text: JSON, what was looked up in the agent's documents, and found */
+};
+/* text: borrowed; NULL: there is none. It must not begin or end a watch. */
+typedef void calls_news_fn(void *arg, enum call_news news, const char *text);
+struct calls_watch;
+/* NULL: the call is not on this node, or over. What the agent does now is told soon. */
+struct calls_watch *calls_watch(struct calls *calls, const char *call_id, calls_news_fn *fn,
+                                void *arg) MUST_USE;
+void calls_unwatch(struct calls_watch *take_watch); /* NULL is fine */
+
 /* The workspace's balance has changed from outside: its calls learn when it will run out now. */
 void calls_credit(struct calls *calls, const char *workspace_id);
 

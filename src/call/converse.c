@@ -15,10 +15,13 @@
 #include "model/agent.h"
 #include "model/language.h"
 
+enum { FOUND_MAX_BYTES = 128 * 1024 };
+
 struct ask { /* a look-up under way; freed when it is answered */
     struct list_node node;
     struct live_call *call; /* NULL: the call has gone */
     uint32_t gen;
+    char *query; /* owned */
 };
 
 static int64_t now_us(const struct live_call *call)
@@ -73,11 +76,50 @@ static void on_talk(void *arg)
 
 /* ---- documents ---- */
 
+static void write_passage(const struct llm_passage *passage, struct js_out *out)
+{
+    js_out_object(out);
+    js_out_key(out, "document");
+    js_out_text(out, passage->document);
+    js_out_key(out, "question");
+    js_out_text(out, passage->question);
+    js_out_key(out, "text");
+    js_out_text(out, passage->text);
+    js_out_key(out, "similarity");
+    js_out_real(out, passage->similarity);
+    js_out_object_end(out);
+}
+
+/* For who watches: the question as it was asked, and what the model is given. */
+static void tell_found(struct live_call *call, const char *query,
+                       const struct llm_passage *passages, size_t count)
+{
+    if (!call->is_watched)
+        return;
+    AUTO_BUF text = BUF_INIT(FOUND_MAX_BYTES);
+    struct js_out out;
+    js_out_init(&out, &text);
+    js_out_object(&out);
+    js_out_key(&out, "at");
+    js_out_time(&out, live_call_wall_ms(call, now_us(call)));
+    js_out_key(&out, "query");
+    js_out_text(&out, query);
+    js_out_key(&out, "passages");
+    js_out_array(&out);
+    for (size_t i = 0; i < count; i++)
+        write_passage(&passages[i], &out);
+    js_out_array_end(&out);
+    js_out_object_end(&out);
+    if (!text.is_full)
+        live_call_news(call, CALL_NEWS_PASSAGES, text.data);
+}
+
 static void on_found(void *arg, enum err err, const struct hit_list *hits)
 {
     struct ask *ask = arg;
     struct live_call *call = ask->call;
     uint32_t gen = ask->gen;
+    AUTO_MEM char *query = ask->query;
     list_remove(&ask->node);
     mem_free(ask);
     if (!call)
@@ -93,6 +135,7 @@ static void on_found(void *arg, enum err err, const struct hit_list *hits)
             .document = hits->items[i].document,
             .similarity = hits->items[i].similarity,
         };
+    tell_found(call, query, passages, count);
     talk_found(call->talk, gen, passages, count, now_us(call));
     converse_act(call);
 }
@@ -106,9 +149,11 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     const struct know_question question = {.workspace_id = call->plan->row->user_id,
                                            .document_ids = &call->plan->agent->document_ids,
                                            .query = follow_up(&call->follow, action->text)};
+    ask->query = mem_strdup(question.query);
     if (know_ask(call->home->config->know, &question, call->home->media.loop, on_found, ask) == OK)
         return;
     list_remove(&ask->node);
+    mem_free(ask->query);
     mem_free(ask);
     talk_found(call->talk, action->gen, NULL, 0, now_us(call));
 }
@@ -288,6 +333,8 @@ static void act(struct live_call *call, const struct talk_action *action)
         change_language(call, action->text);
         break;
     case TALK_DO_STATE:
+        snprintf(call->agent_state, sizeof(call->agent_state), "%s", action->text);
+        live_call_news(call, CALL_NEWS_STATE, action->text);
         call->room->ops->set_agent_state(call->room, action->text);
         break;
     case TALK_DO_TRANSCRIPT:

@@ -49,6 +49,8 @@ struct live_call {
     struct money_seat money;
     struct list_node asks; /* look-ups under way (converse.c) */
     struct follow follow;  /* what was looked up before */
+    bool is_watched;
+    char agent_state[16]; /* as the room was told; "": not yet */
     struct timer talk_timer, clock;
     int64_t begun_us;
     struct presence presence;
@@ -64,6 +66,10 @@ void live_call_end(struct live_call *call, enum end_reason reason);
 void live_call_record(struct live_call *call, const struct journal_record *record);
 void live_call_give_up(struct live_call *call); /* nothing more of it is written */
 enum err live_call_say(struct live_call *call, const char *text);
+/* To who watches the call; text: copied, NULL is fine. */
+void live_call_news(struct live_call *call, enum call_news news, const char *text);
+/* From now on it has news, to its end, and tells at once what the agent does. */
+void live_call_watch(struct live_call *call);
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
 
 /* ---- converse.c ---- */
@@ -85,4 +91,6 @@ struct turn_timing quality_timing(const struct live_call *call, const struct tal
 void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *message);
 void calls_is_ended(struct calls *calls, const char *call_id); /* stored */
 void calls_is_gone(struct calls *calls, const char *call_id);
+void calls_has_news(struct calls *calls, const char *call_id, enum call_news news,
+                    const char *text);
 void calls_funds_moved(struct calls *calls, const char *workspace_id);

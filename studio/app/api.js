@@ -56,6 +56,24 @@ export async function api(method, path, body, read = jsonOf) {
 
 export const get = (path) => api('GET', path);
 
+/* Server-sent events, each { event, id, data }, until the service ends the stream or it is lost. */
+export async function* openStream(path, lastId, signal) {
+  const response = await fetch(path, { headers: { 'X-Earshot-Studio': '1', ...(lastId ? { 'Last-Event-ID': String(lastId) } : {}) }, signal });
+  if (response.status === 401) session.value = null;
+  if (!response.ok) throw new ApiError(response.status, await jsonOf(response));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ''; ;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+      if (fields.event) yield { event: fields.event, id: fields.id, data: JSON.parse(fields.data) };
+    }
+  }
+}
+
 const blobOf = (response) => response.blob();
 
 /* A file of the service, saved by the browser. */

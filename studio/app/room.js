@@ -1,48 +1,18 @@
 /* A test call's room: joins with livekit-client (loaded at the first call) and tells the page what it hears. */
 
 const AGENT_STATES = ['initializing', 'idle', 'listening', 'thinking', 'speaking'];
-const TURNS_KEPT = 100;
-
-/* The turns of the agent: { at, thinkMs (from the caller's words, or from when it began to think, until it spoke), speakMs }. Times
- * in milliseconds of the call. */
-export class TurnClock {
-  turns = [];
-  #state = 'idle';
-  #since = 0;
-  #waiting = null;
-
-  /* The caller's words were recognised. */
-  heard(now) { if (this.#state !== 'speaking') this.#waiting ??= now; }
-
-  move(state, now) {
-    if (state === this.#state) return;
-    const last = this.turns.at(-1);
-    if (this.#state === 'speaking' && last) this.turns = [...this.turns.slice(0, -1), { ...last, speakMs: now - this.#since }];
-    if (state === 'thinking') this.#waiting ??= now;
-    if (state === 'speaking') {
-      this.turns = [...this.turns.slice(1 - TURNS_KEPT), { at: now, thinkMs: this.#waiting === null ? 0 : now - this.#waiting, speakMs: 0 }];
-      this.#waiting = null;
-    }
-    this.#state = state;
-    this.#since = now;
-  }
-}
-
 export class TestRoom {
   #room = null;
   #tell;
-  #clock = new TurnClock();
-  #began = 0;
   #audio = [];
   #meter = null;
 
-  /* tell({ state, captions, turns, level, ended }) with what has changed. */
+  /* tell({ state, captions, level, ended }) with what has changed. */
   constructor(tell) { this.#tell = tell; }
 
   async join({ livekitUrl, token }, microphone, livekit) {
     const room = new livekit.Room();
     this.#room = room;
-    this.#began = performance.now();
     const captions = new Map();
     room.registerTextStreamHandler('lk.transcription', (reader, who) => this.#caption(captions, reader, who.identity === room.localParticipant.identity));
     room.on(livekit.RoomEvent.TrackSubscribed, (track) => { if (track.kind === 'audio') this.#audio.push(document.body.appendChild(track.attach())); });
@@ -59,8 +29,7 @@ export class TestRoom {
   #look() {
     const agent = this.#room && [...this.#room.remoteParticipants.values()].find((one) => one.isAgent);
     const state = agent?.attributes['lk.agent.state'] ?? 'initializing';
-    this.#clock.move(state, performance.now() - this.#began);
-    this.#tell({ state: AGENT_STATES.includes(state) ? state : 'idle', turns: this.#clock.turns });
+    this.#tell({ state: AGENT_STATES.includes(state) ? state : 'idle' });
   }
 
   /* The agent's grow by deltas in one stream; the caller's come as whole versions under one segment id. */
@@ -77,7 +46,6 @@ export class TestRoom {
       for await (const part of reader) { said = isUser ? part : said + part; put(true); }
     } catch { /* the call ended within the sentence: what came stays */ }
     const isInterim = isUser && attributes['lk.transcription_final'] !== 'true';
-    if (isUser && !isInterim) this.#clock.heard(performance.now() - this.#began);
     put(isInterim);
   }
 

@@ -31,16 +31,28 @@ test('every text that a page asks for is there', async () => {
   }
 });
 
-test('turns are told by the states of the agent and the words of the caller', async () => {
-  const { TurnClock } = await import(
-    `data:text/javascript,${encodeURIComponent(readFileSync(join(app, 'room.js'), 'utf8'))}`
-  );
-  const clock = new TurnClock();
-  for (const [state, now] of [['speaking', 100], ['speaking', 150], ['listening', 1100]]) clock.move(state, now);
-  clock.heard(3000);
-  clock.move('thinking', 3100);
-  clock.move('speaking', 3400);
-  clock.heard(3500); // while it speaks: of the next turn nothing is known yet
-  clock.move('listening', 5400);
-  assert.deepEqual(clock.turns, [{ at: 100, thinkMs: 0, speakMs: 1000 }, { at: 3400, thinkMs: 400, speakMs: 2000 }]);
+test('a watched call is what its events say, told again or not', async () => {
+  const source = readFileSync(join(app, 'watch.js'), 'utf8').replace(/^import .*$/gm, '');
+  const { UNSEEN, follow } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const events = [
+    { event: 'call', data: { status: 'active' } },
+    { event: 'turn', id: '1', data: { text: 'a' } },
+    { event: 'tool', data: { number: 2, status: 'running' } },
+    { event: 'tool', data: { number: 1, status: 'failed' } },
+    { event: 'turn', id: '2', data: { text: 'b' } },
+    { event: 'turn', id: '2', data: { text: 'b' } },
+    { event: 'tool', data: { number: 2, status: 'succeeded' } },
+    { event: 'state', data: { state: 'speaking' } },
+    { event: 'passages', data: { query: 'q' } },
+    { event: 'of a later version', data: {} },
+    { event: 'end', data: {} },
+  ];
+  assert.deepEqual(events.reduce(follow, UNSEEN), {
+    call: { status: 'active' },
+    turns: [{ text: 'a' }, { text: 'b' }],
+    runs: [{ number: 1, status: 'failed' }, { number: 2, status: 'succeeded' }],
+    passages: [{ query: 'q' }],
+    state: 'speaking',
+    isOver: true,
+  });
 });

@@ -4,16 +4,21 @@ import { html, useEffect, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
 import { Button, Card, Head, Loaded, Problem, Text, sure, toast, useLoad, useWork } from '../ui.js';
+import { LookUps, Runs } from '../runs.js';
+import { Waterfall } from '../waterfall.js';
+import { useWatch } from '../watch.js';
 import { CallState } from './calls.js';
 
-const LIVE_EVERY_MS = 1000;
+const COUNTED_EVERY_MS = 5000; // time, cost and deliveries of a running call, which no event tells
 
 function Pairs({ rows }) {
   return html`<dl class="pairs">${rows.filter(([, value]) => value !== undefined).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd class="number">${value}</dd>`)}</dl>`;
 }
 
+const beginOf = (call) => new Date(call.userJoinedAt ?? call.createdAt);
+
 function Transcript({ call }) {
-  const begin = new Date(call.userJoinedAt ?? call.createdAt);
+  const begin = beginOf(call);
   if (!call.transcript.length) return html`<p class="soft">${t(call.status === 'ended' ? 'call.silent' : 'call.nothingYet')}</p>`;
   return html`<div role="log" aria-label=${t('call.transcript')}><ol class="bubbles">${call.transcript.map((turn, i) => html`<li key=${i} class=${turn.role}><time datetime=${turn.at}>${t(`who.${turn.role}`)} · ${duration(Math.max(0, (new Date(turn.at) - begin) / 1000))}</time>${turn.text}</li>`)}</ol></div>`;
 }
@@ -44,11 +49,18 @@ function Quality({ quality }) {
     ${quality.slowestTurns.length > 0 && html`<br /><h3>${t('quality.slowest')}</h3><ul class="list">${quality.slowestTurns.map((turn) => html`<li key=${turn.at}><span>${time(turn.at, { timeStyle: 'medium' })}</span><span class="number">${ms(turn.voiceToVoiceMs)}</span></li>`)}</ul>`}`;
 }
 
-function Detail({ call, reload }) {
+/* The agent's part, as far as there is something to tell. */
+function Doing({ call, runs, lookUps }) {
+  const isTimed = call.transcript.some((turn) => turn.timing);
+  return html`${isTimed && html`<${Card} title=${t('call.waterfall')}><${Waterfall} turns=${call.transcript} begin=${beginOf(call)} /><//>`}
+    ${lookUps.length > 0 && html`<${Card} title=${t('call.lookUps')}><${LookUps} lookUps=${lookUps} /><//>`}${runs.length > 0 && html`<${Card} title=${t('call.runs')}><${Runs} runs=${runs} /><//>`}`;
+}
+
+function Detail({ call, runs, lookUps, state, reload }) {
   const isRunning = call.status !== 'ended';
   const { variables = {}, ...metadata } = call.metadata;
   return html`<${Head} title=${t('call.title', time(call.createdAt))} lead=${call.metadata.agentName}><${CallState} call=${call} /><//>
-    <div class="editor"><div class="stack"><${Card} title=${t('call.transcript')}><${Transcript} call=${call} /><//>${isRunning && may('editor') && html`<${Running} call=${call} reload=${reload} />`}
+    <div class="editor"><div class="stack"><${Card} title=${t('call.transcript')} aside=${isRunning && state && html`<p class="soft" role="status">${t(`state.${state}`)}</p>`}><${Transcript} call=${call} /><//><${Doing} call=${call} runs=${runs} lookUps=${lookUps} />${isRunning && may('editor') && html`<${Running} call=${call} reload=${reload} />`}
       <${Card} title=${t('call.events')}>${call.webhooks.length ? html`<ul class="list">${call.webhooks.map((one, i) => html`<li key=${i}><span>${one.url}<br /><span class="soft small">${one.events.join(', ')}</span></span><span class="soft number">${t('call.delivered', count(one.delivered), count(one.failed))}</span></li>`)}</ul>` : html`<p class="soft">${t('call.noWebhooks')} <a href="/studio/webhooks">${t('nav.webhooks')}</a></p>`}<//></div>
     <aside><${Card} title=${t('call.facts')}><${Pairs} rows=${[[t('calls.agent'), html`<a href="/studio/agents/${call.metadata.agentId}">${call.metadata.agentName}</a>`], [t('calls.caller'), call.participantIdentity], [t('call.source'), word('source', call.source)], [t('call.language'), call.metadata.language],
         [t('call.joined'), time(call.userJoinedAt, { timeStyle: 'medium' })], [t('call.ended'), time(call.endedAt, { timeStyle: 'medium' })], [t('calls.duration'), duration(call.durationSeconds)], [t('calls.cost'), `${money(call.callCost, 4)} (${t('perMinute', money(call.costPerMinute))})`], ['ID', html`<code>${call.id}</code>`]]} /><//>
@@ -57,13 +69,24 @@ function Detail({ call, reload }) {
       <${Card} title=${t('call.metadata')}><pre tabindex="0">${JSON.stringify(metadata, null, 2)}</pre><//></aside></div>`;
 }
 
+async function load(id) {
+  const path = `/v1/calls/${encodeURIComponent(id)}`;
+  const [{ call }, { tools }] = await Promise.all([get(path), get(`${path}/tools`)]);
+  return { call, runs: tools };
+}
+
 export function Call({ id }) {
-  const loaded = useLoad(async () => (await get(`/v1/calls/${encodeURIComponent(id)}`)).call, id);
-  const isRunning = loaded.data && loaded.data.status !== 'ended';
+  const loaded = useLoad(() => load(id), id);
+  const isRunning = loaded.data !== undefined && loaded.data.call.status !== 'ended';
+  const seen = useWatch(id, isRunning);
   useEffect(() => {
     if (!isRunning) return undefined;
-    const timer = setInterval(loaded.reload, LIVE_EVERY_MS);
+    const timer = setInterval(loaded.reload, COUNTED_EVERY_MS);
     return () => clearInterval(timer);
   }, [isRunning, loaded.reload]);
-  return html`<${Loaded} load=${loaded}>${(call) => html`<${Detail} call=${call} reload=${loaded.reload} />`}<//>`;
+  useEffect(() => { if (seen.isOver || seen.call) loaded.reload(); }, [seen.isOver, seen.call]);
+  return html`<${Loaded} load=${loaded}>${({ call, runs }) => {
+    const transcript = seen.turns.length > call.transcript.length ? seen.turns : call.transcript;
+    return html`<${Detail} call=${{ ...call, transcript }} runs=${isRunning && seen.runs.length ? seen.runs : runs} lookUps=${seen.passages} state=${seen.state} reload=${loaded.reload} />`;
+  }}<//>`;
 }

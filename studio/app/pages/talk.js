@@ -3,10 +3,12 @@ import { html, useEffect, useRef, useState } from '../lib.js';
 import { api } from '../api.js';
 import { duration, t } from '../text.js';
 import { TestRoom } from '../room.js';
+import { LookUps, Runs } from '../runs.js';
 import { Waterfall } from '../waterfall.js';
+import { useWatch } from '../watch.js';
 import { Button, Card, explain } from '../ui.js';
 
-const IDLE = { state: 'idle', captions: [], turns: [], level: 0, callId: null };
+const IDLE = { state: 'idle', captions: [], level: 0, callId: null };
 const MICROPHONE_FAULTS = ['NotAllowedError', 'NotFoundError', 'NotReadableError'];
 
 function reasonOf(error) {
@@ -69,13 +71,16 @@ export function Talk({ agent, isDirty, save }) {
   const { now, phase, fault, start, end, mute } = useTalk(agent.id);
   const [isMuted, setMuted] = useState(false);
   const isCalling = phase === 'calling';
+  const seen = useWatch(now.callId, now.callId !== null); // goes on to the end of the call, whoever ends it
+  const begun = new Date(seen.call?.userJoinedAt ?? seen.call?.createdAt ?? 0);
   const begin = async () => { if (isDirty && !(await save())) return; setMuted(false); start(); };
   return html`<${Card} title=${t('talk.title')} aside=${isCalling && html`<${Clock} />`} class="card talk">
     <div class="state"><span class="dot" data-state=${isCalling ? now.state : 'idle'} aria-hidden="true"><i></i></span><p role="status">${phase === 'idle' ? t('talk.idle') : phase === 'starting' ? t('talk.starting') : phase === 'ended' ? t('talk.ended') : t(`state.${now.state}`)}</p></div>
     ${fault && html`<div class="notice bad" role="alert"><p>${fault}</p></div>`}
     ${isCalling && html`<meter min="0" max="1" value=${now.level} aria-label=${t('talk.level')}></meter>`}
     ${now.captions.length > 0 && html`<${Captions} captions=${now.captions} />`}
-    ${now.turns.length > 0 && html`<${Waterfall} turns=${now.turns} />`}<br />
+    <${Waterfall} turns=${seen.turns} begin=${begun} />
+    ${seen.passages.length > 0 && html`<br /><h3>${t('call.lookUps')}</h3><${LookUps} lookUps=${seen.passages} />`}${seen.runs.length > 0 && html`<br /><h3>${t('call.runs')}</h3><${Runs} runs=${seen.runs} />`}<br />
     <div class="actions">${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
       : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>`}
       ${phase === 'ended' && now.callId && html`<a class="button" href="/studio/calls/${now.callId}">${t('talk.details')}</a>`}</div><//>`;

@@ -6,6 +6,7 @@
  */
 #include "api/agents_show.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "api/request.h"
@@ -241,9 +242,15 @@ void agents_write(struct request *request, const struct text_list *ids)
     begin(request, ids, NULL, true);
 }
 
+const char *agents_tag(struct request *request, const struct agent *agent)
+{
+    return arena_printf(request->arena, "\"%" PRId64 "\"", agent->updated_wall_ms);
+}
+
 static void show(struct request *request, const char *id, const struct agent *written)
 {
     const struct text_list one = {&id, 1};
+    answer_header(&request->answer, "ETag", agents_tag(request, written));
     begin(request, &one, written, false);
 }
 

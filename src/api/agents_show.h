@@ -6,6 +6,8 @@ struct agent;
 struct request;
 struct text_list;
 
+/* Its version, as ETag and If-Match have it. */
+const char *agents_tag(struct request *request, const struct agent *agent);
 /* { agents } in the order of the ids, each read when its turn comes; removed ones are left out. */
 void agents_write(struct request *request, const struct text_list *ids);
 /* { agent } or { apiKey, agent }, by the route: the agent of the path. */

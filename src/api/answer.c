@@ -47,6 +47,8 @@ const struct api_error_row api_errors[API_ERROR_COUNT] = {
                                     "The Idempotency-Key was used with another body."},
     [API_IDEMPOTENCY_KEY_IN_USE] = {409, "IDEMPOTENCY_KEY_IN_USE",
                                     "A request with this Idempotency-Key is still under way."},
+    [API_PRECONDITION_FAILED] = {412, "PRECONDITION_FAILED",
+                                 "It was changed since it was read: read it again."},
     [API_BODY_TOO_LARGE] = {413, "BODY_TOO_LARGE", "The body is too large."},
     [API_FILE_TOO_LARGE] = {413, "FILE_TOO_LARGE", "The file is larger than 25 MB."},
     [API_UNSUPPORTED_MEDIA_TYPE] = {415, "UNSUPPORTED_MEDIA_TYPE",

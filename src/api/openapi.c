@@ -82,6 +82,14 @@ static void write_query_parameters(struct printer *p, const struct field_table *
     }
 }
 
+static bool has_error(const struct route *route, enum api_error error)
+{
+    for (size_t i = 0; i < ROUTE_ERRORS_MAX; i++)
+        if (route->errors[i] == error)
+            return true;
+    return false;
+}
+
 static void write_parameters(struct printer *p, const struct route *route)
 {
     bool is_post = strcmp(route->method, "POST") == 0;
@@ -93,6 +101,8 @@ static void write_parameters(struct printer *p, const struct route *route)
     write_query_parameters(p, route->query);
     if (is_post)
         ref(p, "#/components/parameters/IdempotencyKey");
+    if (has_error(route, API_PRECONDITION_FAILED))
+        ref(p, "#/components/parameters/IfMatch");
     js_out_array_end(&p->out);
 }
 
@@ -428,6 +438,14 @@ static void write_shared(struct printer *p)
     begin(p, "schema");
     text(p, "type", "string");
     text(p, "pattern", "^[!-~]([ -~]{0,253}[!-~])?$");
+    end(p);
+    end(p);
+    begin(p, "IfMatch");
+    text(p, "name", "If-Match");
+    text(p, "in", "header");
+    text(p, "description", "The ETag of the answer that was read: 412 when it was changed since.");
+    begin(p, "schema");
+    text(p, "type", "string");
     end(p);
     end(p);
     end(p);

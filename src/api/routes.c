@@ -56,7 +56,7 @@ const struct route routes[] = {
      .operation = "updateAgent", .tag = TAG_AGENTS, .summary = "Update an agent", .status = 200,
      .input = &agent_table, .is_update = true, .output = &agent_answer_table,
      .errors = {API_VALIDATION_FAILED, API_URL_NOT_ALLOWED, API_NOT_FOUND, API_TOOL_NAME_TAKEN,
-                API_TOOL_LIMIT_REACHED, API_STORAGE_LIMIT_REACHED}},
+                API_TOOL_LIMIT_REACHED, API_STORAGE_LIMIT_REACHED, API_PRECONDITION_FAILED}},
     {"DELETE", "/v1/agents/{id}", ROUTE_WORKSPACE, ROUTE_WRITE, .handle = agents_remove,
      .operation = "deleteAgent", .tag = TAG_AGENTS, .summary = "Delete an agent", .status = 200,
      .output = &removed_table, .errors = {API_NOT_FOUND}},

@@ -25,8 +25,8 @@ async function send(method, path, body, headers) {
 
 /* A dropped connection is tried again, within an answer as before it: reading at will, writing under one Idempotency-Key, so that nothing
  * is done twice. Answers { status, isOk, answer }; read(response) reads what is no refusal. */
-async function sendSurely(method, path, body, read) {
-  const headers = method === 'POST' && !(body instanceof Blob) ? { 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : {};
+async function sendSurely(method, path, body, given, read) {
+  const headers = method === 'POST' && !(body instanceof Blob) ? { ...given, 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : given;
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await send(method, path, body, headers);
@@ -47,8 +47,8 @@ async function jsonOf(response) {
   try { return JSON.parse(text); } catch { return null; }
 }
 
-export async function api(method, path, body, read = jsonOf) {
-  const { status, isOk, answer } = await sendSurely(method, path, body, read);
+export async function api(method, path, body, headers = {}, read = jsonOf) {
+  const { status, isOk, answer } = await sendSurely(method, path, body, headers, read);
   if (isOk) return answer;
   if (status === 401 && path !== '/v1/session') session.value = null;
   throw new ApiError(status, answer);
@@ -78,7 +78,7 @@ const blobOf = (response) => response.blob();
 
 /* A file of the service, saved by the browser. */
 export async function download(path, name) {
-  const url = URL.createObjectURL(await api('GET', path, undefined, blobOf));
+  const url = URL.createObjectURL(await api('GET', path, undefined, {}, blobOf));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

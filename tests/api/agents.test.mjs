@@ -339,3 +339,18 @@ test('a mention switches a tool on', async () => {
   const own = (await tool({ name: 'weather_now', agentId: agent.id })).id;
   assert.deepEqual((await api('GET', `/v1/agents/${agent.id}`)).body.agent.tools.map((entry) => entry.id), [own]);
 });
+
+test('who has read an older version is told so by If-Match, and writes over it without', async () => {
+  const { id } = await create();
+  const path = `/v1/agents/${id}`;
+  const read = (await api('GET', path)).headers.get('etag');
+  assert.match(read, /^"\d+"$/);
+  const first = await api('PATCH', path, { name: 'First' }, { 'If-Match': read });
+  assert.deepEqual([first.status, first.headers.get('etag') === read], [200, false]);
+  refused(await api('PATCH', path, { name: 'Second' }, { 'If-Match': read }), 412, 'PRECONDITION_FAILED');
+  assert.equal((await api('GET', path)).body.agent.name, 'First');
+  const both = `${read}, ${first.headers.get('etag')}`;
+  assert.equal((await api('PATCH', path, { name: 'Third' }, { 'If-Match': both })).status, 200);
+  assert.equal((await api('PATCH', path, { name: 'Fourth' }, { 'If-Match': '*' })).status, 200);
+  assert.equal((await api('PATCH', path, { name: 'Fifth' })).body.agent.name, 'Fifth');
+});

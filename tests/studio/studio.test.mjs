@@ -122,7 +122,6 @@ test('two people edit one agent: the second is told, and nothing is lost', { tim
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
   await at(`/studio/agents/${agent.id}`);
   await page.getByLabel('What it says first').fill('Hello from Ann.');
-  await new Promise((done) => setTimeout(done, 5)); // times of the API have milliseconds
   await workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'Renamed by Bo' });
   await button('Save').click();
   const told = page.getByRole('dialog');

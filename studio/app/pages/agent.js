@@ -60,10 +60,16 @@ function Editor({ data, reload }) {
   useEffect(() => () => guardLeaving(null), []);
 
   const [save, saving, error] = useWork(async (isForced = false) => {
-    const { agent: now } = await get(`/v1/agents/${id}`);
     const seen = wasKept && kept ? kept.updatedAt : agent.updatedAt;
-    if (!isForced && now.updatedAt !== seen) return setTheirs(now);
-    const { agent: saved } = await api('PATCH', `/v1/agents/${id}`, mine);
+    let saved;
+    try {
+      ({ agent: saved } = await api('PATCH', `/v1/agents/${id}`, mine, isForced ? {} : { 'If-Match': `"${Date.parse(seen)}"` }));
+    } catch (fault) {
+      if (fault.code !== 'PRECONDITION_FAILED') throw fault;
+      const { agent: now } = await get(`/v1/agents/${id}`);
+      if (Object.keys(changes(now, draft)).some((name) => name in mine)) return setTheirs(now);
+      saved = now; // it was this page's own save, whose answer was lost
+    }
     setAgent(saved);
     setDraft(saved);
     setWasKept(false);

@@ -20,7 +20,9 @@
 #include "extract/reader.h"
 
 enum {
-    MEMORY_BYTES = 1024 * 1024 * 1024,
+    /* 25 MB of text pages take 65 MB. A page of a million words would take all there is, for as
+     * long as it is let: with less it fails sooner. */
+    MEMORY_BYTES = 256 * 1024 * 1024,
     DESCRIPTORS = 32,
     CPU_S = 100,
     INFO_MAX_BYTES = 64 * 1024,

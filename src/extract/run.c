@@ -15,7 +15,7 @@
 #include "extract/reader.h"
 
 enum {
-    MEMORY_BYTES = 768 * 1024 * 1024,
+    MEMORY_BYTES = 512 * 1024 * 1024, /* of address space; 25 MB of PDF take 165 MB of it */
     DESCRIPTORS = 16,
     CPU_S = 60,
     TEXT_MAX_BYTES = 32 * 1024 * 1024, /* four times what a document may hold */

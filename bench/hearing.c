@@ -25,7 +25,7 @@ static const char *const everyday[] = {
 };
 
 struct score {
-    unsigned words, wrong, sentences, whole;
+    unsigned words, wrong, sentences, whole, marked[2]; /* of the whole ones, of the others */
 };
 
 struct bench {
@@ -87,11 +87,12 @@ static void try_one(struct bench *bench, const char *speaker, size_t i, struct s
                         samples, &bench->heard);
     unsigned wrong = word_errors(want, bench->heard.text);
     if (wrong)
-        printf("  %s: %s => %s\n", speaker, want, bench->heard.text);
+        printf("  %s: %s => %s [%s]\n", speaker, want, bench->heard.text, bench->heard.unsure);
     score->words += (unsigned)words_of(want);
     score->wrong += wrong;
     score->sentences++;
     score->whole += wrong == 0;
+    score->marked[wrong > 0] += *bench->heard.unsure != '\0';
     bench->spoken_s += (double)samples / STT_RATE_HZ;
     carried_clear(&carried);
     said_clear(&said);
@@ -99,9 +100,10 @@ static void try_one(struct bench *bench, const char *speaker, size_t i, struct s
 
 static void show(const char *what, const struct score *score)
 {
-    printf("%-24s %5.1f %% of %4u words wrong, %3u of %3u sentences right\n", what,
-           100.0 * score->wrong / MAX(score->words, 1), score->words, score->whole,
-           score->sentences);
+    printf("%-24s %5.1f %% of %4u words wrong, %3u of %3u sentences right, %u of them and "
+           "%u of the others with an unsure word\n",
+           what, 100.0 * score->wrong / MAX(score->words, 1), score->words, score->whole,
+           score->sentences, score->marked[0], score->marked[1]);
 }
 
 int main(int argc, char **argv)
@@ -129,6 +131,8 @@ int main(int argc, char **argv)
             all[h].wrong += scores[h].wrong;
             all[h].sentences += scores[h].sentences;
             all[h].whole += scores[h].whole;
+            for (size_t m = 0; m < ARRAY_LEN(scores[h].marked); m++)
+                all[h].marked[m] += scores[h].marked[m];
         }
     }
     for (size_t h = 0; h < ARRAY_LEN(halves); h++)

@@ -47,6 +47,7 @@ struct llm_request {
     bool is_without_calls; /* tools are named, so that requests begin alike; none may be called */
     const struct llm_passage *passages; /* for the extractive model */
     size_t passage_count;
+    const char *unsure;   /* words of the caller that may be others; may be NULL */
     const char *language; /* ISO code of the call */
     double temperature;
     int max_tokens;

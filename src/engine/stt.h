@@ -23,7 +23,9 @@ enum stt_event_kind {
 struct stt_event {
     enum stt_event_kind kind;
     uint32_t gen;     /* STT_FLUSHED */
-    const char *text; /* borrowed for the callback */
+    const char *text; /* borrowed for the callback, as all texts */
+    const char
+        *unsure; /* STT_FINAL: words of it that may be others, a space between; may be NULL */
     bool is_stable, is_fatal;
     enum engine_error error;
     const char *message;

@@ -94,14 +94,16 @@ void answer_start(struct talk *talk, const char *caller, bool is_committed, int6
 {
     answer_cancel(talk, now_us);
     timing_begin(&talk->timing);
-    reply_start(&talk->mind.reply, caller, is_committed, talk->config->has_documents, now_us);
+    reply_start(&talk->mind.reply, caller, endpoint_unsure(&talk->hear.endpoint), is_committed,
+                talk->config->has_documents, now_us);
     carry_out_all(talk, now_us);
 }
 
 void answer_commit(struct talk *talk, const char *caller, int64_t now_us)
 {
     struct reply *reply = &talk->mind.reply;
-    if (reply->is_committed || !reply_answers(reply, caller)) {
+    if (reply->is_committed ||
+        !reply_answers(reply, caller, endpoint_unsure(&talk->hear.endpoint))) {
         answer_start(talk, caller, true, now_us);
         return;
     }

@@ -25,6 +25,7 @@ void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us
     snprintf(endpoint->iso, sizeof(endpoint->iso), "%s", iso);
     buf_init(&endpoint->final, ENDPOINT_TEXT_MAX_BYTES);
     buf_init(&endpoint->text, ENDPOINT_TEXT_MAX_BYTES);
+    buf_init(&endpoint->unsure, ENDPOINT_TEXT_MAX_BYTES);
 }
 
 void endpoint_change_language(struct endpoint *endpoint, const char *iso)
@@ -36,6 +37,7 @@ void endpoint_clear(struct endpoint *endpoint)
 {
     buf_clear(&endpoint->final);
     buf_clear(&endpoint->text);
+    buf_clear(&endpoint->unsure);
 }
 
 /* A recogniser that did not see the end of this turn in time is not waited for at the next one; a
@@ -61,9 +63,7 @@ void endpoint_learn_pause(struct endpoint *endpoint, int64_t pause_us)
 
 void endpoint_reset(struct endpoint *endpoint, bool is_taken)
 {
-    buf_reset(&endpoint->final);
-    buf_reset(&endpoint->text);
-    endpoint->final_chars = 0;
+    endpoint_forget(endpoint);
     if (is_taken)
         learn_from_turn(endpoint);
     endpoint->is_stale = is_taken && !endpoint->is_voiced;
@@ -108,6 +108,11 @@ const char *endpoint_text(const struct endpoint *endpoint)
     return endpoint->text.data ? endpoint->text.data : "";
 }
 
+const char *endpoint_unsure(const struct endpoint *endpoint)
+{
+    return endpoint->unsure.data ? endpoint->unsure.data : "";
+}
+
 /* A piece of text after what is there, one space between unless it brings its own. */
 static void add_piece(struct buf *buf, const char *piece, size_t most_chars)
 {
@@ -129,9 +134,7 @@ size_t endpoint_room_chars(const struct endpoint *endpoint)
 
 void endpoint_go_on(struct endpoint *endpoint, int64_t now_us)
 {
-    buf_reset(&endpoint->final);
-    buf_reset(&endpoint->text);
-    endpoint->final_chars = 0;
+    endpoint_forget(endpoint);
     endpoint->began_us = now_us;
 }
 
@@ -164,6 +167,8 @@ static bool take_text(struct endpoint *endpoint, const struct stt_event *event, 
     endpoint->is_stable = event->is_stable;
     if (event->kind == STT_FINAL) {
         add_piece(&endpoint->final, piece, room);
+        if (event->unsure && *event->unsure)
+            add_piece(&endpoint->unsure, event->unsure, room);
         endpoint->final_chars = endpoint->final.data ? text_length(endpoint->final.data) : 0;
         endpoint->is_stable = true;
         endpoint->punctuates = endpoint->punctuates || ends_sentence(piece);
@@ -213,6 +218,7 @@ void endpoint_forget(struct endpoint *endpoint)
 {
     buf_reset(&endpoint->final);
     buf_reset(&endpoint->text);
+    buf_reset(&endpoint->unsure);
     endpoint->final_chars = 0;
 }
 

@@ -50,6 +50,7 @@ struct endpoint {
     int64_t patience_us; /* more, for what the text looks like */
     int64_t pause_us;    /* as this caller pauses within turns; 0: does not */
     struct buf final, text; /* finished pieces; those and the partial one */
+    struct buf unsure;      /* words of the finished ones that may be others */
     size_t final_chars;
     char iso[8];
 };
@@ -79,6 +80,8 @@ void endpoint_forget(struct endpoint *endpoint); /* the words so far: they are t
 
 /* What the caller has said so far; "" when nothing. Borrowed until the next call. */
 const char *endpoint_text(const struct endpoint *endpoint);
+/* Those of its words that the recogniser was not sure of. */
+const char *endpoint_unsure(const struct endpoint *endpoint);
 /* Worth a reply made early: silence, and text that will probably stay. */
 bool endpoint_is_likely(const struct endpoint *endpoint);
 enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us);

@@ -56,7 +56,8 @@ static void consider_words(struct talk *talk, int64_t now_us)
         return;
     case TURN_CALLER:
         /* A reply that was made early for other words is of no use any more. */
-        if (!talk->mind.reply.is_committed && !reply_answers(&talk->mind.reply, text))
+        if (!talk->mind.reply.is_committed &&
+            !reply_answers(&talk->mind.reply, text, endpoint_unsure(&talk->hear.endpoint)))
             answer_cancel(talk, now_us);
         return;
     case TURN_ABSENT:
@@ -163,7 +164,7 @@ static void make_early(struct talk *talk, int64_t now_us)
     if (talk->floor != TURN_CALLER || !endpoint_is_likely(&talk->hear.endpoint) ||
         talk->hear.early_count >= EARLY_MAX || (talk->is_ending && is_passing(talk, text, false)))
         return;
-    if (reply_answers(&talk->mind.reply, text))
+    if (reply_answers(&talk->mind.reply, text, endpoint_unsure(&talk->hear.endpoint)))
         return;
     talk->hear.early_count++;
     answer_start(talk, text, false, now_us);

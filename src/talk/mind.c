@@ -107,6 +107,7 @@ static void write_request(struct mind *mind, struct llm_request *out)
         .passage_count = reply->passage_count,
     };
     *out = (struct llm_request){
+        .unsure = reply->unsure,
         .language = reply->iso,
         .temperature = config->temperature,
         .max_tokens = config->max_tokens,

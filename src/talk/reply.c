@@ -104,6 +104,7 @@ static void begin_anew(struct reply *reply)
     struct list_node *wants = &reply->wants;
     reply_clear_calls(reply);
     mem_free(reply->caller);
+    mem_free(reply->unsure);
     arena_free(reply->memory);
     splitter_clear(&reply->splitter);
     struct reply fresh = {.iso = reply->iso,
@@ -169,10 +170,11 @@ static void ask(struct reply *reply, int64_t now_us)
     wish(reply, REPLY_WANTS_ASK);
 }
 
-void reply_start(struct reply *reply, const char *caller, bool is_committed, bool looks_up,
-                 int64_t now_us)
+void reply_start(struct reply *reply, const char *caller, const char *unsure, bool is_committed,
+                 bool looks_up, int64_t now_us)
 {
     reply->caller = mem_strdup(caller);
+    reply->unsure = mem_strdup(unsure);
     reply->is_committed = is_committed;
     reply->is_greeting = !caller;
     if (!caller || !looks_up) {
@@ -185,9 +187,10 @@ void reply_start(struct reply *reply, const char *caller, bool is_committed, boo
     reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_LOOK_UP, .text = caller});
 }
 
-bool reply_answers(const struct reply *reply, const char *caller)
+bool reply_answers(const struct reply *reply, const char *caller, const char *unsure)
 {
-    return reply->state != REPLY_NONE && reply->caller && words_equal(reply->caller, caller);
+    return reply->state != REPLY_NONE && reply->caller && words_equal(reply->caller, caller) &&
+           strcmp(reply->unsure, unsure) == 0;
 }
 
 static void keep_passages(struct reply *reply, const struct llm_passage *passages, size_t count)

@@ -91,6 +91,7 @@ struct reply {
     bool is_held;         /* the holding line was said */
     bool is_ending;       /* it has asked to hang up */
     char *caller;         /* what it answers; NULL: a greeting */
+    char *unsure;         /* words of it that may be others; "": none */
     struct arena *memory; /* of passages; NULL: none */
     const struct llm_passage *passages;
     size_t passage_count;
@@ -112,13 +113,15 @@ bool reply_move(struct reply *reply, enum reply_event event) MUST_USE;
 bool reply_want(struct reply *reply, struct reply_want *out); /* the next one */
 void reply_wish(struct reply *reply, struct reply_want want); /* texts are copied */
 
-/* Nothing is under way. caller: what is answered, NULL for the greeting. */
-void reply_start(struct reply *reply, const char *caller, bool is_committed, bool looks_up,
-                 int64_t now_us);
+/* Nothing is under way. caller: what is answered, NULL for the greeting; unsure: words of it that
+ * may be others. */
+void reply_start(struct reply *reply, const char *caller, const char *unsure, bool is_committed,
+                 bool looks_up, int64_t now_us);
 /* Its turn is committed: what it has is said. */
 void reply_commit(struct reply *reply);
 void reply_cancel(struct reply *reply); /* what was asked for is not wanted any more */
-bool reply_answers(const struct reply *reply, const char *caller); /* made for these words? */
+/* Made for these words, heard so well? */
+bool reply_answers(const struct reply *reply, const char *caller, const char *unsure);
 
 void reply_found(struct reply *reply, const struct llm_passage *passages, size_t count,
                  int64_t now_us);

@@ -44,7 +44,7 @@ struct term {
     char stem[WORD_MAX_BYTES];
     size_t in_sentences;
     double weight;
-    bool is_asking;
+    bool is_asking, is_unsure;
 };
 
 struct sentence {
@@ -79,6 +79,15 @@ static int add_term(void *arg, const struct word *word)
     return extract->term_count == TERMS_MAX;
 }
 
+static int mark_unsure(void *arg, const struct word *word)
+{
+    struct extract *extract = arg;
+    for (size_t i = 0; i < extract->term_count; i++)
+        if (strcmp(extract->terms[i].stem, word->stem) == 0)
+            extract->terms[i].is_unsure = true;
+    return 0;
+}
+
 static int mark_asking(void *arg, const struct word *word)
 {
     struct extract *extract = arg;
@@ -99,6 +108,18 @@ static void find_topic(struct extract *extract)
         extract->topic |= extract->terms[i].is_asking ? 0 : 1u << i;
     }
     extract->topic = extract->topic ? extract->topic : all;
+}
+
+/* Words that may be others prove nothing. true: some would have. */
+static bool leave_out_unsure(struct extract *extract)
+{
+    uint32_t before = extract->topic;
+    if (extract->request->unsure)
+        words_each(extract->request->unsure, extract->request->language, mark_unsure, extract);
+    for (size_t i = 0; i < extract->term_count; i++)
+        if (extract->terms[i].is_unsure)
+            extract->topic &= ~(1u << i);
+    return extract->topic != before;
 }
 
 struct mark {
@@ -226,14 +247,14 @@ static void put_best(struct extract *extract, struct buf *out)
         put_sentence(second->text, out);
 }
 
-void extract_answer(const struct llm_request *request, const char *said, struct buf *out)
+bool extract_answer(const struct llm_request *request, const char *said, struct buf *out)
 {
     if (request->passage_count == 0)
-        return;
+        return true;
     const struct llm_passage *card = best_card(request);
     if (card) {
         extract_shorten(card->text, out);
-        return;
+        return true;
     }
     AUTO(arena) arena = arena_new(0);
     struct extract *extract = arena_new_of(arena, struct extract);
@@ -242,11 +263,13 @@ void extract_answer(const struct llm_request *request, const char *said, struct 
     extract->sentences = arena_new_n(arena, struct sentence, SENTENCES_MAX);
     words_each(said, request->language, add_term, extract);
     find_topic(extract);
+    bool has_unsure = leave_out_unsure(extract);
     for (size_t i = 0; i < request->passage_count; i++)
         add_sentences(extract, i);
     weigh_terms(extract);
     score_sentences(extract);
     put_best(extract, out);
+    return out->len > 0 || !has_unsure;
 }
 
 void extract_shorten(const char *text, struct buf *out)

@@ -2,6 +2,8 @@
  * own. Sans-I/O. Thread: any. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "engine/llm.h"
 
@@ -10,7 +12,8 @@ enum {
     EXTRACT_SENTENCES_MAX = 2,
 };
 
-/* Appends one or two sentences; nothing when no passage holds an answer. */
-void extract_answer(const struct llm_request *request, const char *said, struct buf *out);
+/* Appends one or two sentences; nothing when no passage holds an answer. false: nothing, for the
+ * words that would tell were not heard for sure (request->unsure). */
+bool extract_answer(const struct llm_request *request, const char *said, struct buf *out);
 /* Appends the first sentences of a text. */
 void extract_shorten(const char *text, struct buf *out);

@@ -210,9 +210,9 @@ static void answer_caller(struct extractive *llm, const struct llm_request *requ
         call_tool(llm, tool->name, "{}");
         return;
     }
-    extract_answer(request, said, &llm->answer);
+    bool was_heard = extract_answer(request, said, &llm->answer);
     if (llm->answer.len == 0)
-        say(llm, request, PHRASE_UNKNOWN);
+        say(llm, request, was_heard ? PHRASE_UNKNOWN : PHRASE_NOT_HEARD);
 }
 
 static void answer_tool(struct extractive *llm, const struct llm_request *request,

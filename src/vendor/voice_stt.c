@@ -56,7 +56,10 @@ static void on_frame(void *arg, const struct voice_frame *frame)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i].frame != frame->kind)
             continue;
-        struct stt_event event = {.kind = kinds[i].event, .gen = frame->gen, .text = text};
+        char *unsure = text;
+        strsep(&unsure, "\n");
+        struct stt_event event = {
+            .kind = kinds[i].event, .gen = frame->gen, .text = text, .unsure = unsure};
         stt->on_event(stt->arg, &event);
         return;
     }

@@ -10,7 +10,7 @@
  *     OPEN_SPEAKING engine\nlanguage\n       FAILED  sentence; the session is over
  *                   speaker\nspeed\nvolume
  *     PUSH          16 kHz samples           PARTIAL text
- *     FLUSH         gen                      FINAL text, then FLUSHED gen
+ *     FLUSH         gen                      FINAL text\nunsure words; FLUSHED gen
  *     SPEAK         gen, text                AUDIO gen, 48 kHz samples; DONE gen
  *     CANCEL        all speaking so far
  *     CLOSE

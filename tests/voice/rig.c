@@ -101,6 +101,8 @@ static void on_stt(void *arg, const struct stt_event *event)
     size_t len = strlen(out->text);
     if (event->kind == STT_FINAL)
         snprintf(out->text + len, sizeof(out->text) - len, "%s%s", len ? " " : "", event->text);
+    if (event->kind == STT_FINAL && event->unsure)
+        snprintf(out->unsure, sizeof(out->unsure), "%s", event->unsure);
     if (event->kind == STT_FLUSHED)
         out->flushed_us = loop_now_us(to->rig->loop) - to->asked_us;
     if (event->kind == STT_ERROR)

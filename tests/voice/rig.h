@@ -29,7 +29,7 @@ void speech_rig_speak(struct speech_rig *rig, const char *engine, const struct t
                       const char *text, struct spoken *out);
 
 struct heard {
-    char text[512];
+    char text[512], unsure[512];
     unsigned partials;
     int64_t flushed_us; /* after the flush; -1: never */
     enum engine_error error;

@@ -73,7 +73,6 @@ TEST(loop_answers_a_spoken_question_aloud)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct said said;
         struct carried carried;
-        struct spoken spoken;
         struct answer answer;
         said_by(rows[i].speaker, rows[i].question, &said);
         line_carry(&said, LOSS_EVERY, &carried);
@@ -84,9 +83,12 @@ TEST(loop_answers_a_spoken_question_aloud)
         ask(&rig, heard.text, &answer);
         if (!CHECK(strcasestr(answer.text, rows[i].word) != NULL))
             fprintf(stderr, "      %s -> %s -> %s\n", rows[i].question, heard.text, answer.text);
-        speech_rig_speak(&rig, "flite", &slt, answer.text, &spoken);
-        CHECK(spoken.error == ENGINE_OK && spoken.count > 48000);
-        mem_free(spoken.samples);
+        if (i == 1) { /* one is enough: it takes as long as its words */
+            struct spoken spoken;
+            speech_rig_speak(&rig, "flite", &slt, answer.text, &spoken);
+            CHECK(spoken.error == ENGINE_OK && spoken.count > 48000);
+            mem_free(spoken.samples);
+        }
         carried_clear(&carried);
     }
     stt->ops->close(stt);

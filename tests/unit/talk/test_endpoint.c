@@ -135,6 +135,25 @@ TEST(pieces_add_up_until_the_verdict)
     endpoint_clear(&endpoint);
 }
 
+TEST(unsure_words_add_up_and_go_with_the_turn)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 300000, 1000000, "en");
+    endpoint_voice_started(&endpoint, 0);
+    struct stt_event first = {.kind = STT_FINAL, .text = "a beard rim", .unsure = "rim"};
+    struct stt_event second = {.kind = STT_FINAL, .text = "for men"};
+    struct stt_event third = {.kind = STT_FINAL, .text = "on sun day", .unsure = "sun day"};
+    CHECK_TEXT(endpoint_unsure(&endpoint), "");
+    endpoint_heard(&endpoint, &first, 1000);
+    endpoint_heard(&endpoint, &second, 2000);
+    endpoint_heard(&endpoint, &third, 3000);
+    CHECK_TEXT(endpoint_text(&endpoint), "a beard rim for men on sun day");
+    CHECK_TEXT(endpoint_unsure(&endpoint), "rim sun day");
+    endpoint_reset(&endpoint, true);
+    CHECK_TEXT(endpoint_unsure(&endpoint), "");
+    endpoint_clear(&endpoint);
+}
+
 TEST(silence_without_words_is_void)
 {
     struct endpoint endpoint;

@@ -59,15 +59,16 @@ TEST(reply_made_early_says_nothing_until_it_is_committed)
 {
     struct reply reply;
     reply_init(&reply, "en");
-    reply_start(&reply, "tea please", false, true, 0);
+    reply_start(&reply, "tea please", "", false, true, 0);
     CHECK_WANTS(&reply, "look-up(tea please) ");
     reply_found(&reply, NULL, 0, 1000);
     CHECK_WANTS(&reply, "ask ");
     reply_text(&reply, "Of course. ", 2000);
     reply_done(&reply);
     CHECK_WANTS(&reply, "");
-    CHECK(reply_answers(&reply, "tea please"));
-    CHECK(!reply_answers(&reply, "coffee please"));
+    CHECK(reply_answers(&reply, "tea please", ""));
+    CHECK(!reply_answers(&reply, "coffee please", ""));
+    CHECK(!reply_answers(&reply, "tea please", "tea")); /* heard less well than it was taken for */
     reply_commit(&reply);
     CHECK_WANTS(&reply, "piece(Of course.) end ");
     CHECK_INT(reply.state, REPLY_NONE);
@@ -78,7 +79,7 @@ TEST(reply_without_words_is_an_apology)
 {
     struct reply reply;
     reply_init(&reply, "en");
-    reply_start(&reply, "hello", true, false, 0);
+    reply_start(&reply, "hello", "", true, false, 0);
     CHECK_WANTS(&reply, "ask ");
     reply_done(&reply);
     CHECK_WANTS(&reply, "end say ");
@@ -90,7 +91,7 @@ TEST(reply_is_tried_again_before_its_first_word_only)
     const struct llm_event failure = {.kind = LLM_ERROR, .error = ENGINE_TRANSIENT};
     struct reply reply;
     reply_init(&reply, "en");
-    reply_start(&reply, "hello", true, false, 0);
+    reply_start(&reply, "hello", "", true, false, 0);
     reply_failed(&reply, &failure, false, 1000);
     CHECK_WANTS(&reply, "ask unask ask ");
     reply_text(&reply, "Good day. How", 2000);
@@ -104,7 +105,7 @@ TEST(reply_that_is_cancelled_is_not_asked_for_any_more)
 {
     struct reply reply;
     reply_init(&reply, "en");
-    reply_start(&reply, "hello", true, false, 0);
+    reply_start(&reply, "hello", "", true, false, 0);
     reply_cancel(&reply);
     CHECK_WANTS(&reply, "ask unask end ");
     CHECK_INT(reply_deadline_us(&reply, 0), INT64_MAX);

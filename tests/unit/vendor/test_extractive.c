@@ -103,6 +103,34 @@ TEST(extractive_does_not_answer_another_question)
     llm_rig_free(rig);
 }
 
+TEST(extractive_asks_again_for_words_that_were_not_heard_well)
+{
+    static const char again[] = "Sorry, I did not catch that.";
+    static const struct {
+        const char *said, *unsure, *want;
+    } rows[] = {
+        {"when is breakfast served", "breakfast served", again},
+        {"when is breakfast served", "is", "Breakfast is served"},
+        {"when is breakfast served", NULL, "Breakfast is served"},
+        {"do you have a swimming pool", "swimming pool", again},
+        {"do you have a swimming pool", "", "I'm sorry"},
+    };
+    struct llm_rig *rig = llm_rig_new("extractive");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct llm_message message = {.role = LLM_USER, .text = rows[i].said};
+        struct llm_request request = {.messages = &message,
+                                      .message_count = 1,
+                                      .passages = hotel,
+                                      .passage_count = 2,
+                                      .unsure = rows[i].unsure,
+                                      .language = "en"};
+        const char *got = llm_rig_ask(rig, &request);
+        if (!CHECK(strncmp(got, rows[i].want, strlen(rows[i].want)) == 0))
+            fprintf(stderr, "      %s (%s) -> %s\n", rows[i].said, rows[i].unsure, got);
+    }
+    llm_rig_free(rig);
+}
+
 TEST(extractive_takes_a_fitting_card_as_it_is)
 {
     struct llm_rig *rig = llm_rig_new("extractive");

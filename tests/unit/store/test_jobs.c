@@ -138,7 +138,7 @@ STORE_TEST(change_by_another_process_is_noticed)
     struct fault fault = {0};
     REQUIRE(other != NULL);
     CHECK_INT(store_run(other, STORE_WRITE, credit_one, (void *)fix->workspace_id, &fault), OK);
-    AWAIT(atomic_load(&seen) != 0, 3);
+    AWAIT(atomic_load(&seen) != 0, 30);
     CHECK_INT(seen, STORE_BALANCE);
     store_close(other);
     loop_join(loop);

@@ -54,7 +54,7 @@ void sign_ins_free(struct sign_ins *sign_ins)
     mem_free(sign_ins);
 }
 
-/* ---- the cookie ---- */
+/* The cookie. */
 
 static bool is_secure(const struct request *request)
 {
@@ -113,7 +113,7 @@ bool request_is_from_studio(const struct request *request)
             strcasecmp(from + 3, host) == 0);
 }
 
-/* ---- signing in ---- */
+/* Signing in. */
 
 struct sign_in_body {
     const char *link, *email, *password, *workspace_id;
@@ -222,7 +222,7 @@ static void refuse_stranger(struct request *request)
     run_finish(request);
 }
 
-/* ---- how often a password may be tried ---- */
+/* How often a password may be tried. */
 
 struct tried {
     struct limit *limit;
@@ -395,7 +395,7 @@ void sign_in(struct request *request)
     }
 }
 
-/* ---- one's own sessions and password ---- */
+/* One's own sessions and password. */
 
 struct sessions_answer {
     struct session_list sessions;

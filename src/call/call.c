@@ -39,7 +39,7 @@ static int64_t now_us(const struct live_call *call)
     return loop_now_us(call->home->media.loop);
 }
 
-/* ---- the end ---- */
+/* The end. */
 
 static void tell_up(struct live_call *call, enum err err, const char *message)
 {
@@ -152,7 +152,7 @@ void live_call_end(struct live_call *call, enum end_reason reason)
                   .reason = reason, .at_us = now_us(call), .billed_to_us = used_to_us(call)});
 }
 
-/* ---- time and money ---- */
+/* Time and money. */
 
 static void arm(struct live_call *call)
 {
@@ -234,7 +234,7 @@ static void money_told(void *arg, int64_t exhausted_us, bool is_fenced)
         arm(call);
 }
 
-/* ---- the journal's answers ---- */
+/* The journal's answers. */
 
 /* What a call cannot be without: that it was told of, and that its caller is billed. */
 static void stand_without(struct live_call *call, const struct journal_record *record)
@@ -299,7 +299,7 @@ void live_call_give_up(struct live_call *call)
     free_if_over(call);
 }
 
-/* ---- the room ---- */
+/* The room. */
 
 static void on_joined(void *arg, const char *identity, const char *name)
 {
@@ -390,7 +390,7 @@ static const struct room_events room_events = {
     .on_closed = on_closed,
 };
 
-/* ---- the start ---- */
+/* The start. */
 
 static void dispatch_failed(struct live_call *call, const char *why)
 {

@@ -29,7 +29,7 @@ static int64_t now_us(const struct live_call *call)
     return loop_now_us(call->home->media.loop);
 }
 
-/* ---- what comes back ---- */
+/* What comes back. */
 
 static void on_stt(void *arg, const struct stt_event *event)
 {
@@ -74,7 +74,7 @@ static void on_talk(void *arg)
     converse_act(arg);
 }
 
-/* ---- documents ---- */
+/* Documents. */
 
 static void write_passage(const struct llm_passage *passage, struct js_out *out)
 {
@@ -158,7 +158,7 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     talk_found(call->talk, action->gen, NULL, 0, now_us(call));
 }
 
-/* ---- tools ---- */
+/* Tools. */
 
 static void on_tool_done(void *arg, uint32_t id, const struct tool_result *result)
 {
@@ -181,7 +181,7 @@ static void run_tool(struct live_call *call, const struct talk_action *action)
     call_tools_run(&call->tools, tool, arguments, action->gen, on_tool_done, call);
 }
 
-/* ---- what is told ---- */
+/* What is told. */
 
 /* A call does not end for want of room for these: what does not fit is lost. */
 void converse_on_run(void *arg, const struct call_run *run)
@@ -256,7 +256,7 @@ static void write_error(struct live_call *call, enum talk_stage stage, const cha
                                .kind = JOURNAL_ERROR, .a = (char *)text, .stage = stages[stage]});
 }
 
-/* ---- engines ---- */
+/* Engines. */
 
 static const enum engine_kind kinds[] = {
     [TALK_STT] = ENGINE_STT,
@@ -294,7 +294,7 @@ static void change_language(struct live_call *call, const char *id)
                        now_us(call));
 }
 
-/* ---- actions ---- */
+/* Actions. */
 
 static void act(struct live_call *call, const struct talk_action *action)
 {
@@ -380,7 +380,7 @@ void converse_finish(struct live_call *call)
             act(call, &action);
 }
 
-/* ---- open and close ---- */
+/* Open and close. */
 
 static void open_media(struct live_call *call)
 {

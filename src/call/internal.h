@@ -57,7 +57,7 @@ struct live_call {
     struct limits limits;
 };
 
-/* ---- call.c ---- */
+/* call.c */
 /* Takes the plan. What follows is told by calls_is_up() and calls_is_gone(). refusal: the call is
  * only recorded, as one that could not be dispatched; NULL: it is set up. */
 void live_call_open(struct call_loop *home, struct call_plan *take_plan, const char *refusal);
@@ -72,7 +72,7 @@ void live_call_news(struct live_call *call, enum call_news news, const char *tex
 void live_call_watch(struct live_call *call);
 int64_t live_call_wall_ms(const struct live_call *call, int64_t at_us);
 
-/* ---- converse.c ---- */
+/* converse.c */
 call_run_fn converse_on_run;                /* a tool's run begins or has ended: for the journal */
 void converse_open(struct live_call *call); /* engines and conversation */
 void converse_begin(struct live_call *call);
@@ -82,12 +82,12 @@ void converse_act(struct live_call *call);
 void converse_finish(struct live_call *call);
 void converse_close(struct live_call *call);
 
-/* ---- quality.c ---- */
+/* quality.c */
 struct call_quality *quality_of(const struct live_call *call); /* mem_free() with its items */
 /* timing: NULL is fine, and at_wall_ms 0 then. */
 struct turn_timing quality_timing(const struct live_call *call, const struct talk_timing *timing);
 
-/* ---- calls.c, on the control loop; any thread posts itself there ---- */
+/* calls.c, on the control loop; any thread posts itself there. */
 void calls_is_up(struct calls *calls, const char *call_id, enum err err, const char *message);
 void calls_is_ended(struct calls *calls, const char *call_id); /* stored */
 void calls_is_gone(struct calls *calls, const char *call_id);

@@ -90,7 +90,7 @@ void journal_free(struct journal *journal)
     mem_free(journal);
 }
 
-/* ---- store thread ---- */
+/* Store thread. */
 
 /* The database takes all else, but not this record. */
 static bool is_desperate(const struct journal *journal)
@@ -167,7 +167,7 @@ static enum err write_record(struct tx *tx, const struct journal *journal,
     return ERR_INTERNAL;
 }
 
-/* ---- one job ---- */
+/* One job. */
 
 static enum err write_first(struct tx *tx, void *arg)
 {
@@ -226,7 +226,7 @@ static enum err job(struct tx *tx, void *arg)
     return record->kind == JOURNAL_END ? write_end(tx, journal, record) : OK;
 }
 
-/* ---- the loop ---- */
+/* The loop. */
 
 /* Moves the first `most` of the records that were being written. */
 static void take_written(struct journal *journal, size_t most, struct list_node *out)

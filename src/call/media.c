@@ -70,7 +70,7 @@ void media_stop(struct media *media)
 
 /* The caller. */
 
-/* ---- what was said, should the recogniser break ---- */
+/* What was said, should the recogniser break. */
 
 /* A turn that is over has had its time. */
 static void forget_said(struct media *media)

@@ -93,7 +93,7 @@ void otlp_free(struct otlp *otlp)
     mem_free(otlp);
 }
 
-/* ---- JSON ---- */
+/* JSON. */
 
 static void write_text(struct js_out *out, const char *key, const char *text)
 {
@@ -200,7 +200,7 @@ static void make_body(struct otlp *otlp)
     (void)buf_append_str(&otlp->body, "]}]}]}");
 }
 
-/* ---- the collector ---- */
+/* The collector. */
 
 static void on_done(void *arg, const struct http_fetch_result *answer);
 

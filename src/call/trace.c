@@ -33,7 +33,7 @@ static void new_span_id(char out[OTLP_SPAN_SIZE])
     crypto_hex(bytes, sizeof(bytes), out);
 }
 
-/* ---- the steps of an answer ---- */
+/* The steps of an answer. */
 
 static const char *model_of(const struct live_call *call)
 {

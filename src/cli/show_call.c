@@ -21,7 +21,7 @@ struct showing {
     struct buf out;
 };
 
-/* ---- for people ---- */
+/* For people. */
 
 static void print_clock(int64_t wall_ms, struct buf *out)
 {
@@ -85,7 +85,7 @@ static void print_turn(const struct call_turn *turn, struct buf *out)
         print_waterfall(turn->timing, out);
 }
 
-/* ---- what is read ---- */
+/* What is read. */
 
 static enum err write_turns(struct tx *tx, struct showing *showing, struct js_out *json)
 {

@@ -32,7 +32,7 @@ static void emit(struct plain *plain, enum block_kind kind, unsigned level, cons
         plain->err = block_write(plain->out, kind, level, 0, text);
 }
 
-/* --- what a line is --- */
+/* What a line is. */
 
 static bool ends_with_any(const char *text, size_t len, const char *const *endings, size_t count)
 {
@@ -86,7 +86,7 @@ static const char *behind_mark(const char *line)
     return is_number && line[n + 1] == ' ' ? line + n + 2 : NULL;
 }
 
-/* --- tables --- */
+/* Tables. */
 
 /* "|---|:--:|" */
 static bool is_rule(const char *line)
@@ -116,7 +116,7 @@ static void emit_row(struct plain *plain, const char *line, enum row_level level
         emit(plain, BLOCK_ROW, level, cells.data);
 }
 
-/* --- paragraphs --- */
+/* Paragraphs. */
 
 /* The text below a first line that is its heading, or NULL: the line is short and ends as none of a
  * sentence, and what is below it is longer and ends as one. "Check-in: from 3 pm" is none. */

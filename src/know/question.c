@@ -51,7 +51,7 @@ struct reading {
     double *alone; /* of each term, as alone() says; -1: not known yet */
 };
 
-/* --- words of the vocabulary --- */
+/* Words of the vocabulary. */
 
 static struct match *match_of(struct search *search, unsigned asked, int64_t word)
 {
@@ -105,7 +105,7 @@ static void match_same(struct search *search, unsigned asked, const char *guess)
             match_stem(search, asked, folded, languages->items[i]);
 }
 
-/* --- words that sound alike --- */
+/* Words that sound alike. */
 
 static size_t common_prefix(const char *a, const char *b)
 {
@@ -256,7 +256,7 @@ static void match_groups(struct search *search, unsigned asked)
     }
 }
 
-/* --- what is asked --- */
+/* What is asked. */
 
 static bool is_small(const struct reading *reading, const char *folded)
 {
@@ -380,7 +380,7 @@ static void take_terms(struct reading *reading)
     }
 }
 
-/* --- how much each word counts --- */
+/* How much each word counts. */
 
 /* Reads where the words of one kind stand; those of groups count for little, and are many. */
 static size_t passages_with(struct search *search, unsigned asked, enum match_kind kind)

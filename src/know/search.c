@@ -17,7 +17,7 @@ static const float KIND_PART = 0.02F; /* less than any word of the question */
 
 enum { FEW_PASSAGES = 5000 };
 
-/* --- candidates --- */
+/* Candidates. */
 
 struct candidate {
     double score;

@@ -169,7 +169,7 @@ static const struct field call_rows[] = {
 FIELD_TABLE(call_table, struct call, "Call", call_rows,
             .about = "One conversation between an agent and a person.");
 
-/* ---- the body of Start a call ---- */
+/* The body of Start a call. */
 
 static const struct field vad_rows[] = {
     ROW_REAL(struct call_vad, threshold, "threshold", .real_max = 1, .standard_real = 0.5),

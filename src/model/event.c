@@ -82,7 +82,7 @@ const char *event_data_text(enum event_type type, const void *data, struct arena
     return arena_strndup(arena, buf.data, buf.len);
 }
 
-/* ---- the body of a delivery ---- */
+/* The body of a delivery. */
 
 struct event_call {
     const char *id, *room_name, *metadata;

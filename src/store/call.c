@@ -58,7 +58,7 @@ enum err store_call_running(struct tx *tx, const char *workspace_id, int64_t *ou
     return tx_result(tx);
 }
 
-/* --- the row --- */
+/* The row. */
 
 static const struct field row_columns[] = {
     COLUMN_TEXT(struct call_row, id, "id"),
@@ -125,7 +125,7 @@ static void call_row_alive(struct call_row *row, int64_t at_ms)
     row->durable_ms = MAX(row->durable_ms, at_ms);
 }
 
-/* --- transitions --- */
+/* Transitions. */
 
 enum err store_call_started(struct tx *tx, const char *id)
 {

@@ -31,7 +31,7 @@ enum err store_call_insert(struct tx *tx, const struct call *call, const char *w
 /* Calls of the workspace in created and active. */
 enum err store_call_running(struct tx *tx, const char *workspace_id, int64_t *out_n) MUST_USE;
 
-/* --- reading: durations and costs of running calls are those up to tx->now_ms --- */
+/* Reading: durations and costs of running calls are those up to tx->now_ms. */
 
 /* The whole call with transcript, webhooks (secrets in clear) and quality: where it is known to be
  * short. agent_id: NULL, or the only agent whose calls are seen. ERR_NOT_FOUND. */
@@ -69,7 +69,7 @@ struct call_page {
 enum err store_call_list(struct tx *tx, const struct call_filter *filter,
                          struct call_page *out) MUST_USE;
 
-/* --- transitions of the owner, each with its event in the same transaction --- */
+/* Transitions of the owner, each with its event in the same transaction. */
 
 /* call.started */
 enum err store_call_started(struct tx *tx, const char *id) MUST_USE;
@@ -117,7 +117,7 @@ enum err store_call_end(struct tx *tx, const char *id, const struct call_end *en
 enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_end *end,
                              int64_t *out_duration_s, int64_t *out_cost_usd4) MUST_USE;
 
-/* --- money of running calls --- */
+/* Money of running calls. */
 
 /* Elapsed time, as the owner measures it. */
 struct call_checkpoint {
@@ -139,7 +139,7 @@ enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, si
 /* What embed calls of an agent cost on the UTC day of now, running ones included. */
 enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4) MUST_USE;
 
-/* --- recovery --- */
+/* Recovery. */
 
 /* Ends (agent-shutdown, billed to the last durable moment, with call.ended) at most `limit` calls
  * that no living process owns: of this node's earlier epochs, and of nodes that were fenced.

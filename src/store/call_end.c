@@ -229,7 +229,7 @@ enum err store_call_end_cost(struct tx *tx, const char *id, const struct call_en
     return OK;
 }
 
-/* --- recovery --- */
+/* Recovery. */
 
 struct recovery {
     const char *id;

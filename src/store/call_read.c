@@ -221,7 +221,7 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
     return tx_result(tx);
 }
 
-/* --- pages --- */
+/* Pages. */
 
 /* Conditions and values of a filter; the text of the SQL depends only on which are there, so that
  * the database prepares a handful of statements. */

@@ -58,7 +58,7 @@ enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_
 /* What a reader found in the file cannot be: it is made anew. */
 void word_index_drop(struct word_index *index, const char *why);
 
-/* --- searching --- */
+/* Searching. */
 
 /* In some documents of one workspace; those that are not in the index are left out. NULL: the index
  * could not be read. Results live in the arena. */

@@ -35,7 +35,7 @@ struct word_scope {
     struct text_list languages;
 };
 
-/* --- opening --- */
+/* Opening. */
 
 static void add_languages(struct word_scope *scope, const char *list)
 {
@@ -144,7 +144,7 @@ const struct text_list *word_scope_languages(const struct word_scope *scope)
     return &scope->languages;
 }
 
-/* --- words --- */
+/* Words. */
 
 int64_t word_scope_word(struct word_scope *scope, const char *text)
 {
@@ -166,7 +166,7 @@ struct word_matches word_scope_key(struct word_scope *scope, const char *key, si
     return matches;
 }
 
-/* --- passages --- */
+/* Passages. */
 
 static void add_rows(struct word_scope *scope, const struct scope_document *document,
                      struct cursor *row, unsigned column, struct word_rows *out)

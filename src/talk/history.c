@@ -138,7 +138,7 @@ void history_settle(struct history *history, uint32_t run, const char *result)
         }
 }
 
-/* ---- what the model can hold ---- */
+/* What the model can hold. */
 
 static void shorten_results(struct history *history, struct entry *entry)
 {

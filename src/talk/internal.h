@@ -44,12 +44,12 @@ struct talk {
     int64_t hang_up_us; /* INT64_MAX: not yet */
 };
 
-/* ---- talk.c ---- */
+/* talk.c */
 void talk_do(struct talk *talk, struct talk_action action); /* texts are copied */
 /* After each input: what follows from it. */
 void talk_settle(struct talk *talk, int64_t now_us);
 
-/* ---- floor.c ---- */
+/* floor.c */
 bool floor_move(struct talk *talk, enum turn_event event);
 /* The agent goes on where the caller's sound had stopped it. */
 void floor_resume(struct talk *talk);
@@ -58,7 +58,7 @@ void floor_settle(struct talk *talk, int64_t now_us);
 int64_t floor_quiet_us(const struct talk *talk);
 void floor_show(struct talk *talk); /* to the room, and what may be played */
 
-/* ---- listen.c ---- */
+/* listen.c */
 bool listen_may_interrupt(const struct talk *talk);
 void listen_interrupt(struct talk *talk, int64_t now_us);
 /* Replies to a turn of the caller. */
@@ -66,10 +66,10 @@ void listen_answer(struct talk *talk, const char *text, int64_t now_us);
 void listen_settle(struct talk *talk, int64_t now_us);
 int64_t listen_deadline_us(const struct talk *talk);
 
-/* ---- typed.c ---- */
+/* typed.c */
 bool typed_settle(struct talk *talk, int64_t now_us); /* true: a turn was taken */
 
-/* ---- answer.c ---- */
+/* answer.c */
 /* caller: what is answered, NULL for the greeting. */
 void answer_start(struct talk *talk, const char *caller, bool is_committed, int64_t now_us);
 void answer_commit(struct talk *talk, const char *caller, int64_t now_us);

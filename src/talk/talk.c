@@ -83,7 +83,7 @@ bool talk_action(struct talk *talk, struct talk_action *out)
     return true;
 }
 
-/* ---- what is due ---- */
+/* What is due. */
 
 /* A caller who says nothing is asked whether they are there, where the operator wants it. True:
  * there is a line to say. */
@@ -165,7 +165,7 @@ int64_t talk_deadline_us(const struct talk *talk)
     return MIN(due_us, health_deadline_us(&talk->health));
 }
 
-/* ---- comings and goings ---- */
+/* Comings and goings. */
 
 void talk_begin(struct talk *talk, int64_t now_us)
 {

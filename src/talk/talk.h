@@ -68,7 +68,7 @@ struct talk *talk_new(const struct talk_config *config);
 void talk_free(struct talk *talk);
 DEFINE_AUTO(talk)
 
-/* ---- what happens ---- */
+/* What happens. */
 
 /* The engines are open and the agent is in the room: the greeting is prepared. It is played when
  * the caller has joined. */
@@ -111,7 +111,7 @@ void talk_hears_again(struct talk *talk, bool is_whole, int64_t now_us);
 void talk_time(struct talk *talk, int64_t now_us); /* what is due */
 int64_t talk_deadline_us(const struct talk *talk); /* INT64_MAX: nothing */
 
-/* ---- what is to be done ---- */
+/* What is to be done. */
 
 enum talk_do {
     TALK_DO_FLUSH,      /* stt flush(gen) */
@@ -158,7 +158,7 @@ struct talk_action {
 };
 bool talk_action(struct talk *talk, struct talk_action *out);
 
-/* ---- what it was like ---- */
+/* What it was like. */
 
 enum { TALK_SLOWEST = 5 };
 /* Times in ms; negative: not measured. */

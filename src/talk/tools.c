@@ -138,7 +138,7 @@ void mind_abandon_tools(struct mind *mind)
     note(mind);
 }
 
-/* ---- what runs already ---- */
+/* What runs already. */
 
 static bool is_same(const struct llm_tool_call *call, const char *name, const char *arguments)
 {

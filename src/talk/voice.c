@@ -154,7 +154,7 @@ void voice_end(struct voice *voice)
         end_line(voice, line);
 }
 
-/* ---- live words ---- */
+/* Live words. */
 
 /* Where a word ends at or after a place in the text. */
 static size_t word_end(const char *text, size_t at)
@@ -201,7 +201,7 @@ static void finish_words(struct voice *voice, uint32_t gen)
     show_words(voice, line, 0);
 }
 
-/* ---- the voice's answers ---- */
+/* The voice's answers. */
 
 /* True: it cannot be said, the conversation goes on without it. */
 static bool has_failed(struct voice *voice, enum engine_error error, const char *detail,
@@ -268,7 +268,7 @@ void voice_reopened(struct voice *voice)
     speech_unask(&voice->speech);
 }
 
-/* ---- what is heard ---- */
+/* What is heard. */
 
 static void end_lines(struct voice *voice)
 {

@@ -38,7 +38,7 @@ static const struct manner *manner_of(const char *iso)
     return NULL;
 }
 
-/* ---- addresses ---- */
+/* Addresses. */
 
 static bool is_name_char(char c)
 {
@@ -131,7 +131,7 @@ static void say_address(const struct manner *manner, const char *text, size_t le
     }
 }
 
-/* ---- telephone numbers ---- */
+/* Telephone numbers. */
 
 struct groups {
     size_t len, digits, count, sizes[3];
@@ -205,7 +205,7 @@ static void say_phone(const struct manner *manner, const char *text, size_t len,
     }
 }
 
-/* ---- dates ---- */
+/* Dates. */
 
 static bool read_date(const char *text, int *out_year, int *out_month, int *out_day)
 {
@@ -239,7 +239,7 @@ static bool say_date(const struct manner *manner, const char *text, struct buf *
     return true;
 }
 
-/* ---- a text ---- */
+/* A text. */
 
 /* What stands at the beginning of a word; 0: nothing that is said in another way. */
 static size_t say_word(const struct manner *manner, const char *text, struct buf *out)

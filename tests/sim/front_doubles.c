@@ -45,7 +45,7 @@ static struct later *later_new(loop_fn *fn, void *arg, int64_t delay_us)
     return later;
 }
 
-/* ---- the door to the store ---- */
+/* The door to the store. */
 
 struct held_job {
     struct list_node node;
@@ -106,7 +106,7 @@ void front_release(void)
     }
 }
 
-/* ---- calls ---- */
+/* Calls. */
 
 static void call_done(void *arg)
 {
@@ -174,7 +174,7 @@ void calls_unwatch(struct calls_watch *watch)
     (void)watch;
 }
 
-/* ---- tools, deliveries, names, search ---- */
+/* Tools, deliveries, names, search. */
 
 static void tool_done(void *arg)
 {

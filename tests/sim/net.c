@@ -26,7 +26,7 @@ static struct vendor *vendor;
 static struct loop *net_loop;
 static struct engine_adapter adapters[24];
 
-/* ---- what a model is asked ---- */
+/* What a model is asked. */
 
 static bool is_note(const char *text)
 {
@@ -90,7 +90,7 @@ static void read_asked(const struct js *body, bool is_anthropic, struct net_aske
         js_count(js_get(body, "tools")) > 0 && !is_forbidden(js_get(body, "tool_choice"));
 }
 
-/* ---- what it answers ---- */
+/* What it answers. */
 
 static void append_quoted(struct buf *out, const char *text)
 {
@@ -185,7 +185,7 @@ static void ask_model(const struct http_fetch_request *request, struct buf *out)
         write_openai(&answer, out);
 }
 
-/* ---- a fetch ---- */
+/* A fetch. */
 
 struct http_fetch {
     struct timer timer;
@@ -295,7 +295,7 @@ void http_fetch_cancel(struct http_fetch *fetch)
         fetch_free(fetch);
 }
 
-/* ---- the world that stands on it ---- */
+/* The world that stands on it. */
 
 static void configure(struct config *config, struct loop *media)
 {
@@ -355,7 +355,7 @@ char *net_asked_body(int n)
     return at && *at ? mem_strndup(at, strcspn(at, "\n")) : NULL;
 }
 
-/* ---- the tools: the real ones ---- */
+/* The tools: the real ones. */
 
 void world_tools_begin(struct loop *media)
 {

@@ -94,7 +94,7 @@ int64_t sim_told_ms(const char *part)
     return strtoll(at, NULL, 10);
 }
 
-/* ---- jobs ---- */
+/* Jobs. */
 
 /* What a transaction that fails leaves behind: nothing. */
 struct snapshot {
@@ -231,7 +231,7 @@ void sim_store_set_limit(int64_t usd4)
     loop_post(watch_loop, tell_credit, NULL);
 }
 
-/* ---- money ---- */
+/* Money. */
 
 static bool is_running(const struct sim_row *row)
 {
@@ -282,7 +282,7 @@ enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, si
     return OK;
 }
 
-/* ---- calls ---- */
+/* Calls. */
 
 enum err store_call_started(struct tx *tx, const char *id)
 {
@@ -446,7 +446,7 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
     return OK;
 }
 
-/* ---- nodes: one process, nothing to share ---- */
+/* Nodes: one process, nothing to share. */
 
 enum err store_node_start(struct tx *tx, const char *public_url)
 {

@@ -30,7 +30,7 @@ struct conversation {
     size_t count;
 };
 
-/* ---- the files ---- */
+/* The files. */
 
 static char *read_file(const char *subject)
 {
@@ -86,7 +86,7 @@ static bool has(const struct conversation *talk, const char *option)
     return strstr(talk->options, option) != NULL;
 }
 
-/* ---- what stands in for the model, the endpoints and the documents ---- */
+/* What stands in for the model, the endpoints and the documents. */
 
 static const struct conversation *talk;
 static size_t model_at, page_at;
@@ -172,7 +172,7 @@ static const char *look_up(const char *query)
     return NULL;
 }
 
-/* ---- the agent ---- */
+/* The agent. */
 
 static struct tool_pair order_params[] = {{"id", "last"}};
 static struct tool_pair place_params[] = {{"items", ""}, {"address", "pickup"}};
@@ -220,7 +220,7 @@ static void make_call(struct world_call *call, const char *wire)
         }
 }
 
-/* ---- the run ---- */
+/* The run. */
 
 static struct sim_caller *caller;
 static size_t said;       /* utterances */
@@ -361,7 +361,7 @@ static void step(size_t at)
     }
 }
 
-/* ---- the judgement ---- */
+/* The judgement. */
 
 static void judge_lists(void)
 {

@@ -25,7 +25,7 @@ static bool says(const char *text)
     return CHECK(strstr(front_text(), text)) || !CHECK_TEXT(front_text(), text);
 }
 
-/* ---- the deadline ---- */
+/* The deadline. */
 
 TEST(every_request_is_answered_within_its_deadline)
 {
@@ -138,7 +138,7 @@ TEST(a_late_answer_is_kept_for_its_idempotency_key)
     front_end();
 }
 
-/* ---- bodies ---- */
+/* Bodies. */
 
 static void send_head(struct front_client *client, const char *path, const char *key, long length,
                       const char *type)

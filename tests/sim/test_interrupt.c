@@ -35,7 +35,7 @@ static const char *say_all(const struct llm_request *request)
     return text;
 }
 
-/* ---- what was heard ---- */
+/* What was heard. */
 
 /* Of a sentence, so many samples: a word counts when its middle was heard. */
 static void add_heard(char *out, const char *sentence, size_t samples)
@@ -93,7 +93,7 @@ static int64_t listens_ms(const struct sim_caller *caller, int64_t from_ms)
     return -1;
 }
 
-/* ---- rounds ---- */
+/* Rounds. */
 
 struct tally {
     uint64_t random;

@@ -35,7 +35,7 @@ static struct tool tools[] = {
      .sample_output = ""},
 };
 
-/* ---- a script ---- */
+/* A script. */
 
 enum { STEPS = 12 };
 
@@ -115,7 +115,7 @@ static bool was_asked_with(const char *part)
 #define ON_EACH_WIRE                                                                               \
     for (size_t wire = 0; wire < ARRAY_LEN(wires) && scene_open(wires[wire]); scene_close(), wire++)
 
-/* ---- arguments ---- */
+/* Arguments. */
 
 TEST(arguments_are_strings_defaults_fill_in_and_inventions_are_dropped)
 {
@@ -177,7 +177,7 @@ TEST(a_tool_that_is_not_offered_is_not_run)
     }
 }
 
-/* ---- answers ---- */
+/* Answers. */
 
 static const char *page_body;
 static int page_status;
@@ -303,7 +303,7 @@ TEST(a_turn_has_five_rounds_of_tools)
     }
 }
 
-/* ---- interruptions ---- */
+/* Interruptions. */
 
 TEST(an_interrupted_run_keeps_its_result_and_is_asked_once)
 {
@@ -355,7 +355,7 @@ TEST(a_result_that_comes_after_another_answer_is_read_with_the_next_question)
     }
 }
 
-/* ---- built-in tools ---- */
+/* Built-in tools. */
 
 TEST(the_call_ends_after_the_last_word)
 {
@@ -387,7 +387,7 @@ TEST(the_language_changes_on_either_wire)
     }
 }
 
-/* ---- instructions and knowledge ---- */
+/* Instructions and knowledge. */
 
 TEST(a_prompt_of_the_call_is_all_that_the_model_reads)
 {
@@ -416,7 +416,7 @@ TEST(passages_reach_the_model_with_the_question)
     }
 }
 
-/* ---- what the model can hold, and what its vendor's cache can use again ---- */
+/* What the model can hold, and what its vendor's cache can use again. */
 
 static void append_all(struct buf *out, const struct js *part)
 {
@@ -592,7 +592,7 @@ TEST(what_was_said_first_leaves_a_window_that_is_too_small)
     }
 }
 
-/* ---- the model that only reads ---- */
+/* The model that only reads. */
 
 TEST(the_extractive_model_runs_a_tool_with_its_values)
 {

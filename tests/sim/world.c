@@ -30,7 +30,7 @@ void world_run(int64_t ms)
     fake_run_for(ms * 1000);
 }
 
-/* ---- documents ---- */
+/* Documents. */
 
 struct question {
     struct timer timer;
@@ -62,7 +62,7 @@ enum err know_ask(struct know *know, const struct know_question *asked, struct l
     return OK;
 }
 
-/* ---- answers on the control loop ---- */
+/* Answers on the control loop. */
 
 static bool has_answer;
 static enum err answer;
@@ -89,7 +89,7 @@ static enum err wait_for_answer(void)
     return answer;
 }
 
-/* ---- the service ---- */
+/* The service. */
 
 void world_begin(struct world *world, int64_t balance_usd4)
 {

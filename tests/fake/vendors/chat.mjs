@@ -15,7 +15,7 @@ async function stream(response, events, fault) {
   response.end();
 }
 
-/* ---- OpenAI ---- */
+/* OpenAI. */
 
 const chunk = (model, delta, finish = null) =>
   `data: ${JSON.stringify({
@@ -118,7 +118,7 @@ export const openai = {
   },
 };
 
-/* ---- Anthropic ---- */
+/* Anthropic. */
 
 const event = (type, rest) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
 

@@ -54,7 +54,7 @@ function unknown(url, known) {
   return null;
 }
 
-/* ---- Deepgram ---- */
+/* Deepgram. */
 
 const result = (start, transcript, isFinal, fromFinalize) => ({
   type: 'Results',
@@ -190,7 +190,7 @@ export const deepgram = {
   },
 };
 
-/* ---- Soniox ---- */
+/* Soniox. */
 
 const token = (text, isFinal) => ({ text, start_ms: 0, end_ms: 100, confidence: 0.97, is_final: isFinal });
 const HINTS = [
@@ -272,7 +272,7 @@ export const soniox = {
   },
 };
 
-/* ---- OpenAI's realtime transcription ---- */
+/* OpenAI's realtime transcription. */
 
 export const openaiSockets = {
   '/v1/realtime': (peer, { url, fault }) => {

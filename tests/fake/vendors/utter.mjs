@@ -1,7 +1,7 @@
 /* Stand-ins of the speaking sockets: Cartesia's contexts, and ElevenLabs' stream-input with one context or several. */
 import { hum, pieces, sleep } from './sound.mjs';
 
-/* ---- Cartesia ---- */
+/* Cartesia. */
 
 const FIXED = ['model_id', 'voice', 'language', 'output_format'];
 const RATES = [8000, 16000, 22050, 24000, 44100, 48000];
@@ -90,7 +90,7 @@ export const cartesia = {
   },
 };
 
-/* ---- ElevenLabs ---- */
+/* ElevenLabs. */
 
 const QUERY = [
   'model_id',

@@ -300,7 +300,7 @@ STORE_TEST(failed_job_leaves_nothing_behind)
     fix_rollback(tx);
 }
 
-/* --- words that nobody knows: a fault that names them, never the first state --- */
+/* Words that nobody knows: a fault that names them, never the first state. */
 
 struct odd_word {
     const char *update, *fault;

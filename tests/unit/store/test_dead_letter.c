@@ -27,7 +27,7 @@ static struct dead_letter_counts counts_of(struct tx *tx)
     return counts;
 }
 
-/* ---- tx_try ---- */
+/* tx_try */
 
 static enum err insert_meta(struct tx *tx, const char *name)
 {
@@ -87,7 +87,7 @@ STORE_TEST(a_try_that_meets_a_transient_fault_fails_the_job)
     tx->db->ops->rollback(tx->db);
 }
 
-/* ---- the letters ---- */
+/* The letters. */
 
 STORE_TEST(the_same_again_counts_up_and_each_workspace_has_a_ceiling)
 {
@@ -118,7 +118,7 @@ STORE_TEST(the_same_again_counts_up_and_each_workspace_has_a_ceiling)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-/* ---- events and ends ---- */
+/* Events and ends. */
 
 enum { LONG_TEXT = 60000, LONG_TURNS = 100 };
 
@@ -295,7 +295,7 @@ STORE_TEST(receivers_that_do_not_read_cost_the_others_nothing)
     CHECK_INT(fix_commit(tx), OK);
 }
 
-/* ---- recovery ---- */
+/* Recovery. */
 
 STORE_TEST(a_call_with_a_wrong_count_of_turns_is_recovered)
 {

@@ -32,7 +32,7 @@ static void later(struct rig *rig, int64_t delay_us, void (*fn)(void *rig, struc
     abort();
 }
 
-/* ---- scripted engines ---- */
+/* Scripted engines. */
 
 static void stt_answers(void *arg, struct rig_event *event)
 {
@@ -107,7 +107,7 @@ static void note_request(struct rig *rig, const struct llm_request *request)
                                 request->messages[i].text ? request->messages[i].text : "");
 }
 
-/* ---- actions ---- */
+/* Actions. */
 
 static void note(struct rig *rig, const char *what, const char *text)
 {
@@ -230,7 +230,7 @@ static void act_all(struct rig *rig)
     }
 }
 
-/* ---- time ---- */
+/* Time. */
 
 static void play_frame(struct rig *rig)
 {
@@ -292,7 +292,7 @@ void rig_partial(struct rig *rig, const char *text)
     act_all(rig);
 }
 
-/* ---- life ---- */
+/* Life. */
 
 void rig_init(struct rig *rig)
 {

@@ -44,6 +44,14 @@ char *print_tamed(const char *text)
     return mem_strndup(out.data ? out.data : "", out.len);
 }
 
+int print_lines(const struct buf *lines)
+{
+    if (lines->is_full)
+        return EXIT_FAILURE;
+    bool is_out = fwrite(lines->data, 1, lines->len, stdout) == lines->len;
+    return is_out && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int print_line(const struct buf *line)
 {
     if (line->is_full || !line->data)

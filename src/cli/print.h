@@ -14,6 +14,8 @@ char *print_tamed(const char *text);
 /* Writes the line, tamed, to standard output; the exit status: 1 when it did not fit or could not
  * be written. */
 int print_line(const struct buf *line);
+/* The same of several lines, each of which has its end; within them texts of others are tame. */
+int print_lines(const struct buf *lines);
 
 /* A member of the JSON object that is open: PRINT_MEMBER(&out, "id", text, row->id). kind: of a
  * js_out_ function. */

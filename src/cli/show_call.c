@@ -77,9 +77,10 @@ static void print_head(const struct call *call, struct buf *out)
 
 static void print_turn(const struct call_turn *turn, struct buf *out)
 {
+    AUTO_MEM char *tame = print_tamed(turn->text);
     print_clock(turn->at_wall_ms, out);
     buf_printf(out, "  %-6s ", turn->role == TURN_USER ? "caller" : "agent");
-    buf_append_str(out, turn->text);
+    buf_append_str(out, tame);
     buf_append_char(out, '\n');
     if (turn->timing)
         print_waterfall(turn->timing, out);
@@ -134,9 +135,9 @@ static int run_show_call(const struct invocation *invocation)
                               .is_json = invocation_has(invocation, "json"),
                               .out = BUF_INIT(PRINT_MAX_BYTES)};
     enum err err = local_store_run(invocation->config, STORE_READ, read_call, &showing, &fault);
-    if (!err && !showing.is_json && showing.out.len > 0)
-        showing.out.data[--showing.out.len] = '\0'; /* print_line() ends the last line */
-    int status = err ? command_fail(&fault) : print_line(&showing.out);
+    int status = err               ? command_fail(&fault)
+                 : showing.is_json ? print_line(&showing.out)
+                                   : print_lines(&showing.out);
     buf_clear(&showing.out);
     return status;
 }

@@ -168,6 +168,10 @@ test('a WAV file calls the demo agent, which answers from its document', { timeo
   assert.ok(wav.length > 5 * 32000);
   const call = await until(async () => { const last = await lastCall(key); return last.status === 'ended' && last; });
   assert.equal(call.endReason, 'user-left');
+  const shown = (await earshot(service.env, 'show', 'call', call.id)).stdout.split('\n');
+  assert.match(shown[1], /^ended user-left, \d+ s$/);
+  assert.ok(shown.some((line) => /^[\d:.]{12} {2}caller .*open/.test(line)), shown.join('\n'));
+  assert.ok(shown.some((line) => /^ {4}first_packet +[\d.]+ ms \|[ #]{40}\|/.test(line)), shown.join('\n'));
 });
 
 test('call says why it could not', async () => {

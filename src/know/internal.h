@@ -13,10 +13,8 @@
 #include "store/word_index.h"
 
 enum {
-    ASKED_MAX = 20,      /* words of a question that are looked up */
-    CANDIDATES_MAX = 48, /* passages that are weighed */
-    FOUND_MAX = 4096,    /* words of the vocabulary that stand for the asked ones */
-    ANSWER_WORDS_MAX = 400,
+    ASKED_MAX = 20,   /* words of a question that are looked up */
+    FOUND_MAX = 4096, /* words of the vocabulary that stand for the asked ones */
 };
 
 enum match_kind { MATCH_SAME, MATCH_SOUND, MATCH_GROUP };

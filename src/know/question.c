@@ -17,6 +17,7 @@
 #include "text/words.h"
 
 enum {
+    ANSWER_WORDS_MAX = 400,  /* that name a kind of answer */
     PIECES_MAX = 3,          /* of a word that was torn apart */
     JOINED_LEAST = 4,        /* letters */
     SOUNDS_MAX = 200,        /* words looked at for one key */

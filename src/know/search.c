@@ -15,7 +15,10 @@ static const double FLOOR = 0.5;
 static const double TITLE_PART = 0.8;
 static const float KIND_PART = 0.02F; /* less than any word of the question */
 
-enum { FEW_PASSAGES = 5000 };
+enum {
+    FEW_PASSAGES = 5000,
+    CANDIDATES_MAX = 48, /* passages that are weighed */
+};
 
 /* Candidates. */
 

@@ -420,6 +420,12 @@ static void write_shared(struct printer *p)
         {"RateLimit-Remaining", "integer", "Requests that are left now."},
         {"RateLimit-Reset", "integer", "Seconds until all of them are back."},
     };
+    static const char *const sent[][4] = {
+        {"IdempotencyKey", "Idempotency-Key",
+         "The first answer is kept for 24 hours and given again.", "^[!-~]([ -~]{0,253}[!-~])?$"},
+        {"IfMatch", "If-Match",
+         "The ETag of the answer that was read: 412 when it was changed since.", NULL},
+    };
     begin(p, "headers");
     for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
         begin(p, headers[i][0]);
@@ -431,23 +437,18 @@ static void write_shared(struct printer *p)
     }
     end(p);
     begin(p, "parameters");
-    begin(p, "IdempotencyKey");
-    text(p, "name", "Idempotency-Key");
-    text(p, "in", "header");
-    text(p, "description", "The first answer is kept for 24 hours and given again.");
-    begin(p, "schema");
-    text(p, "type", "string");
-    text(p, "pattern", "^[!-~]([ -~]{0,253}[!-~])?$");
-    end(p);
-    end(p);
-    begin(p, "IfMatch");
-    text(p, "name", "If-Match");
-    text(p, "in", "header");
-    text(p, "description", "The ETag of the answer that was read: 412 when it was changed since.");
-    begin(p, "schema");
-    text(p, "type", "string");
-    end(p);
-    end(p);
+    for (size_t i = 0; i < ARRAY_LEN(sent); i++) {
+        begin(p, sent[i][0]);
+        text(p, "name", sent[i][1]);
+        text(p, "in", "header");
+        text(p, "description", sent[i][2]);
+        begin(p, "schema");
+        text(p, "type", "string");
+        if (sent[i][3])
+            text(p, "pattern", sent[i][3]);
+        end(p);
+        end(p);
+    }
     end(p);
 }
 

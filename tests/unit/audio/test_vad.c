@@ -122,3 +122,15 @@ TEST(vad_settings_move_start_and_stop)
     CHECK(listen(lax, scene(300, 2500), SECONDS * SECOND).voiced_frames >
           listen(strict, scene(300, 2500), SECONDS * SECOND).voiced_frames);
 }
+
+/* Somebody was cut off in mid-voice: who comes next begins to speak. */
+TEST(vad_that_forgets_hears_a_new_start)
+{
+    AUTO(vad) vad = vad_new(&vad_defaults);
+    const int16_t *samples = scene(30, 12000);
+    CHECK_INT(listen(vad, samples, 4 * SECOND).starts, 1);
+    vad_forget(vad);
+    struct heard heard = listen(vad, samples + 4 * SECOND, 4 * SECOND);
+    CHECK_INT(heard.starts, 1);
+    CHECK(heard.started_ms < 200);
+}

@@ -170,10 +170,15 @@ static void ask(struct caller *caller)
         enter(caller, CALLER_SPEAKING);
 }
 
+static struct session *other_session(struct caller *caller)
+{
+    return &caller->sessions[caller->session == &caller->sessions[0]];
+}
+
 /* The same token again, while the first session is up: the new one takes over. */
 static void rejoin(struct caller *caller)
 {
-    caller->session = &caller->sessions[caller->session == &caller->sessions[0]];
+    caller->session = other_session(caller);
     write_ms(caller, "rejoins", 0);
     enter(caller, CALLER_REJOINING);
     if (!open_session(caller)) {
@@ -185,7 +190,10 @@ static void rejoin(struct caller *caller)
 static void pause_before(struct caller *caller)
 {
     struct room_link *link = caller->session->link;
-    if (dice(caller, 100) < caller->manner->rejoin_percent) {
+    bool wants_rejoin = dice(caller, 100) < caller->manner->rejoin_percent;
+    /* Not while the session before the last still closes: its end would take the new one's place,
+     * and nobody would hang up for that. */
+    if (wants_rejoin && !other_session(caller)->link) {
         rejoin(caller);
         return;
     }
@@ -270,7 +278,7 @@ static void type(struct caller *caller)
 /* The session before has been told to leave by the service; it is let go. */
 static void take_over(struct caller *caller)
 {
-    struct session *before = &caller->sessions[caller->session == &caller->sessions[0]];
+    struct session *before = other_session(caller);
     write_ms(caller, "rejoined", clock_now_us() - caller->state_us);
     caller->ear.is_other_stream = true;
     enter(caller, CALLER_GREETED);

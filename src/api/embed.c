@@ -8,6 +8,7 @@
 #include "api/resources.h"
 #include "store/agent.h"
 #include "store/call.h"
+#include "store/funds.h"
 
 enum { VISITOR_TOKEN_S = 120 /* a page joins at once */ };
 

@@ -39,30 +39,34 @@ static void check_email(struct field_context *context, const struct field *row, 
 }
 
 static const struct field member_rows[] = {
-    ROW_TEXT(struct member, id, "id", .flags = FIELD_READ_ONLY),
-    ROW_TEXT(struct member, user_id, "userId", .flags = FIELD_READ_ONLY, .about = "Workspace."),
+    ROW_TEXT(struct member, id, "id", .flags = FIELD_READ_ONLY, .column = "id"),
+    ROW_TEXT(struct member, user_id, "userId", .flags = FIELD_READ_ONLY, .about = "Workspace.",
+             .column = "workspace_id"),
     ROW_TEXT(struct member, name, "name", .flags = FIELD_REQUIRED, .min = 1, .max = 100,
-             .check = check_name),
-    ROW_TEXT(struct member, email, "email", .max = 254, .check = check_email,
+             .check = check_name, .column = "name"),
+    ROW_TEXT(struct member, email, "email", .max = 254, .check = check_email, .column = "email",
              .about = "What a password goes with; empty: signs in by links only."),
     ROW_ENUM(struct member, role, "role", enum member_role, member_role_names,
-             .standard = ROLE_VIEWER,
+             .standard = ROLE_VIEWER, .column = "role",
              .about = "viewer looks, editor changes, owner also decides on keys and members."),
     ROW_BOOL(struct member, has_password, "hasPassword", .flags = FIELD_READ_ONLY),
-    ROW_TIME(struct member, seen_wall_ms, "lastSeenAt",
-             .flags = FIELD_READ_ONLY | FIELD_NULL_EMPTY),
-    ROW_TIME(struct member, created_wall_ms, "createdAt", .flags = FIELD_READ_ONLY),
-    ROW_TIME(struct member, updated_wall_ms, "updatedAt", .flags = FIELD_READ_ONLY),
+    ROW_TIME(struct member, seen_wall_ms, "lastSeenAt", .flags = FIELD_READ_ONLY | FIELD_NULL_EMPTY,
+             .column = "seen_ms"),
+    ROW_TIME(struct member, created_wall_ms, "createdAt", .flags = FIELD_READ_ONLY,
+             .column = "created_ms"),
+    ROW_TIME(struct member, updated_wall_ms, "updatedAt", .flags = FIELD_READ_ONLY,
+             .column = "updated_ms"),
 };
 FIELD_TABLE(member_table, struct member, "Member", member_rows,
             .about = "A person who works with the workspace in the studio.");
 
 static const struct field session_rows[] = {
-    ROW_TEXT(struct session, id, "id"),
-    ROW_TEXT(struct session, browser, "browser", .about = "As it named itself at the sign-in."),
-    ROW_TEXT(struct session, address, "address"),
+    ROW_TEXT(struct session, id, "id", .column = "id"),
+    ROW_TEXT(struct session, browser, "browser", .column = "browser",
+             .about = "As it named itself at the sign-in."),
+    ROW_TEXT(struct session, address, "address", .column = "address"),
     ROW_BOOL(struct session, is_current, "current", .about = "The one that asks."),
-    ROW_TIME(struct session, created_wall_ms, "createdAt"),
-    ROW_TIME(struct session, used_wall_ms, "usedAt"),
+    ROW_TIME(struct session, created_wall_ms, "createdAt", .column = "created_ms"),
+    ROW_TIME(struct session, used_wall_ms, "usedAt", .column = "used_ms"),
 };
 FIELD_TABLE(session_table, struct session, "Session", session_rows);

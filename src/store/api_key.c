@@ -6,48 +6,85 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "model/member.h"
 #include "model/workspace.h"
 #include "store/columns.h"
 #include "store/internal.h"
-#include "store/member.h"
 #include "store/session.h"
 
 enum { TOUCH_LEAST_MS = 60000, REVOKED_KEPT = 100 };
 
-static const char find_workspace_key[] =
-    "SELECT id, workspace_id, name FROM api_keys WHERE key_sha = ? AND revoked_ms = 0";
-static const char find_agent_key[] = "SELECT id, workspace_id, '' FROM agents WHERE key_sha = ?";
-static const char find_public_key[] =
-    "SELECT id, workspace_id, '' FROM agents WHERE public_sha = ?";
+/* Whom a key or a session's cookie stands for: what of it a row says. */
+struct holder {
+    const char *id, *workspace_id, *name, *session_id;
+    enum member_role role;
+};
 
-/* Whether a session is still good: store/session.h. */
-static const char find_session[] =
-    "SELECT m.id, s.workspace_id, m.name, m.role, s.id FROM sessions s JOIN members m"
-    " ON m.id = s.member_id WHERE s.key_sha = ? AND s.used_ms > ? AND s.created_ms > ?";
+static const struct field key_holder_rows[] = {
+    COLUMN_TEXT(struct holder, id, "id"),
+    COLUMN_TEXT(struct holder, workspace_id, "workspace_id"),
+    COLUMN_TEXT(struct holder, name, "name"),
+};
+static FIELD_TABLE(key_holder_table, struct holder, "api_keys", key_holder_rows);
+
+static const struct field agent_holder_rows[] = {
+    COLUMN_TEXT(struct holder, id, "id"),
+    COLUMN_TEXT(struct holder, workspace_id, "workspace_id"),
+};
+static FIELD_TABLE(agent_holder_table, struct holder, "agents", agent_holder_rows);
+
+static const struct field session_holder_rows[] = {
+    COLUMN_TEXT(struct holder, id, "m.id"),
+    COLUMN_TEXT(struct holder, workspace_id, "s.workspace_id"),
+    COLUMN_TEXT(struct holder, name, "m.name"),
+    COLUMN_TEXT(struct holder, session_id, "s.id"),
+    COLUMN_WORD(struct holder, role, "m.role", enum member_role, member_role_names),
+};
+static FIELD_TABLE(session_holder_table, struct holder, "members", session_holder_rows);
 
 /* Kinds of keys: their prefix says where they are looked up. */
 static const struct {
     const char *prefix;
     enum key_kind kind;
-    const char *sql;
+    const struct field_table *table;
+    const char *rest;
 } kinds[] = {
-    {"sk_", KEY_WORKSPACE, find_workspace_key},
-    {"ak_", KEY_AGENT, find_agent_key},
-    {"pk_", KEY_PUBLISHABLE, find_public_key},
+    {"sk_", KEY_WORKSPACE, &key_holder_table, "FROM api_keys WHERE key_sha = ? AND revoked_ms = 0"},
+    {"ak_", KEY_AGENT, &agent_holder_table, "FROM agents WHERE key_sha = ?"},
+    {"pk_", KEY_PUBLISHABLE, &agent_holder_table, "FROM agents WHERE public_sha = ?"},
 };
 
+static enum err find_holder(struct tx *tx, const struct field_table *table, const char *rest,
+                            const struct db_value *values, struct holder *out)
+{
+    *out = (struct holder){.name = "", .session_id = ""};
+    AUTO(cursor) row = tx_query(tx, columns_select(tx, table, NULL, rest), values);
+    return cursor_next(row) ? columns_read(tx, row, table, out) : tx_missing(tx);
+}
+
+static void fill(struct principal *out, enum key_kind kind, const struct holder *holder)
+{
+    *out = (struct principal){.kind = kind, .role = holder->role};
+    bool is_agent = kind == KEY_AGENT || kind == KEY_PUBLISHABLE;
+    snprintf(is_agent ? out->agent_id : out->key_id, sizeof(out->key_id), "%s", holder->id);
+    snprintf(out->workspace_id, sizeof(out->workspace_id), "%s", holder->workspace_id);
+    snprintf(out->key_name, sizeof(out->key_name), "%s", holder->name);
+    snprintf(out->session_id, sizeof(out->session_id), "%s", holder->session_id);
+}
+
+/* Whether a session is still good: store/session.h. */
 static enum err find_by_session(struct tx *tx, const char *sha, struct principal *out)
 {
-    AUTO(cursor) row = QUERY(tx, find_session, TEXT(sha), NUMBER(tx->now_ms - SESSION_IDLE_MS),
-                             NUMBER(tx->now_ms - SESSION_MAX_MS));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    *out = (struct principal){.kind = KEY_SESSION};
-    snprintf(out->key_id, sizeof(out->key_id), "%s", cursor_text(row, 0));
-    snprintf(out->workspace_id, sizeof(out->workspace_id), "%s", cursor_text(row, 1));
-    snprintf(out->key_name, sizeof(out->key_name), "%s", cursor_text(row, 2));
-    snprintf(out->session_id, sizeof(out->session_id), "%s", cursor_text(row, 4));
-    return member_role_read(cursor_text(row, 3), &out->role);
+    struct holder holder;
+    enum err err = find_holder(tx, &session_holder_table,
+                               "FROM sessions s JOIN members m ON m.id = s.member_id"
+                               " WHERE s.key_sha = ? AND s.used_ms > ? AND s.created_ms > ?",
+                               VALUES(TEXT(sha), NUMBER(tx->now_ms - SESSION_IDLE_MS),
+                                      NUMBER(tx->now_ms - SESSION_MAX_MS)),
+                               &holder);
+    if (!err)
+        fill(out, KEY_SESSION, &holder);
+    return err;
 }
 
 enum err store_key_find(struct tx *tx, const char *key, struct principal *out)
@@ -61,16 +98,11 @@ enum err store_key_find(struct tx *tx, const char *key, struct principal *out)
         i++;
     if (i == ARRAY_LEN(kinds))
         return ERR_NOT_FOUND;
-    AUTO(cursor) row = QUERY(tx, kinds[i].sql, TEXT(sha));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    *out = (struct principal){.kind = kinds[i].kind};
-    bool is_agent = out->kind != KEY_WORKSPACE;
-    snprintf(is_agent ? out->agent_id : out->key_id, sizeof(out->key_id), "%s",
-             cursor_text(row, 0));
-    snprintf(out->workspace_id, sizeof(out->workspace_id), "%s", cursor_text(row, 1));
-    snprintf(out->key_name, sizeof(out->key_name), "%s", cursor_text(row, 2));
-    return OK;
+    struct holder holder;
+    enum err err = find_holder(tx, kinds[i].table, kinds[i].rest, VALUES(TEXT(sha)), &holder);
+    if (!err)
+        fill(out, kinds[i].kind, &holder);
+    return err;
 }
 
 enum err store_key_touch(struct tx *tx, const char *key_id)

@@ -136,9 +136,6 @@ struct call_checkpoint {
 enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, size_t n,
                                bool may_wait) MUST_USE;
 
-/* What embed calls of an agent cost on the UTC day of now, running ones included. */
-enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4) MUST_USE;
-
 /* Recovery. */
 
 /* Ends (agent-shutdown, billed to the last durable moment, with call.ended) at most `limit` calls

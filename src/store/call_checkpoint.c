@@ -103,23 +103,3 @@ enum err store_call_checkpoint(struct tx *tx, struct call_checkpoint *points, si
     }
     return tx_result(tx);
 }
-
-/* What was taken on the day, and what its running calls have used beyond that. */
-enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4)
-{
-    int64_t spent_usd4 = ledger_embed_noted(tx, agent_id);
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT rate_usd4, cost_usd4, seen_ms, seen_at_ms FROM calls"
-                             " WHERE agent_id = ? AND source = 'embed' AND status <> 'ended'"
-                             " AND user_joined_ms > 0",
-                             TEXT(agent_id));
-    while (cursor_next(row)) {
-        int64_t used_ms = funds_used_ms(tx, cursor_number(row, 2), cursor_number(row, 3));
-        int64_t cost_usd4 = money_cost_usd4(cursor_number(row, 0), used_ms / 1000);
-        spent_usd4 += MAX(cost_usd4 - cursor_number(row, 1), 0);
-    }
-    if (tx_has_failed(tx))
-        return ERR_IO;
-    *out_usd4 = spent_usd4;
-    return OK;
-}

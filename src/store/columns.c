@@ -47,6 +47,15 @@ const char *columns_select(struct tx *tx, const struct field_table *table, const
     return arena_strndup(tx->arena, sql.data, sql.len);
 }
 
+const char *columns_returning(struct tx *tx, const char *statement, const struct field_table *table)
+{
+    AUTO_BUF sql = BUF_INIT(SQL_MAX_BYTES);
+    append(&sql, statement);
+    append(&sql, " RETURNING ");
+    append_columns(table, &sql);
+    return arena_strndup(tx->arena, sql.data, sql.len);
+}
+
 enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table, void *out)
 {
     unsigned column = 0;
@@ -55,8 +64,9 @@ enum err columns_read(struct tx *tx, struct cursor *row, const struct field_tabl
         if (!field->column)
             continue;
         struct field_cell cell = {0};
+        bool is_null = field->flags & FIELD_OPTIONAL && cursor_is_null(row, column);
         if (field_has_text_cell(field))
-            cell.text = cursor_text(row, column);
+            cell.text = is_null ? NULL : cursor_text(row, column);
         else
             cell.number = cursor_number(row, column);
         if (!field_set_cell(field, out, &cell, tx->arena))
@@ -65,6 +75,18 @@ enum err columns_read(struct tx *tx, struct cursor *row, const struct field_tabl
         column++;
     }
     return OK;
+}
+
+enum err columns_list(struct tx *tx, const struct field_table *table, const char *sql,
+                      const struct db_value *values, void *out_list)
+{
+    AUTO(cursor) row = tx_query(tx, sql, values);
+    while (cursor_next(row)) {
+        enum err err = columns_read(tx, row, table, tx_grow(out_list, table->size, tx->arena));
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
 }
 
 static struct db_value value_of(struct tx *tx, const struct field *field, const void *object)

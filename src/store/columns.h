@@ -15,12 +15,21 @@
  * which stand from columns_count() on; NULL: none. rest: "FROM ... WHERE ...". */
 const char *columns_select(struct tx *tx, const struct field_table *table, const char *also,
                            const char *rest);
+/* "<statement> RETURNING <the table's columns>", likewise. */
+const char *columns_returning(struct tx *tx, const char *statement,
+                              const struct field_table *table);
 unsigned columns_count(const struct field_table *table);
 
-/* Fills the members that have a column from the row's first columns; the others stay. ERR_INTERNAL,
+/* Fills the members that have a column from the row's first columns; the others stay. A null text
+ * is "", or NULL where FIELD_OPTIONAL says so. ERR_INTERNAL,
  * and the job's fault: a stored word is none of those that the field knows. */
 enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table,
                       void *out) MUST_USE;
+
+/* Appends all rows to a list of the table's structs; what has no column is zero there. sql: of
+ * columns_select() or columns_returning(). ERR_INTERNAL as above; ERR_IO: the job has failed. */
+enum err columns_list(struct tx *tx, const struct field_table *table, const char *sql,
+                      const struct db_value *values, void *out_list) MUST_USE;
 
 /* What is written beside the table's columns. */
 struct column {
@@ -50,7 +59,8 @@ int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
 
 /* Rows of a table that only the store has. What is only read may be any SQL: "d.id",
  * "COALESCE(e.type, '')". */
-#define COLUMN_TEXT(T, member, column_)   ROW_TEXT(T, member, column_, .column = (column_))
+#define COLUMN_TEXT(T, member, column_, ...)                                                       \
+    ROW_TEXT(T, member, column_, .column = (column_), __VA_ARGS__)
 #define COLUMN_NUMBER(T, member, column_) ROW_INT(T, member, column_, .column = (column_))
 #define COLUMN_BOOL(T, member, column_)   ROW_BOOL(T, member, column_, .column = (column_))
 #define COLUMN_WORD(T, member, column_, type, names_)                                              \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/field.h"
+#include "store/columns.h"
 #include "store/internal.h"
 #include "store/node.h"
 
@@ -90,29 +90,44 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+struct command_row {
+    int64_t id;
+    enum command_kind kind;
+    const char *call_id, *text;
+};
+struct command_row_list LIST_OF(struct command_row);
+
+static const struct field command_rows[] = {
+    COLUMN_NUMBER(struct command_row, id, "id"),
+    COLUMN_WORD(struct command_row, kind, "kind", enum command_kind, kind_names),
+    COLUMN_TEXT(struct command_row, call_id, "call_id"),
+    COLUMN_TEXT(struct command_row, text, "text"),
+};
+static FIELD_TABLE(command_table, struct command_row, "commands", command_rows);
+
 /* Only this process takes them, one job after the other: no lock is needed. */
 static const char take_sql[] =
     "UPDATE commands SET state = 'taken' WHERE id IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER"
     " (PARTITION BY workspace_id ORDER BY id) AS place FROM commands WHERE node = ? AND"
-    " state = 'asked') AS ranked ORDER BY place, id LIMIT ?) RETURNING id, kind, call_id, text";
+    " state = 'asked') AS ranked ORDER BY place, id LIMIT ?)";
 
 enum err store_command_take(struct tx *tx, unsigned limit, struct command **out, size_t *out_n)
 {
     struct command_list list = {0};
-    AUTO(cursor) row = QUERY(tx, take_sql, TEXT(tx->store->node), NUMBER(limit));
-    while (cursor_next(row)) {
+    struct command_row_list rows = {0};
+    enum err err = columns_list(tx, &command_table, columns_returning(tx, take_sql, &command_table),
+                                VALUES(TEXT(tx->store->node), NUMBER(limit)), &rows);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct command_row *row = &rows.items[i];
         struct command *command = GROW(&list, tx->arena);
-        command->id = cursor_number(row, 0);
-        command->kind =
-            strcmp(cursor_text(row, 1), kind_names[COMMAND_SAY]) == 0 ? COMMAND_SAY : COMMAND_END;
-        snprintf(command->call_id, sizeof(command->call_id), "%s", cursor_text(row, 2));
-        command->text = cursor_text(row, 3);
+        *command = (struct command){.id = row->id, .kind = row->kind, .text = row->text};
+        snprintf(command->call_id, sizeof(command->call_id), "%s", row->call_id);
     }
     if (list.count)
         qsort(list.items, list.count, sizeof(*list.items), by_id);
     *out = list.items;
     *out_n = list.count;
-    return tx_result(tx);
+    return err;
 }
 
 enum err store_command_answer(struct tx *tx, int64_t id, enum err result)

@@ -90,13 +90,7 @@ enum err store_dead_letters(struct tx *tx, unsigned limit, struct dead_letter_co
     }
     const char *sql = columns_select(tx, &letter_table, NULL,
                                      "FROM dead_letters ORDER BY last_ms DESC, id DESC LIMIT ?");
-    AUTO(cursor) row = QUERY(tx, sql, NUMBER(limit));
-    while (cursor_next(row)) {
-        enum err err = columns_read(tx, row, &letter_table, GROW(out_newest, tx->arena));
-        if (err)
-            return err;
-    }
-    return tx_result(tx);
+    return columns_list(tx, &letter_table, sql, VALUES(NUMBER(limit)), out_newest);
 }
 
 enum err store_dead_letters_expire(struct tx *tx, int64_t before_wall_ms, unsigned limit)

@@ -242,22 +242,22 @@ enum err store_document_piece(struct tx *tx, const char *id, int64_t position, c
 
 struct passage_list LIST_OF(struct passage);
 
+static const struct field passage_rows[] = {
+    COLUMN_TEXT(struct passage, text, "text"),
+    COLUMN_TEXT(struct passage, question, "question", .flags = FIELD_OPTIONAL),
+    COLUMN_TEXT(struct passage, language, "language"),
+};
+static FIELD_TABLE(passage_table, struct passage, "passages", passage_rows);
+
 enum err store_document_passages(struct tx *tx, const char *id, struct passage **out, size_t *out_n)
 {
     struct passage_list list = {0};
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT text, question, language FROM passages"
-                             " WHERE document_id = ? ORDER BY position",
-                             TEXT(id));
-    while (cursor_next(row)) {
-        struct passage *passage = GROW(&list, tx->arena);
-        passage->text = cursor_text(row, 0);
-        passage->question = cursor_is_null(row, 1) ? NULL : cursor_text(row, 1);
-        passage->language = cursor_text(row, 2);
-    }
+    const char *sql = columns_select(tx, &passage_table, NULL,
+                                     "FROM passages WHERE document_id = ? ORDER BY position");
+    enum err err = columns_list(tx, &passage_table, sql, VALUES(TEXT(id)), &list);
     *out = list.items;
     *out_n = list.count;
-    return tx_result(tx);
+    return err;
 }
 
 /* Removing, reading again. */

@@ -5,6 +5,7 @@
 
 #include "model/agent.h"
 #include "store/call_row.h"
+#include "store/columns.h"
 #include "store/internal.h"
 #include "store/ledger.h"
 
@@ -16,30 +17,75 @@ int64_t funds_used_ms(const struct tx *tx, int64_t seen_ms, int64_t seen_at_ms)
     return seen_ms + MIN(MAX(since_ms, (int64_t)0), (int64_t)UNSEEN_MAX_MS);
 }
 
+struct running_call {
+    const char *id, *agent_id, *owner;
+    enum call_source source;
+    int64_t rate_usd4, cost_usd4, seen_ms, seen_at_ms, owner_epoch;
+};
+struct running_call_list LIST_OF(struct running_call);
+
+static const struct field running_rows[] = {
+    COLUMN_TEXT(struct running_call, id, "id"),
+    COLUMN_TEXT(struct running_call, agent_id, "agent_id"),
+    COLUMN_TEXT(struct running_call, owner, "owner"),
+    COLUMN_WORD(struct running_call, source, "source", enum call_source, call_source_names),
+    COLUMN_NUMBER(struct running_call, rate_usd4, "rate_usd4"),
+    COLUMN_NUMBER(struct running_call, cost_usd4, "cost_usd4"),
+    COLUMN_NUMBER(struct running_call, seen_ms, "seen_ms"),
+    COLUMN_NUMBER(struct running_call, seen_at_ms, "seen_at_ms"),
+    COLUMN_NUMBER(struct running_call, owner_epoch, "owner_epoch"),
+};
+static FIELD_TABLE(running_table, struct running_call, "calls", running_rows);
+
+static void add_use(struct tx *tx, const struct running_call *call, struct funds *out)
+{
+    *GROW(out, tx->arena) = (struct funds_use){
+        .call_id = call->id,
+        .agent_id = call->agent_id,
+        .is_embed = call->source == CALL_SOURCE_EMBED,
+        .use = {.rate_usd4 = call->rate_usd4,
+                .used_ms = funds_used_ms(tx, call->seen_ms, call->seen_at_ms),
+                .taken_usd4 = call->cost_usd4},
+    };
+    out->has_foreign |= strcmp(call->owner, tx->store->node) != 0 ||
+                        call->owner_epoch != atomic_load(&tx->store->epoch);
+}
+
+/* whose: "workspace_id = ?" or the like, with one value. */
+static enum err read_running(struct tx *tx, const char *whose, const char *value, struct funds *out)
+{
+    const char *rest = arena_printf(
+        tx->arena, "FROM calls WHERE %s AND status <> 'ended' AND user_joined_ms > 0", whose);
+    struct running_call_list calls = {0};
+    enum err err = columns_list(tx, &running_table, columns_select(tx, &running_table, NULL, rest),
+                                VALUES(TEXT(value)), &calls);
+    for (size_t i = 0; i < calls.count; i++)
+        add_use(tx, &calls.items[i], out);
+    return err;
+}
+
 enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,
                     struct funds *out)
 {
     *out = (struct funds){.balance_usd4 = balance_usd4};
-    AUTO(cursor) row =
-        QUERY(tx,
-              "SELECT agent_id, source, rate_usd4, seen_ms, seen_at_ms, cost_usd4, owner,"
-              " owner_epoch, id FROM calls WHERE workspace_id = ? AND status <> 'ended'"
-              " AND user_joined_ms > 0",
-              TEXT(workspace_id));
-    while (cursor_next(row)) {
-        struct funds_use *item = GROW(out, tx->arena);
-        item->call_id = cursor_text(row, 8);
-        item->agent_id = cursor_text(row, 0);
-        item->is_embed =
-            strcmp(cursor_peek(row, 1, NULL), call_source_names[CALL_SOURCE_EMBED]) == 0;
-        item->use = (struct money_use){
-            .rate_usd4 = cursor_number(row, 2),
-            .used_ms = funds_used_ms(tx, cursor_number(row, 3), cursor_number(row, 4)),
-            .taken_usd4 = cursor_number(row, 5)};
-        out->has_foreign |= strcmp(cursor_peek(row, 6, NULL), tx->store->node) != 0 ||
-                            cursor_number(row, 7) != atomic_load(&tx->store->epoch);
+    return read_running(tx, "workspace_id = ?", workspace_id, out);
+}
+
+/* What was taken on the day, and what its running calls have used beyond that. */
+enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4)
+{
+    struct funds funds = {0};
+    int64_t spent_usd4 = ledger_embed_noted(tx, agent_id);
+    enum err err = read_running(tx, "agent_id = ? AND source = 'embed'", agent_id, &funds);
+    if (err)
+        return err;
+    for (size_t i = 0; i < funds.count; i++) {
+        const struct money_use *use = &funds.items[i].use;
+        int64_t cost_usd4 = money_cost_usd4(use->rate_usd4, use->used_ms / 1000);
+        spent_usd4 += MAX(cost_usd4 - use->taken_usd4, 0);
     }
-    return tx_result(tx);
+    *out_usd4 = spent_usd4;
+    return OK;
 }
 
 /* agent_id: only its embed calls; NULL: all. */

@@ -32,6 +32,8 @@ struct funds {
 
 enum err funds_read(struct tx *tx, const char *workspace_id, int64_t balance_usd4,
                     struct funds *out) MUST_USE;
+/* What embed calls of an agent cost on the UTC day of now, running ones included. */
+enum err store_embed_spent(struct tx *tx, const char *agent_id, int64_t *out_usd4) MUST_USE;
 /* When this call's money is out, on the monotonic clock of this process; MONEY_NEVER_US. The moment
  * at which the balance was out may have passed: calls that share it are told the same, however late
  * they ask, but none is told one before what it has paid for. A day's limit is out now at the

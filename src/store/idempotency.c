@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/js.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
 enum {
@@ -34,10 +35,21 @@ static struct row_key row_key(const struct idempotency_key *key)
     return out;
 }
 
-static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
-                            struct kept_answer *out)
+struct kept_row {
+    const char *body_sha, *answer; /* answer: sealed */
+    int64_t status;                /* 0: under way */
+};
+
+static const struct field kept_rows[] = {
+    COLUMN_TEXT(struct kept_row, body_sha, "body_sha"),
+    COLUMN_TEXT(struct kept_row, answer, "answer"),
+    COLUMN_NUMBER(struct kept_row, status, "status"),
+};
+static FIELD_TABLE(kept_table, struct kept_row, "idempotency", kept_rows);
+
+static enum err read_answer(struct tx *tx, const struct kept_row *row, struct kept_answer *out)
 {
-    const char *text = tx_open(tx, seal_context, sealed);
+    const char *text = tx_open(tx, seal_context, row->answer);
     AUTO(js) answer = NULL;
     if (tx_has_failed(tx))
         return ERR_IO;
@@ -45,7 +57,7 @@ static enum err read_answer(struct tx *tx, const char *sealed, int64_t status,
         return fault_set(&tx->fault, ERR_INTERNAL, "a kept answer does not read");
     const struct js *body = js_get(answer, "body");
     *out = (struct kept_answer){
-        .status = (int)status,
+        .status = (int)row->status,
         .shown = arena_strdup(tx->arena, js_text_or(js_get(answer, "shown"), "")),
         .body = arena_strndup(tx->arena, js_text_or(body, ""), js_text_len(body)),
         .body_len = js_text_len(body),
@@ -106,6 +118,23 @@ static void trim(struct tx *tx, const struct idempotency_key *key)
              TEXT(key->scope), NUMBER(cut_ms));
 }
 
+/* Another request has the row: it is under way, or its answer is kept. */
+static enum err kept_already(struct tx *tx, const struct row_key *id,
+                             const struct idempotency_key *key, struct kept_answer *out)
+{
+    struct kept_row kept;
+    const char *sql = columns_select(tx, &kept_table, NULL, "FROM idempotency WHERE id = ?");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id->hex));
+    if (!cursor_next(row)) /* it was released in between: like one under way */
+        return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
+    enum err err = columns_read(tx, row, &kept_table, &kept);
+    if (err)
+        return err;
+    if (strcmp(kept.body_sha, key->body_sha) != 0)
+        return ERR_INVALID;
+    return kept.status == 0 ? ERR_BUSY : read_answer(tx, &kept, out);
+}
+
 enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
                                    struct kept_answer *out)
 {
@@ -122,15 +151,7 @@ enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *
              " VALUES (?, ?, ?, 0, '', 0, ?) ON CONFLICT DO NOTHING",
              TEXT(id.hex), TEXT(key->scope), TEXT(key->body_sha), NUMBER(tx->now_ms)))
         return OK;
-    AUTO(cursor) row =
-        QUERY(tx, "SELECT body_sha, status, answer FROM idempotency WHERE id = ?", TEXT(id.hex));
-    if (!cursor_next(row)) /* it was released in between: like one under way */
-        return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
-    if (strcmp(cursor_text(row, 0), key->body_sha) != 0)
-        return ERR_INVALID;
-    if (cursor_number(row, 1) == 0)
-        return ERR_BUSY;
-    return read_answer(tx, cursor_text(row, 2), cursor_number(row, 1), out);
+    return kept_already(tx, &id, key, out);
 }
 
 enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,

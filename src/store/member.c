@@ -4,38 +4,26 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
 enum { FOUND_MAX = 20 };
 
-#define SELECT_MEMBER                                                                              \
-    "SELECT id, workspace_id, name, email, role, password, seen_ms, created_ms, updated_ms"        \
-    " FROM members "
-
-enum err member_role_read(const char *text, enum member_role *out)
+/* rest: "FROM members WHERE ..." */
+static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    for (int i = 0; i < ROLE_COUNT; i++) {
-        if (strcmp(text, member_role_names[i]) != 0)
-            continue;
-        *out = (enum member_role)i;
-        return OK;
-    }
-    return ERR_INTERNAL;
+    return tx_query(tx, columns_select(tx, &member_table, "password", rest), values);
+}
+
+static const char *hash_of(struct cursor *row)
+{
+    return cursor_text(row, columns_count(&member_table));
 }
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct member *out)
 {
-    *out = (struct member){.id = cursor_text(row, 0),
-                           .user_id = cursor_text(row, 1),
-                           .name = cursor_text(row, 2),
-                           .email = cursor_text(row, 3),
-                           .has_password = *cursor_text(row, 5) != '\0',
-                           .seen_wall_ms = cursor_number(row, 6),
-                           .created_wall_ms = cursor_number(row, 7),
-                           .updated_wall_ms = cursor_number(row, 8)};
-    if (member_role_read(cursor_text(row, 4), &out->role))
-        return fault_set(&tx->fault, ERR_INTERNAL, "a member's role does not read");
-    return OK;
+    *out = (struct member){.has_password = *hash_of(row) != '\0'};
+    return columns_read(tx, row, &member_table, out);
 }
 
 static bool is_taken(struct tx *tx, const struct member *member)
@@ -60,19 +48,18 @@ enum err store_member_insert(struct tx *tx, struct member *member)
     id_new("mem_", id);
     member->id = arena_strdup(tx->arena, id);
     member->created_wall_ms = member->updated_wall_ms = tx->now_ms;
-    EXEC(tx,
-         "INSERT INTO members (id, workspace_id, name, email, role, password, seen_ms, created_ms,"
-         " updated_ms) VALUES (?, ?, ?, ?, ?, '', 0, ?, ?)",
-         TEXT(id), TEXT(member->user_id), TEXT(member->name), TEXT(member->email),
-         TEXT(member_role_names[member->role]), NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    columns_insert(tx, &(struct row_insert){.into = "members",
+                                            .table = &member_table,
+                                            .object = member,
+                                            .also = COLUMNS({"password", TEXT("")})});
     return tx_result(tx);
 }
 
 enum err store_member_get(struct tx *tx, const char *workspace_id, const char *id,
                           struct member *out)
 {
-    AUTO(cursor) row =
-        QUERY(tx, SELECT_MEMBER "WHERE id = ? AND workspace_id = ?", TEXT(id), TEXT(workspace_id));
+    AUTO(cursor) row = query(tx, "FROM members WHERE id = ? AND workspace_id = ?",
+                             VALUES(TEXT(id), TEXT(workspace_id)));
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
@@ -102,8 +89,8 @@ enum err store_member_remove(struct tx *tx, const char *workspace_id, const char
 enum err store_member_list(struct tx *tx, const char *workspace_id, struct member_list *out)
 {
     *out = (struct member_list){0};
-    AUTO(cursor) row = QUERY(tx, SELECT_MEMBER "WHERE workspace_id = ? ORDER BY created_ms, id",
-                             TEXT(workspace_id));
+    AUTO(cursor) row = query(tx, "FROM members WHERE workspace_id = ? ORDER BY created_ms, id",
+                             VALUES(TEXT(workspace_id)));
     while (cursor_next(row)) {
         enum err err = read_row(tx, row, GROW(out, tx->arena));
         if (err)
@@ -124,14 +111,14 @@ enum err store_member_find(struct tx *tx, const char *email, struct member_hash_
 {
     *out = (struct member_hash_list){0};
     AUTO(cursor) row =
-        QUERY(tx, SELECT_MEMBER "WHERE email = ? AND email <> '' ORDER BY created_ms, id LIMIT ?",
-              TEXT(email), NUMBER(FOUND_MAX));
+        query(tx, "FROM members WHERE email = ? AND email <> '' ORDER BY created_ms, id LIMIT ?",
+              VALUES(TEXT(email), NUMBER(FOUND_MAX)));
     while (cursor_next(row)) {
         struct member_hash *found = GROW(out, tx->arena);
         enum err err = read_row(tx, row, &found->member);
         if (err)
             return err;
-        found->hash = cursor_text(row, 5);
+        found->hash = hash_of(row);
     }
     return tx_result(tx);
 }

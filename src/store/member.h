@@ -9,9 +9,6 @@
 
 struct tx;
 
-/* "viewer" -> ROLE_VIEWER. ERR_INTERNAL: the database holds another word. */
-enum err member_role_read(const char *text, enum member_role *out) MUST_USE;
-
 /* Sets id and times. Lock the workspace first. ERR_CONFLICT: one of the workspace has the address.
  * ERR_LIMIT: MEMBERS_MAX are there. */
 enum err store_member_insert(struct tx *tx, struct member *member) MUST_USE;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/columns.h"
 #include "store/internal.h"
 
 const char *node_lease_prefix(struct tx *tx)
@@ -73,21 +74,34 @@ enum err store_node_stop(struct tx *tx)
     return tx_result(tx);
 }
 
+struct node_row {
+    const char *id;
+    int64_t epoch, lease_until_ms;
+};
+struct node_row_list LIST_OF(struct node_row);
+
+static const struct field node_rows[] = {
+    COLUMN_TEXT(struct node_row, id, "id"),
+    COLUMN_NUMBER(struct node_row, epoch, "epoch"),
+    COLUMN_NUMBER(struct node_row, lease_until_ms, "lease_until_ms"),
+};
+static FIELD_TABLE(node_table, struct node_row, "nodes", node_rows);
+
 enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX], size_t *out_n)
 {
-    *out_n = 0;
-    AUTO(cursor) row =
-        QUERY(tx,
-              "SELECT id, epoch, lease_until_ms FROM nodes WHERE id <> ? AND lease_until_ms > 0"
-              " ORDER BY id LIMIT ?",
-              TEXT(tx->store->node), NUMBER(NODES_SEEN_MAX));
-    while (cursor_next(row)) {
-        struct node_sight *seen = &out[(*out_n)++];
-        snprintf(seen->id, sizeof(seen->id), "%s", cursor_text(row, 0));
-        seen->epoch = cursor_number(row, 1);
-        seen->lease_until_ms = cursor_number(row, 2);
+    struct node_row_list rows = {0};
+    const char *sql =
+        columns_select(tx, &node_table, NULL,
+                       "FROM nodes WHERE id <> ? AND lease_until_ms > 0 ORDER BY id LIMIT ?");
+    enum err err = columns_list(tx, &node_table, sql,
+                                VALUES(TEXT(tx->store->node), NUMBER(NODES_SEEN_MAX)), &rows);
+    for (*out_n = 0; *out_n < rows.count; (*out_n)++) {
+        const struct node_row *row = &rows.items[*out_n];
+        struct node_sight *seen = &out[*out_n];
+        *seen = (struct node_sight){.epoch = row->epoch, .lease_until_ms = row->lease_until_ms};
+        snprintf(seen->id, sizeof(seen->id), "%s", row->id);
     }
-    return tx_result(tx);
+    return err;
 }
 
 void store_node_fence(struct tx *tx, const struct node_sight *seen)
@@ -98,19 +112,33 @@ void store_node_fence(struct tx *tx, const struct node_sight *seen)
          TEXT(seen->id), NUMBER(seen->epoch), NUMBER(seen->lease_until_ms));
 }
 
+struct owner_row {
+    const char *node;
+    int64_t epoch, newest_epoch; /* as the call says, as the node is now */
+};
+
+static const struct field owner_rows[] = {
+    COLUMN_TEXT(struct owner_row, node, "c.owner"),
+    COLUMN_NUMBER(struct owner_row, epoch, "c.owner_epoch"),
+    COLUMN_NUMBER(struct owner_row, newest_epoch, "COALESCE(n.epoch, 0)"),
+};
+static FIELD_TABLE(owner_table, struct owner_row, "calls", owner_rows);
+
 enum err store_node_owner(struct tx *tx, const char *call_id, char out_node[ID_SIZE * 2],
                           bool *out_is_here, bool *out_is_alive)
 {
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT c.owner, c.owner_epoch, COALESCE(n.epoch, 0) FROM calls c"
-                             " LEFT JOIN nodes n ON n.id = c.owner WHERE c.id = ?",
-                             TEXT(call_id));
-    if (!cursor_next(row))
-        return tx_missing(tx);
-    snprintf(out_node, ID_SIZE * 2, "%s", cursor_text(row, 0));
-    int64_t epoch = cursor_number(row, 1);
+    struct owner_row owner;
+    AUTO(cursor) row =
+        QUERY(tx,
+              columns_select(tx, &owner_table, NULL,
+                             "FROM calls c LEFT JOIN nodes n ON n.id = c.owner WHERE c.id = ?"),
+              TEXT(call_id));
+    enum err err = cursor_next(row) ? columns_read(tx, row, &owner_table, &owner) : tx_missing(tx);
+    if (err)
+        return err;
+    snprintf(out_node, ID_SIZE * 2, "%s", owner.node);
     *out_is_here =
-        strcmp(out_node, tx->store->node) == 0 && epoch == atomic_load(&tx->store->epoch);
-    *out_is_alive = *out_node && epoch == cursor_number(row, 2);
+        strcmp(owner.node, tx->store->node) == 0 && owner.epoch == atomic_load(&tx->store->epoch);
+    *out_is_alive = *owner.node && owner.epoch == owner.newest_epoch;
     return OK;
 }

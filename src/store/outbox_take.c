@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "store/columns.h"
 
 enum {
     TIDY_ROWS = 512, /* a take */
@@ -71,41 +72,44 @@ void take_lease(struct take *take, size_t from)
 /* By due time. */
 
 struct candidate {
-    int64_t id;
+    int64_t id, body_bytes;
     const char *workspace_id, *line;
-    unsigned units;
 };
 struct candidate_list LIST_OF(struct candidate);
 
-static struct candidate_list find_due(struct take *take, unsigned limit)
+static const struct field candidate_rows[] = {
+    COLUMN_NUMBER(struct candidate, id, "id"),
+    COLUMN_NUMBER(struct candidate, body_bytes, "body_bytes"),
+    COLUMN_TEXT(struct candidate, workspace_id, "workspace_id"),
+    COLUMN_TEXT(struct candidate, line, "line"),
+};
+static FIELD_TABLE(candidate_table, struct candidate, "deliveries", candidate_rows);
+
+static enum err find_due(struct take *take, unsigned limit, struct candidate_list *out)
 {
-    struct candidate_list found = {0};
-    AUTO(cursor) row =
-        QUERY(take->tx,
-              "SELECT id, workspace_id, line, body_bytes FROM deliveries WHERE state = 'waiting'"
-              " AND leased_by = '' AND due_ms <= ? ORDER BY due_ms, id LIMIT ?"
-              " FOR UPDATE SKIP LOCKED",
-              NUMBER(take->now_ms), NUMBER(limit));
-    while (cursor_next(row))
-        *GROW(&found, take->tx->arena) =
-            (struct candidate){cursor_number(row, 0), cursor_text(row, 1), cursor_text(row, 2),
-                               outbox_units(cursor_number(row, 3))};
-    return found;
+    const char *sql = columns_select(take->tx, &candidate_table, NULL,
+                                     "FROM deliveries WHERE state = 'waiting' AND leased_by = ''"
+                                     " AND due_ms <= ? ORDER BY due_ms, id LIMIT ?"
+                                     " FOR UPDATE SKIP LOCKED");
+    return columns_list(take->tx, &candidate_table, sql,
+                        VALUES(NUMBER(take->now_ms), NUMBER(limit)), out);
 }
 
 /* false: more is due than may be taken, and nothing was. */
 static bool take_by_due(struct take *take)
 {
     unsigned limit = take->wish->units, units = 0;
-    struct candidate_list found = find_due(take, limit);
+    struct candidate_list found = {0};
+    if (find_due(take, limit, &found))
+        return true; /* nothing more: the job has failed */
     for (size_t i = 0; i < found.count; i++)
-        units += found.items[i].units;
+        units += outbox_units(found.items[i].body_bytes);
     if (found.count >= limit || units > limit)
         return false;
     for (size_t i = 0; i < found.count; i++) {
         const struct candidate *one = &found.items[i];
         if (take_room(take, one->workspace_id, one->line) > 0)
-            take_admit(take, one->workspace_id, one->line, one->id, one->units);
+            take_admit(take, one->workspace_id, one->line, one->id, outbox_units(one->body_bytes));
         else
             take->has_held = true;
     }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "store/columns.h"
 #include "store/outbox_take.h"
 
 enum {
@@ -90,19 +91,18 @@ struct due_line_list LIST_OF(struct due_line);
     " AND e.workspace_id > " workspace                                                             \
     " ORDER BY e.workspace_id, e.line, e.due_ms, e.id LIMIT 1))"
 
+/* The line after the last one of this workspace; of the next workspace, when it has shown enough.
+ */
+#define LINE_AFTER                                                                                 \
+    NEXT_LINE("d.workspace_id", "CASE WHEN w.workspace_id = d.workspace_id AND w.m >= ? THEN NULL" \
+                                " ELSE d.line END")
 /* n: lines so far; m: of the workspace of the one before. */
 static const char walk_sql[] = "WITH RECURSIVE walk(id, n, m, workspace_id) AS (SELECT " NEXT_LINE(
     "?", "?") ", 1, 0,"
               " (SELECT e.workspace_id FROM deliveries e WHERE e.id = 0)"
-              " UNION ALL SELECT " NEXT_LINE(
-                  "d.workspace_id",
-                  "CASE WHEN w.workspace_id = d.workspace_id AND w.m >= ? THEN NULL ELSE d.line "
-                  "END") ", w.n + 1, CASE WHEN w.workspace_id = d.workspace_id THEN w.m + 1 ELSE 1 "
-                         "END, d.workspace_id"
-                         " FROM walk w JOIN deliveries d ON d.id = w.id WHERE w.n < ?)"
-                         " SELECT d.workspace_id, d.line, d.due_ms FROM walk w JOIN deliveries d "
-                         "ON d.id = w.id"
-                         " ORDER BY w.n";
+              " UNION ALL SELECT " LINE_AFTER ", w.n + 1,"
+              " CASE WHEN w.workspace_id = d.workspace_id THEN w.m + 1 ELSE 1 END, d.workspace_id"
+              " FROM walk w JOIN deliveries d ON d.id = w.id WHERE w.n < ?)";
 
 struct step {
     const char *workspace_id, *line;
@@ -110,17 +110,27 @@ struct step {
 };
 struct step_list LIST_OF(struct step);
 
-/* Lines that wait, from that place on, due or not; at most ITS_LINES of a workspace. */
+static const struct field step_rows[] = {
+    COLUMN_TEXT(struct step, workspace_id, "d.workspace_id"),
+    COLUMN_TEXT(struct step, line, "d.line"),
+    COLUMN_NUMBER(struct step, due_ms, "d.due_ms"),
+};
+static FIELD_TABLE(step_table, struct step, "deliveries", step_rows);
+
+/* Lines that wait, from that place on, due or not; at most ITS_LINES of a workspace. None after a
+ * fault of the job. */
 static struct step_list walk(struct take *take, const char *workspace_id, const char *line,
                              unsigned most)
 {
+    struct tx *tx = take->tx;
     struct step_list steps = {0};
-    AUTO(cursor) row = QUERY(take->tx, walk_sql, TEXT(workspace_id), TEXT(line), TEXT(workspace_id),
-                             NUMBER(ITS_LINES - 1), NUMBER(most));
-    while (cursor_next(row))
-        *GROW(&steps, take->tx->arena) =
-            (struct step){cursor_text(row, 0), cursor_text(row, 1), cursor_number(row, 2)};
-    return steps;
+    const char *found = columns_select(tx, &step_table, NULL,
+                                       "FROM walk w JOIN deliveries d ON d.id = w.id ORDER BY w.n");
+    enum err err = columns_list(tx, &step_table, arena_printf(tx->arena, "%s %s", walk_sql, found),
+                                VALUES(TEXT(workspace_id), TEXT(line), TEXT(workspace_id),
+                                       NUMBER(ITS_LINES - 1), NUMBER(most)),
+                                &steps);
+    return err ? (struct step_list){0} : steps;
 }
 
 static size_t same_workspace(const struct step *steps, size_t n)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "store/columns.h"
 #include "store/member.h"
 #include "store/tx.h"
 #include "store/workspace.h"
@@ -98,11 +99,17 @@ enum err store_session_create(struct tx *tx, const struct member *member, const 
     key_new(SESSION_PREFIX, out);
     crypto_sha256_hex(out, strlen(out), sha);
     drop_most(tx, member->id);
-    EXEC(tx,
-         "INSERT INTO sessions (id, key_sha, workspace_id, member_id, browser, address, created_ms,"
-         " used_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-         TEXT(id), TEXT(sha), TEXT(member->user_id), TEXT(member->id), TEXT(browser), TEXT(address),
-         NUMBER(tx->now_ms), NUMBER(tx->now_ms));
+    struct session session = {.id = id,
+                              .browser = browser,
+                              .address = address,
+                              .created_wall_ms = tx->now_ms,
+                              .used_wall_ms = tx->now_ms};
+    columns_insert(tx, &(struct row_insert){.into = "sessions",
+                                            .table = &session_table,
+                                            .object = &session,
+                                            .also = COLUMNS({"key_sha", TEXT(sha)},
+                                                            {"workspace_id", TEXT(member->user_id)},
+                                                            {"member_id", TEXT(member->id)})});
     EXEC(tx, "UPDATE members SET seen_ms = ? WHERE id = ?", NUMBER(tx->now_ms), TEXT(member->id));
     return tx_result(tx);
 }
@@ -123,21 +130,13 @@ enum err store_session_touch(struct tx *tx, const char *session_id)
 enum err store_session_list(struct tx *tx, const char *member_id, struct session_list *out)
 {
     *out = (struct session_list){0};
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT id, browser, address, created_ms, used_ms FROM sessions"
-                             " WHERE member_id = ? AND used_ms > ? AND created_ms > ?"
-                             " ORDER BY used_ms DESC, id",
-                             TEXT(member_id), NUMBER(tx->now_ms - SESSION_IDLE_MS),
-                             NUMBER(tx->now_ms - SESSION_MAX_MS));
-    while (cursor_next(row)) {
-        struct session *session = GROW(out, tx->arena);
-        *session = (struct session){.id = cursor_text(row, 0),
-                                    .browser = cursor_text(row, 1),
-                                    .address = cursor_text(row, 2),
-                                    .created_wall_ms = cursor_number(row, 3),
-                                    .used_wall_ms = cursor_number(row, 4)};
-    }
-    return tx_result(tx);
+    const char *sql = columns_select(tx, &session_table, NULL,
+                                     "FROM sessions WHERE member_id = ? AND used_ms > ?"
+                                     " AND created_ms > ? ORDER BY used_ms DESC, id");
+    return columns_list(tx, &session_table, sql,
+                        VALUES(TEXT(member_id), NUMBER(tx->now_ms - SESSION_IDLE_MS),
+                               NUMBER(tx->now_ms - SESSION_MAX_MS)),
+                        out);
 }
 
 enum err store_session_end(struct tx *tx, const char *member_id, const char *session_id)

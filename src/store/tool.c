@@ -120,13 +120,7 @@ enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *age
 static enum err read_heads(struct tx *tx, const char *rest, const struct db_value *values,
                            struct tool_head_list *out)
 {
-    AUTO(cursor) row = tx_query(tx, columns_select(tx, &head_table, NULL, rest), values);
-    while (cursor_next(row)) {
-        enum err err = columns_read(tx, row, &head_table, GROW(out, tx->arena));
-        if (err)
-            return err;
-    }
-    return tx_result(tx);
+    return columns_list(tx, &head_table, columns_select(tx, &head_table, NULL, rest), values, out);
 }
 
 enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id,

@@ -4,6 +4,7 @@
 #include "base/attr.h"
 #include "store/agent.h"
 #include "store/call.h"
+#include "store/funds.h"
 #include "store/money.h"
 #include "store/node.h"
 #include "store/tx.h"

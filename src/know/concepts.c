@@ -10,12 +10,13 @@
 #include "base/mem.h"
 #include "know/concepts.def"
 #include "text/sound.h"
+#include "text/words.h"
 
-static const double ALIKE_LEAST = 0.75;
+static const double ALIKE_LEAST = 0.75, OTHER_SCRIPT_DOUBT = 0.08;
 
 enum {
     WORD_BYTES = 64,
-    ALIKE_LEAST_BYTES = 3,
+    ALIKE_LEAST_BYTES = 4,
     ENDING_LEAST_BYTES = 9, /* three letters of an Indian script: what ends may follow */
     ENDING_MAX_BYTES = 21,  /* of Tamil and Bengali words, which carry their cases and more */
     TAMIL_LEAD = 0xAE,      /* second byte of their letters in UTF-8 */
@@ -169,6 +170,17 @@ size_t concepts_of(const char *folded, unsigned char out[CONCEPTS_OF_WORD])
     return set ? set->count : 0;
 }
 
+/* A real word of Latin letters is written like what it sounds like: "tractor" is no "daktar". */
+static double likeness_of(const char *a, const char *sound_a, const char *b, const char *sound_b)
+{
+    double sounds = sound_likeness(sound_a, sound_b);
+    bool is_latin = (unsigned char)*a < 0x80, is_latin_too = (unsigned char)*b < 0x80;
+    if (!is_latin || !is_latin_too)
+        return is_latin == is_latin_too ? sounds : sounds - OTHER_SCRIPT_DOUBT;
+    double letters = letters_likeness(a, b);
+    return word_is_doer(a, b) ? 0 : MAX(letters, (letters + sounds) / 2);
+}
+
 static const struct set *most_alike(const char *folded, double least)
 {
     char sound[SOUND_BYTES], other[SOUND_BYTES], keys[SOUND_KEYS_MAX][SOUND_KEY_BYTES];
@@ -180,8 +192,7 @@ static const struct set *most_alike(const char *folded, double least)
         const struct sounding *at = map_get_str(words_of_groups()->by_sound, keys[i]);
         for (; at; at = at->next) {
             sound_of(at->set->word, other);
-            double likeness =
-                MAX(letters_likeness(folded, at->set->word), sound_likeness(sound, other));
+            double likeness = likeness_of(folded, sound, at->set->word, other);
             if (likeness >= most) {
                 most = likeness;
                 best = at->set;

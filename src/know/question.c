@@ -126,7 +126,8 @@ static double continued(const char *a, const char *b)
     return CONTINUED_WORTH * (0.7 + 0.3 * (double)shared / (double)MAX(n, m));
 }
 
-static double alike(const char *a, const char *sound_a, const char *b, const char *sound_b)
+static double alike(const char *a, const char *sound_a, const char *b, const char *sound_b,
+                    bool is_whole)
 {
     enum script script = script_of(a);
     bool is_same_script = script == script_of(b), is_latin = script == SCRIPT_LATIN;
@@ -134,15 +135,17 @@ static double alike(const char *a, const char *sound_a, const char *b, const cha
     if (MAX(n, m) > 2 * MIN(n, m))
         return 0;
     double likeness = sound_likeness(sound_a, sound_b);
+    double goes_on = is_whole ? 0 : continued(sound_a, sound_b);
     if (is_same_script && is_latin) {
         double letters = letters_likeness(a, b);
         likeness = MAX(letters, (likeness + letters) / 2);
-        return strlen(a) >= LEAST_LETTERS && likeness >= ALIKE_LEAST ? likeness : 0;
+        bool may_be = strlen(a) >= LEAST_LETTERS && !word_is_doer(a, b);
+        return may_be && likeness >= ALIKE_LEAST ? likeness : 0;
     }
     if (is_same_script)
-        return MAX(likeness >= ALIKE_INDIAN_LEAST ? likeness : 0, continued(sound_a, sound_b));
+        return MAX(likeness >= ALIKE_INDIAN_LEAST ? likeness : 0, goes_on);
     likeness = likeness >= ALIKE_SCRIPT_LEAST ? MIN(likeness + OTHER_SCRIPT_GRACE, 1.0) : 0;
-    return MAX(likeness, continued(sound_a, sound_b));
+    return MAX(likeness, goes_on);
 }
 
 struct like {
@@ -179,7 +182,8 @@ static struct word_matches candidates(struct search *search, const char *sound)
 }
 
 /* The best of them, the most alike first; returns how many. */
-static size_t find_alike(struct search *search, const char *folded, struct like out[ALIKE_MAX])
+static size_t find_alike(struct search *search, const char *folded, bool is_whole,
+                         struct like out[ALIKE_MAX])
 {
     char sound[SOUND_BYTES], other[SOUND_BYTES];
     sound_of(folded, sound);
@@ -187,7 +191,8 @@ static size_t find_alike(struct search *search, const char *folded, struct like 
     size_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
         sound_of(found.items[i].text, other);
-        struct like like = {found.items[i].number, alike(folded, sound, found.items[i].text, other),
+        struct like like = {found.items[i].number,
+                            alike(folded, sound, found.items[i].text, other, is_whole),
                             found.items[i].text};
         if (like.likeness <= 0 || (count == ALIKE_MAX && like.likeness <= out[count - 1].likeness))
             continue;
@@ -203,6 +208,8 @@ static size_t find_alike(struct search *search, const char *folded, struct like 
 static void take_after(struct asked *asked, const char *word)
 {
     unsigned char concepts[CONCEPTS_OF_WORD];
+    if (concepts_of(asked->folded, concepts))
+        return;
     size_t n = concepts_of(word, concepts);
     for (size_t i = 0; i < n && !asked->answers; i++)
         asked->answers = concept_answers(concepts[i]);
@@ -212,7 +219,7 @@ static void take_after(struct asked *asked, const char *word)
 static void match_sounds(struct search *search, unsigned asked, bool is_known)
 {
     struct like likes[ALIKE_MAX];
-    size_t n = find_alike(search, search->asked[asked].folded, likes);
+    size_t n = find_alike(search, search->asked[asked].folded, false, likes);
     double best = n ? likes[0].likeness : 0;
     search->asked[asked].alike = best;
     if (!is_known && best >= SURE_SPELLING)
@@ -308,7 +315,7 @@ static double look_alone(struct reading *reading, const char *folded)
     if (word_scope_word(reading->search->scope, folded) || is_small(reading, folded) ||
         concept_is_weak(folded))
         return 1;
-    return find_alike(reading->search, folded, likes) ? likes[0].likeness : 0;
+    return find_alike(reading->search, folded, false, likes) ? likes[0].likeness : 0;
 }
 
 static double alone(struct reading *reading, size_t at)
@@ -340,7 +347,7 @@ static bool is_torn(struct reading *reading, size_t at, size_t n, char *joined, 
     if (word_scope_word(search->scope, joined))
         return true;
     struct like likes[ALIKE_MAX];
-    return least < JOINED_LIKENESS && find_alike(search, joined, likes) &&
+    return least < JOINED_LIKENESS && find_alike(search, joined, true, likes) &&
            likes[0].likeness >= MAX(has_small ? JOINED_SMALL : JOINED_LIKENESS, least + 0.05);
 }
 

@@ -250,12 +250,24 @@ static double loss(char letter)
     return is_vowel(letter) ? 0.5 : 1;
 }
 
+/* Neighbours are heard for each other ("e" and "i"), far ones make another word. */
+static double exchange_vowels(char a, char b)
+{
+    static const char *const near[] = {"ei", "ie", "ou", "uo", "ae", "ea", "ao", "oa"};
+    if (a == 'A' || b == 'A')
+        return 0.15;
+    for (size_t i = 0; i < ARRAY_LEN(near); i++)
+        if (near[i][0] == a && near[i][1] == b)
+            return 0.3;
+    return 0.7;
+}
+
 static double exchange(char a, char b)
 {
     if (a == b)
         return 0;
     if (is_vowel(a) && is_vowel(b))
-        return a == 'A' || b == 'A' ? 0.15 : 0.3;
+        return exchange_vowels(a, b);
     if (is_vowel(a) || is_vowel(b))
         return loss(a) + loss(b);
     return class_of(a) && class_of(a) == class_of(b) ? 0.35 : 1;

@@ -170,6 +170,23 @@ bool word_is_stop(const char *folded, const char *iso)
     return false;
 }
 
+static bool does(const char *doer, const char *deed)
+{
+    static const char *const endings[] = {"", "e", "s", "es", "ed", "ing", "ings"};
+    size_t stem = strlen(doer);
+    if (stem < 5 || strcmp(doer + stem - 2, "er") != 0 || strncmp(doer, deed, stem - 2) != 0)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+        if (strcmp(deed + stem - 2, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+bool word_is_doer(const char *a, const char *b)
+{
+    return does(a, b) || does(b, a);
+}
+
 size_t word_digits(const char *folded, char *out, size_t cap)
 {
     size_t count = 0;

@@ -25,6 +25,9 @@ void words_stems(const char *text, const char *iso, struct buf *out);
 /* A word that says nothing about what is asked (the, is, what; है, का, क्या). folded form. */
 bool word_is_stop(const char *folded, const char *iso);
 
+/* One of them names who or what does the other: "charger" and "charge", "trainer" and "train". */
+bool word_is_doer(const char *a, const char *b);
+
 /* The digits (of any script) that a word begins with, as ASCII, the first cap - 1 of them. Returns
  * how many bytes of the word they take. */
 size_t word_digits(const char *folded, char *out, size_t cap);

@@ -136,6 +136,7 @@ static void check_answers(struct desk *desk, const char **ids, size_t n)
         {"Who won the football match yesterday?", NULL},
         {"Do you sell pizza?", NULL},
         {"Can you repair my laptop?", NULL},
+        {"I need a tractor", NULL}, /* is no doctor ("daktar") */
         {"Tell me a joke about elephants", NULL},
         {"How tall is Mount Everest?", NULL},
         {"what is your favourite colour", NULL},

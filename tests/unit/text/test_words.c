@@ -87,3 +87,18 @@ TEST(words_equal_ignores_case_and_punctuation)
     CHECK(words_equal("", " ?"));
     CHECK_INT(words_count("one, two three-four"), 4);
 }
+
+TEST(who_does_is_another_word_than_what_is_done)
+{
+    static const char *const others[][2] = {
+        {"charger", "charge"}, {"charges", "charger"}, {"trainer", "training"}};
+    static const char *const same[][2] = {{"deliver", "delivr"},
+                                          {"charge", "charges"},
+                                          {"member", "members"},
+                                          {"her", "h"},
+                                          {"er", ""}};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        CHECK(word_is_doer(others[i][0], others[i][1]));
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        CHECK(!word_is_doer(same[i][0], same[i][1]));
+}

@@ -202,7 +202,7 @@ enum err model_write(const char *vocabulary, struct buf *arpa, struct buf *dicti
         add_text(model, lines[i], LINE_WEIGHT, false);
     AUTO_BUF spoken = BUF_INIT(4 * TEXT_MAX_BYTES);
     AUTO_MEM char *read = mem_strndup(vocabulary, TEXT_MAX_BYTES);
-    number_expand(read, "en", &spoken);
+    number_expand(read, &spoken);
     add_text(model, spoken.data ? spoken.data : "", TEXT_WEIGHT, true);
     for (size_t r = 0; r < model->run_count; r++)
         for (size_t f = 0; f < ARRAY_LEN(frames); f++)

@@ -1,5 +1,4 @@
-/* Cardinals by the table of the language's groups, and the handful of written forms around digits
- * that callers and documents use. */
+/* The handful of written forms around digits that documents use. */
 #include "text/number.h"
 
 #include <ctype.h>
@@ -9,91 +8,13 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "text/numeral.h"
 
 enum {
     DIGITS_AS_NUMBER = 6, /* longer strings without commas are spelled: codes, telephones */
-    CARDINAL_MAX_DIGITS = 15
+    CARDINAL_MAX_DIGITS = 15,
+    WORDS_MAX_BYTES = 400,
 };
-
-struct group {
-    int64_t value;
-    const char *name;
-};
-
-struct language {
-    const char *iso;
-    const char *const *small; /* 0-99, NULL where tens and units are joined */
-    const char *minus, *point, *percent, *dollars, *dollar, *cents, *rupees, *oh, *hundred;
-    struct group groups[5]; /* from the largest */
-};
-
-static const char *const english_small[100] = {"zero",          "one",
-                                               "two",           "three",
-                                               "four",          "five",
-                                               "six",           "seven",
-                                               "eight",         "nine",
-                                               "ten",           "eleven",
-                                               "twelve",        "thirteen",
-                                               "fourteen",      "fifteen",
-                                               "sixteen",       "seventeen",
-                                               "eighteen",      "nineteen",
-                                               [20] = "twenty", [30] = "thirty",
-                                               [40] = "forty",  [50] = "fifty",
-                                               [60] = "sixty",  [70] = "seventy",
-                                               [80] = "eighty", [90] = "ninety"};
-
-static const char *const hindi_small[100] = {
-    "शून्य",    "एक",      "दो",     "तीन",     "चार",    "पाँच",     "छह",     "सात",    "आठ",
-    "नौ",     "दस",      "ग्यारह",  "बारह",    "तेरह",    "चौदह",    "पंद्रह",   "सोलह",   "सत्रह",
-    "अठारह",  "उन्नीस",   "बीस",    "इक्कीस",   "बाईस",   "तेईस",     "चौबीस",  "पच्चीस",  "छब्बीस",
-    "सत्ताईस", "अट्ठाईस",  "उनतीस",  "तीस",     "इकतीस",  "बत्तीस",   "तैंतीस",   "चौंतीस",  "पैंतीस",
-    "छत्तीस",  "सैंतीस",    "अड़तीस",  "उनतालीस", "चालीस",  "इकतालीस", "बयालीस", "तैंतालीस", "चौवालीस",
-    "पैंतालीस", "छियालीस", "सैंतालीस", "अड़तालीस", "उनचास",  "पचास",    "इक्यावन", "बावन",   "तिरपन",
-    "चौवन",   "पचपन",    "छप्पन",   "सत्तावन",  "अट्ठावन", "उनसठ",    "साठ",    "इकसठ",   "बासठ",
-    "तिरसठ",  "चौंसठ",    "पैंसठ",    "छियासठ",  "सड़सठ",   "अड़सठ",    "उनहत्तर", "सत्तर",   "इकहत्तर",
-    "बहत्तर",  "तिहत्तर",  "चौहत्तर", "पचहत्तर",  "छिहत्तर", "सतहत्तर",  "अठहत्तर", "उनासी",  "अस्सी",
-    "इक्यासी", "बयासी",   "तिरासी", "चौरासी",  "पचासी",  "छियासी",  "सत्तासी", "अट्ठासी", "नवासी",
-    "नब्बे",    "इक्यानवे",  "बानवे",   "तिरानवे",  "चौरानवे", "पचानवे",   "छियानवे", "सत्तानवे", "अट्ठानवे",
-    "निन्यानवे"};
-
-static const struct language languages[] = {
-    {"en",
-     english_small,
-     "minus",
-     "point",
-     "percent",
-     "dollars",
-     "dollar",
-     "cents",
-     "rupees",
-     "oh",
-     "hundred",
-     {{1000000000000, "trillion"},
-      {1000000000, "billion"},
-      {1000000, "million"},
-      {1000, "thousand"},
-      {100, "hundred"}}},
-    {"hi",
-     hindi_small,
-     "ऋण",
-     "दशमलव",
-     "प्रतिशत",
-     "डॉलर",
-     "डॉलर",
-     "सेंट",
-     "रुपये",
-     "शून्य",
-     "सौ",
-     {{1000000000, "अरब"}, {10000000, "करोड़"}, {100000, "लाख"}, {1000, "हज़ार"}, {100, "सौ"}}},
-};
-
-static const struct language *language_of(const char *iso)
-{
-    for (size_t i = 0; iso && i < ARRAY_LEN(languages); i++)
-        if (strcmp(languages[i].iso, iso) == 0)
-            return &languages[i];
-    return NULL;
-}
 
 static void put_word(struct buf *out, const char *word)
 {
@@ -103,52 +24,20 @@ static void put_word(struct buf *out, const char *word)
     (void)buf_append_str(out, word);
 }
 
-static void put_small(const struct language *language, int64_t value, struct buf *out)
+/* With spaces for hyphens: a recogniser's words have none. */
+static void put_cardinal(int64_t value, struct buf *out)
 {
-    if (language->small[value]) {
-        put_word(out, language->small[value]);
-        return;
-    }
-    put_word(out, language->small[value - value % 10]);
-    put_word(out, language->small[value % 10]);
+    AUTO_BUF words = BUF_INIT(WORDS_MAX_BYTES);
+    (void)numeral_write(value, "en", NUMERAL_COUNT, &words);
+    for (char *hyphen = words.data; hyphen && (hyphen = strchr(hyphen, '-'));)
+        *hyphen = ' ';
+    put_word(out, words.len ? words.data : "");
 }
 
-/* value: at most 15 digits, so that the largest group's own count recurses once or twice. */
-static void put_cardinal(const struct language *language, int64_t value, struct buf *out)
-{
-    bool has_groups = value >= 100;
-    for (size_t i = 0; i < ARRAY_LEN(language->groups); i++) {
-        const struct group *group = &language->groups[i];
-        if (value < group->value)
-            continue;
-        put_cardinal(language, value / group->value, out);
-        put_word(out, group->name);
-        value %= group->value;
-    }
-    if (value > 0 || !has_groups)
-        put_small(language, value, out);
-}
-
-static void put_digits(const struct language *language, const char *digits, size_t len,
-                       struct buf *out)
+static void put_digits(const char *digits, size_t len, struct buf *out)
 {
     for (size_t i = 0; i < len; i++)
-        put_word(out, language->small[digits[i] - '0']);
-}
-
-void number_words(int64_t value, const char *iso, struct buf *out)
-{
-    const struct language *language = language_of(iso);
-    language = language ? language : &languages[0];
-    if (value < 0)
-        put_word(out, language->minus);
-    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    AUTO_BUF digits = BUF_INIT(32);
-    (void)buf_printf(&digits, "%llu", (unsigned long long)size);
-    if (digits.len > CARDINAL_MAX_DIGITS)
-        put_digits(language, digits.data, digits.len, out);
-    else
-        put_cardinal(language, (int64_t)size, out);
+        put_cardinal(digits[i] - '0', out);
 }
 
 /* Numbers in a text. */
@@ -209,69 +98,66 @@ static bool is_spelled(const struct number *number)
                                    (number->whole_len > 1 && number->whole[0] == '0'));
 }
 
-static void put_number(const struct language *language, const struct number *number,
-                       struct buf *out)
+static void put_number(const struct number *number, struct buf *out)
 {
     if (is_spelled(number) || number->whole_len > CARDINAL_MAX_DIGITS)
-        put_digits(language, number->whole, number->whole_len, out);
+        put_digits(number->whole, number->whole_len, out);
     else
-        put_cardinal(language, strtoll(number->whole, NULL, 10), out);
+        put_cardinal(strtoll(number->whole, NULL, 10), out);
     if (!number->fraction_len)
         return;
-    put_word(out, language->point);
-    put_digits(language, number->fraction, number->fraction_len, out);
+    put_word(out, "point");
+    put_digits(number->fraction, number->fraction_len, out);
 }
 
-static const char *put_money(const struct language *language, const struct number *number,
-                             bool is_dollars, struct buf *out)
+static const char *put_money(const struct number *number, bool is_dollars, struct buf *out)
 {
     struct number whole = *number;
     bool has_cents = is_dollars && number->fraction_len == 2;
     if (has_cents)
         whole.fraction_len = 0;
-    put_number(language, &whole, out);
+    put_number(&whole, out);
     bool is_one = number->whole_len == 1 && number->whole[0] == '1' && !number->fraction_len;
-    put_word(out, !is_dollars ? language->rupees : is_one ? language->dollar : language->dollars);
+    put_word(out, !is_dollars ? "rupees" : is_one ? "dollar" : "dollars");
     int cents = has_cents ? small_number(number->fraction) : 0;
     if (cents > 0) {
-        put_small(language, cents, out);
-        put_word(out, language->cents);
+        put_cardinal(cents, out);
+        put_word(out, "cents");
     }
     return number->end;
 }
 
 /* "9:30", "09:05", "17:00"; NULL: no time. */
-static const char *put_time(const struct language *language, const struct number *hours,
-                            struct buf *out)
+static const char *put_time(const struct number *hours, struct buf *out)
 {
     const char *at = hours->end;
     if (hours->whole_len > 2 || hours->fraction_len || *at != ':' || digit_run(at + 1) != 2)
         return NULL;
     int minutes = small_number(at + 1);
-    put_cardinal(language, small_number(hours->whole), out);
+    put_cardinal(small_number(hours->whole), out);
     if (minutes > 0 && minutes < 10)
-        put_word(out, language->oh);
+        put_word(out, "oh");
     if (minutes > 0)
-        put_cardinal(language, minutes, out);
+        put_cardinal(minutes, out);
     return at + 3;
 }
 
 /* A year: "1998" is nineteen ninety eight. */
-static bool put_year(const struct language *language, const struct number *number, struct buf *out)
+static bool put_year(const struct number *number, struct buf *out)
 {
     int year = number->whole_len == 4 && !number->has_commas && !number->fraction_len
                    ? small_number(number->whole)
                    : 0;
     bool is_year = (year >= 1100 && year < 2000) || (year >= 2010 && year < 2100);
-    if (!is_year || language != &languages[0])
+    if (!is_year)
         return false;
-    put_cardinal(language, year / 100, out);
+    put_cardinal(year / 100, out);
     if (year % 100 == 0)
-        put_word(out, language->hundred);
+        put_word(out, "hundred");
     else if (year % 100 < 10)
-        put_word(out, language->oh);
+        put_word(out, "oh");
     if (year % 100)
-        put_cardinal(language, year % 100, out);
+        put_cardinal(year % 100, out);
     return true;
 }
 
@@ -283,17 +169,16 @@ static const struct {
 };
 
 /* "22nd": the last word of the cardinal becomes an ordinal. */
-static bool put_ordinal(const struct language *language, const struct number *number,
-                        struct buf *out)
+static bool put_ordinal(const struct number *number, struct buf *out)
 {
     static const char *const endings[] = {"st", "nd", "rd", "th"};
     bool is_ordinal = false;
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
         is_ordinal = is_ordinal || (strncasecmp(number->end, endings[i], 2) == 0 &&
                                     !isalnum((unsigned char)number->end[2]));
-    if (!is_ordinal || language != &languages[0] || number->fraction_len)
+    if (!is_ordinal || number->fraction_len)
         return false;
-    put_cardinal(language, strtoll(number->whole, NULL, 10), out);
+    put_cardinal(strtoll(number->whole, NULL, 10), out);
     const char *space = memrchr(out->data, ' ', out->len);
     size_t last = space ? (size_t)(space + 1 - out->data) : 0;
     for (size_t i = 0; i < ARRAY_LEN(ordinals); i++) {
@@ -345,55 +230,51 @@ static const char *currency_at(const char *at, bool *out_is_dollars)
 }
 
 /* Groups joined by hyphens, "555-0199", are spelled. */
-static const char *put_hyphenated(const struct language *language, const struct number *number,
-                                  struct buf *out)
+static const char *put_hyphenated(const struct number *number, struct buf *out)
 {
     if (number->end[0] != '-' || digit_run(number->end + 1) < 3 || number->fraction_len)
         return NULL;
-    put_digits(language, number->whole, number->whole_len, out);
+    put_digits(number->whole, number->whole_len, out);
     const char *at = number->end;
     while (at[0] == '-' && digit_run(at + 1) > 0) {
-        put_digits(language, at + 1, digit_run(at + 1), out);
+        put_digits(at + 1, digit_run(at + 1), out);
         at += 1 + digit_run(at + 1);
     }
     return at;
 }
 
-static const char *put_written(const struct language *language, const struct number *number,
-                               struct buf *out)
+static const char *put_written(const struct number *number, struct buf *out)
 {
-    const char *end = put_time(language, number, out);
+    const char *end = put_time(number, out);
     if (end)
         return put_half_of_day(end, out);
-    end = put_hyphenated(language, number, out);
+    end = put_hyphenated(number, out);
     if (end)
         return end;
-    if (put_ordinal(language, number, out))
+    if (put_ordinal(number, out))
         return number->end + 2;
-    if (put_year(language, number, out))
+    if (put_year(number, out))
         return number->end;
-    put_number(language, number, out);
+    put_number(number, out);
     if (*number->end != '%')
         return put_half_of_day(number->end, out);
-    put_word(out, language->percent);
+    put_word(out, "percent");
     return number->end + 1;
 }
 
-void number_expand(const char *text, const char *iso, struct buf *out)
+void number_expand(const char *text, struct buf *out)
 {
-    const struct language *language = language_of(iso);
     char before = ' ';
     while (*text && !out->is_full) {
         bool is_dollars = false, is_word = isalnum((unsigned char)before) || before == '_';
-        const char *amount = language && !is_word ? currency_at(text, &is_dollars) : NULL;
+        const char *amount = !is_word ? currency_at(text, &is_dollars) : NULL;
         struct number number;
-        if (!language || is_word || !parse_number(amount ? amount : text, &number)) {
+        if (is_word || !parse_number(amount ? amount : text, &number)) {
             before = *text;
             (void)buf_append_char(out, *text++);
             continue;
         }
-        text = amount ? put_money(language, &number, is_dollars, out)
-                      : put_written(language, &number, out);
+        text = amount ? put_money(&number, is_dollars, out) : put_written(&number, out);
         if (isalpha((unsigned char)*text))
             (void)buf_append_char(out, ' ');
         before = ' ';

@@ -26,7 +26,7 @@ static void speak(const char *piece)
     AUTO_BUF plain = BUF_INIT(1 << 20);
     AUTO_BUF spoken = BUF_INIT(1 << 22);
     plain_speech(piece, &plain);
-    number_expand(plain.len ? plain.data : "", "en", &spoken);
+    number_expand(plain.len ? plain.data : "", &spoken);
     assert(words_played(piece, 1, 2) <= strlen(piece));
     assert(words_count(piece) <= strlen(piece));
 }

@@ -2,25 +2,17 @@
 
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/attr.h"
+#include "text/aloud_internal.h"
 
 enum {
     DIGITS_LEAST = 7, /* of a telephone number that is written in groups */
     DIGITS_ALONE = 9, /* of one that is not: shorter ones may be amounts */
     DIGITS_MOST = 15, /* E.164 */
     THOUSANDS = 3,    /* digits of a group of an amount */
-    YEAR_MOST = 9999,
-    DATE_BYTES = 10, /* 2026-03-05 */
-};
-
-struct manner {
-    const char *iso, *at, *dot, *dash, *underscore, *slash, *plus, *date;
-    const char *months[12];
 };
 
 static const struct manner manners[] = {
@@ -205,76 +197,114 @@ static void say_phone(const struct manner *manner, const char *text, size_t len,
     }
 }
 
-/* Dates. */
+/* Places in a text. */
 
-static bool read_date(const char *text, int *out_year, int *out_month, int *out_day)
+bool aloud_is_one_of(const char *word, size_t len, const char *words)
 {
-    static const char shape[] = "dddd-dd-dd";
-    for (size_t i = 0; i < DATE_BYTES; i++)
-        if (shape[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != shape[i])
-            return false;
-    *out_year = (int)strtol(text, NULL, 10);
-    *out_month = (int)strtol(text + 5, NULL, 10);
-    *out_day = (int)strtol(text + 8, NULL, 10);
-    return !isalnum((unsigned char)text[DATE_BYTES]) && *out_month >= 1 && *out_month <= 12 &&
-           *out_day >= 1 && *out_day <= 31 && *out_year <= YEAR_MOST;
+    while (*words) {
+        size_t run = strcspn(words, " ");
+        if (run == len && strncasecmp(word, words, len) == 0)
+            return true;
+        words += run + strspn(words + run, " ");
+    }
+    return false;
 }
 
-/* The table's own format, whose order is day, month, year in every row. */
-static bool say_date(const struct manner *manner, const char *text, struct buf *out)
+size_t aloud_word_before(const struct aloud *aloud, const char *at, unsigned count,
+                         const char **out_word)
 {
-    int year, month, day;
-    if (!read_date(text, &year, &month, &day))
-        return false;
-    for (const char *at = manner->date; *at; at++) {
-        bool is_mark = at[0] == '%' && at[1];
-        if (!is_mark)
-            (void)buf_append_char(out, *at);
-        else if (at[1] == 's')
-            (void)buf_append_str(out, manner->months[month - 1]);
-        else
-            (void)buf_printf(out, "%d", at == manner->date ? day : year);
-        at += is_mark;
+    static const char signs[] = " .,:;!?()\"";
+    size_t len = 0;
+    for (; count > 0; count--) {
+        while (at > aloud->text && strchr(signs, at[-1]))
+            at--;
+        const char *end = at;
+        while (at > aloud->text && !strchr(signs, at[-1]))
+            at--;
+        len = (size_t)(end - at);
     }
-    return true;
+    *out_word = at;
+    return len;
+}
+
+bool aloud_is_end(const char *at)
+{
+    static const char *const signs[] = {"।", "”", "’", "»", "…", "\u00A0"};
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (strncmp(at, signs[i], strlen(signs[i])) == 0)
+            return true;
+    if (*at == '\0' || isspace((unsigned char)*at))
+        return true;
+    return strchr(".,;:!?)]\"'", *at) && !isalnum((unsigned char)at[1]);
 }
 
 /* A text. */
 
+/* Digits that are not ours to read, with what joins them. */
+static size_t digits_len(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    while (len > 0 && text[len] && strchr(".,:/-", text[len]) &&
+           isdigit((unsigned char)text[len + 1]))
+        len += 1 + strspn(text + len + 1, "0123456789");
+    return len;
+}
+
 /* What stands at the beginning of a word; 0: nothing that is said in another way. */
-static size_t say_word(const struct manner *manner, const char *text, struct buf *out)
+static size_t say_word(const struct aloud *aloud, const char *text)
 {
     size_t len = email_len(text);
     if (!len)
         len = link_len(text);
     if (len) {
-        say_address(manner, text, len, out);
+        say_address(aloud->manner, text, len, aloud->out);
         return len;
     }
-    if (say_date(manner, text, out))
-        return DATE_BYTES;
+    len = aloud_date(aloud, text);
+    if (!len)
+        len = aloud_time(aloud, text);
+    if (len)
+        return len;
     if (*text == '+' || *text == '(' || isdigit((unsigned char)*text))
         len = phone_len(text);
     if (len)
-        say_phone(manner, text, len, out);
+        say_phone(aloud->manner, text, len, aloud->out);
+    else
+        len = aloud_amount(aloud, text);
+    if (!len && (len = digits_len(text)) > 0)
+        (void)buf_append(aloud->out, text, len);
     return len;
 }
 
 static bool begins_word(const char *text, const char *at)
 {
     unsigned char before = at > text ? (unsigned char)at[-1] : ' ';
-    return !isalnum(before) && before < 0x80 && !strchr("@.-_/+$#", before);
+    return !isalnum(before) && before < 0x80 && !strchr("@.-_/+$#'", before);
+}
+
+/* Hindi that is written in Latin letters is said with the words of English, which voices read in
+ * the same letters, counted in lakh and crore. */
+static struct aloud aloud_of(const char *text, const char *iso, struct buf *out)
+{
+    bool is_latin = strcmp(iso, "hi") == 0;
+    for (const char *at = text; is_latin && *at; at++)
+        is_latin = strncmp(at, "\u0900", 1) != 0 || ((unsigned char)at[1] & 0xFC) != 0xA4;
+    return (struct aloud){.text = text,
+                          .iso = iso,
+                          .numerals = is_latin ? "en-IN" : iso,
+                          .manner = manner_of(is_latin ? "en" : iso),
+                          .out = out};
 }
 
 void aloud_write(const char *text, const char *iso, struct buf *out)
 {
-    const struct manner *manner = manner_of(iso);
-    if (!manner) {
+    struct aloud aloud = aloud_of(text, iso, out);
+    if (!aloud.manner) {
         (void)buf_append_str(out, text);
         return;
     }
     for (const char *at = text; *at;) {
-        size_t len = begins_word(text, at) ? say_word(manner, at, out) : 0;
+        size_t len = begins_word(text, at) ? say_word(&aloud, at) : 0;
         if (!len)
             (void)buf_append_char(out, *at);
         at += MAX(len, (size_t)1);

@@ -6,6 +6,7 @@
 #include "test.h"
 #include "text/aloud.h"
 #include "text/plain.h"
+#include "text/sentence.h"
 
 static void check(const char *text, const char *iso, const char *wanted)
 {
@@ -28,18 +29,19 @@ TEST(addresses_telephones_and_dates_are_written_as_they_are_said)
         {"en", "Call +49 30 1234567 now", "Call plus 4 9, 3 0, 1 2 3 4 5 6 7 now"},
         {"en", "Call (030) 123-4567.", "Call 0 3 0, 1 2 3, 4 5 6 7."},
         {"en", "It is 9876543210.", "It is 9 8 7 6 5 4 3 2 1 0."},
-        {"en", "1,250,000 or 1 250 000 or 12345678", "1,250,000 or 1 250 000 or 12345678"},
-        {"en", "14:30, $12.50, 250 rooms, 20%", "14:30, $12.50, 250 rooms, 20%"},
-        {"en", "On 2026-03-05, at 9.", "On 5 March 2026, at 9."},
-        {"en", "2026-13-05, 05/03/2026 10 am, 5.3.26, 10000-20000",
-         "2026-13-05, 05/03/2026 10 am, 5.3.26, 10000-20000"},
+        {"en", "1 250 000 or 12345678", "1 250 000 or 12345678"},
+        {"en", "On 2026-03-05 at the", "On the fifth of March, twenty twenty-six at the"},
+        {"en", "2026-13-05, 05/03/2026, 5.3.26", "2026-13-05, 05/03/2026, 5.3.26"},
         {"hi", "asha@shop.test पर लिखिए", "asha ऐट shop डॉट test पर लिखिए"},
-        {"hi", "2026-01-09 को", "9 जनवरी 2026 को"},
-        {"es", "a-b@c.es el 2026-05-01", "a guion b arroba c punto es el 1 de mayo de 2026"},
+        {"hi", "2026-01-09 को", "नौ जनवरी दो हज़ार छब्बीस को"},
+        {"es", "a-b@c.es el 2026-05-01",
+         "a guion b arroba c punto es el uno de mayo de dos mil veintiséis"},
         {"fr", "a@b.fr ou 01 23 45 67 89", "a arobase b point fr ou 0 1, 2 3, 4 5, 6 7, 8 9"},
-        {"de", "a_b@c.de am 2026-12-24", "a Unterstrich b at c Punkt de am 24. Dezember 2026"},
+        {"de", "a_b@c.de am 2026-12-24",
+         "a Unterstrich b at c Punkt de am vierundzwanzigsten Dezember zweitausendsechsundzwanzig"},
         {"it", "a@b.it", "a chiocciola b punto it"},
-        {"pt", "a@b.pt, 2026-03-05", "a arroba b ponto pt, 5 de março de 2026"},
+        {"pt", "a@b.pt, 2026-03-05",
+         "a arroba b ponto pt, cinco de março de dois mil e vinte e seis"},
         {"nl", "a@b.nl", "a apenstaartje b punt nl"},
         {"pl", "a@b.pl, 2026-02-03", "a małpa b kropka pl, 3 lutego 2026"},
         {"ru", "a@b.ru, 2026-02-03", "a собака b точка ru, 3 февраля 2026"},
@@ -48,6 +50,157 @@ TEST(addresses_telephones_and_dates_are_written_as_they_are_said)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check(rows[i].text, rows[i].iso, rows[i].aloud);
+}
+
+struct said {
+    const char *iso, *text, *aloud;
+};
+
+static void check_all(const struct said *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check(rows[i].text, rows[i].iso, rows[i].aloud);
+}
+
+TEST(numbers_are_written_in_words)
+{
+    static const struct said rows[] = {
+        {"en", "We have 250 rooms and 1,250,000 books.",
+         "We have two hundred fifty rooms and one million two hundred fifty thousand books."},
+        {"en", "3.14, -5 and (12)", "three point one four, minus five and (twelve)"},
+        {"en", "-5°C, 20% off, 2.5 km, 80 km/h, 1 kg",
+         "minus five degrees Celsius, twenty percent off, two point five kilometres, eighty "
+         "kilometres an hour, one kilogram"},
+        {"en", "10-12 days, 10–20%, 5 million",
+         "ten to twelve days, ten to twenty percent, five million"},
+        {"en", "the 22nd and 3rd", "the twenty-second and third"},
+        {"en", "1,25,000 people", "one lakh twenty-five thousand people"},
+        {"en", "Your code is 4821, dial 112 or 007", "Your code is 4 8 2 1, dial 1 1 2 or 0 0 7"},
+        {"hi", "250 कमरे, 3.5 से 1,25,000, 5वीं मंज़िल, 20%",
+         "दो सौ पचास कमरे, तीन दशमलव पाँच से एक लाख पच्चीस हज़ार, पाँचवीं मंज़िल, बीस प्रतिशत"},
+        {"hi", "Aap 1,50,000 log aur 250 kamre",
+         "Aap one lakh fifty thousand log aur two hundred fifty kamre"},
+        {"de", "250 Zimmer, 3,5 %, 1.250 Gäste, -3 °C, 10–12 Tage",
+         "zweihundertfünfzig Zimmer, drei Komma fünf Prozent, eintausendzweihundertfünfzig Gäste, "
+         "minus drei Grad Celsius, zehn bis zwölf Tage"},
+        {"fr", "250 chambres, 1 250 livres, la 2e rue, 3,5 kg",
+         "deux cent cinquante chambres, mille deux cent cinquante livres, la deuxième rue, trois "
+         "virgule cinq kilogrammes"},
+        {"es", "12 mesas, 3,5 %, 21 km",
+         "doce mesas, tres coma cinco por ciento, veintiún kilómetros"},
+        {"it", "28 camere, 3,5 km", "ventotto camere, tre virgola cinque chilometri"},
+        {"pt", "15 mesas, 2,5 %", "quinze mesas, dois vírgula cinco por cento"},
+        {"nl", "22 kamers, 1.250 mensen", "tweeëntwintig kamers, duizendtweehonderdvijftig mensen"},
+        {"pl", "22 km i 5 %", "dwadzieścia dwa kilometry i pięć procent"},
+        {"ru", "22 км и 5 %", "двадцать два километра и пять процентов"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(what_could_be_read_in_two_ways_is_left_to_the_voice)
+{
+    static const struct said rows[] = {
+        {"en",
+         "In 2024, room 1204, 560001, 24/7, 4K, A4, COVID-19, v2.0.1, #12, 2x3, 12-10, 10-10-20",
+         "In 2024, room 1204, 560001, 24/7, 4K, A4, COVID-19, v2.0.1, #12, 2x3, 12-10, 10-10-20"},
+        {"en", "3,5 and 1,2345 and 1.2.3 and 12:75 and 2:30:15",
+         "3,5 and 1,2345 and 1.2.3 and 12:75 and 2:30:15"},
+        {"en", "½, 1/2, 5'11\", 1990s, 3D, 123456789012345678", NULL},
+        {"de", "1 Zimmer, 101 Gäste, der 3. Stock, 2.0.1", NULL},
+        {"es", "1 mesa, 21 mesas, 200 mesas, 5 millones €", NULL},
+        {"fr", "1 chambre, 21 rues, 5 millions €", NULL},
+        {"it", "1 camera", NULL},
+        {"pt", "1 mesa, 2 mesas, 300 mesas", NULL},
+        {"pl", "5 pokoi, do 5 km, 10-12 dni, 3 marca 2026", NULL},
+        {"ru", "5 комнат, до 5 км, 3,5 %, 3 марта 2026", NULL},
+        {"ta", "5 km, 14:30", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        check(rows[i].text, rows[i].iso, rows[i].aloud ? rows[i].aloud : rows[i].text);
+}
+
+TEST(money_is_said_with_its_name)
+{
+    static const struct said rows[] = {
+        {"en", "₹500, Rs. 1,250, Rs 99 and ₹500/-.",
+         "five hundred rupees, one thousand two hundred fifty rupees, ninety-nine rupees and five "
+         "hundred rupees."},
+        {"en", "₹2,50,000 or ₹1500000, ₹1.5 lakh, $5 million",
+         "two lakh fifty thousand rupees or fifteen lakh rupees, one point five lakh rupees, five "
+         "million dollars"},
+        {"en", "$12.50, $1, $0.50, €3.01, £1.00, -$5, $1.555",
+         "twelve dollars fifty cents, one dollar, fifty cents, three euros one cent, one pound, "
+         "minus five dollars, one point five five five dollars"},
+        {"en", "₹500-1,000 or ₹500-₹1,000/month",
+         "five hundred to one thousand rupees or five hundred to one thousand rupees/month"},
+        {"hi", "₹250 में, ₹1 और ₹12.50, $5, ₹2 करोड़",
+         "दो सौ पचास रुपये में, एक रुपया और बारह रुपये पचास पैसे, पाँच डॉलर, दो करोड़ रुपये"},
+        {"hi", "Bill ₹2,50,000 hai", "Bill two lakh fifty thousand rupees hai"},
+        {"de", "12,50 €, 1 €, 1 £, 1.250,00 €, $5 Mio",
+         "zwölf Euro fünfzig Cent, ein Euro, ein Pfund, eintausendzweihundertfünfzig Euro, fünf "
+         "Mio Dollar"},
+        {"fr", "12,50 €, 1 £, 80 $",
+         "douze euros cinquante centimes, une livre, quatre-vingts dollars"},
+        {"es", "21 €, 1 £, 200 ₹", "veintiún euros, una libra, doscientas rupias"},
+        {"it", "1 €, 21,01 €", "un euro, ventun euro un centesimo"},
+        {"pt", "2 €, 2 £", "dois euros, duas libras"},
+        {"nl", "€ 12,50", "twaalf euro vijftig cent"},
+        {"pl", "22 zł, 5,50 zł, do 5 zł",
+         "dwadzieścia dwa złote, pięć złotych pięćdziesiąt groszy, do 5 zł"},
+        {"ru", "21 ₽, 2,02 ₽, около 5 ₽",
+         "двадцать один рубль, два рубля две копейки, около 5 "
+         "₽"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(times_are_said_as_the_language_does)
+{
+    static const struct said rows[] = {
+        {"en", "14:30, 2:30 pm, 9am, 9:05, 9:00, 0:15, 12:00 p.m.",
+         "two thirty P M, two thirty P M, nine A M, nine oh five, nine o'clock, twelve fifteen A "
+         "M, twelve P M"},
+        {"en", "9:00-17:30", "nine o'clock to five thirty P M"},
+        {"hi", "2:30 बजे, 9:15, 9:45, 9:00 बजे, 14:30 तक, 3:30, 9:10",
+         "ढाई बजे, सवा नौ बजे, पौने दस बजे, नौ बजे, चौदह बजकर तीस मिनट तक, साढ़े तीन बजे, नौ बजकर दस "
+         "मिनट"},
+        {"de", "14:30 Uhr, 9.05 Uhr, 1:00", "vierzehn Uhr dreißig, neun Uhr fünf, ein Uhr"},
+        {"fr", "14h30, 1:00, 21:05", "quatorze heures trente, une heure, vingt-et-une heures cinq"},
+        {"es", "a las 14:30, a la 1:05 h", "a las catorce treinta, a la una cero cinco"},
+        {"it", "alle 14:30", "alle quattordici e trenta"},
+        {"pt", "às 14h30, 1:00", "às catorze e trinta, uma hora"},
+        {"nl", "14:30 uur", "veertien uur dertig"},
+        {"pl", "o 14:30, 9:05, o 22:00",
+         "o czternastej trzydzieści, dziewiąta zero pięć, o dwudziestej drugiej"},
+        {"ru", "в 9:00, 9:05", "в девять ноль-ноль, девять ноль пять"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(dates_are_said_as_the_language_does)
+{
+    static const struct said rows[] = {
+        {"en", "on 3 March 2026, the 3rd of March, March 3, 2026, 1 May, Mar 22nd",
+         "on the third of March, twenty twenty-six, the third of March, March third, twenty "
+         "twenty-six, the first of May, March twenty-second"},
+        {"en", "3/3/2026, 25/12/2026, 12/25/1998",
+         "the third of March, twenty twenty-six, the twenty-fifth of December, twenty twenty-six, "
+         "the twenty-fifth of December, nineteen ninety-eight"},
+        {"hi", "3/4/2026 को, 3 मार्च को", "तीन अप्रैल दो हज़ार छब्बीस को, तीन मार्च को"},
+        {"hi", "3 March 2026 ko", "third March, twenty twenty-six ko"},
+        {"de", "am 3. März 2026, der 1. Mai, Montag, 7. Juni, am 03.03.1998",
+         "am dritten März zweitausendsechsundzwanzig, der erste Mai, Montag, siebter Juni, am "
+         "dritten März neunzehnhundertachtundneunzig"},
+        {"fr", "le 1er mars, le 03/04/2026",
+         "le premier mars, le trois avril deux mille vingt-six"},
+        {"es", "el 3 de marzo", "el tres de marzo"},
+        {"it", "il 1 marzo 2026", "il primo marzo duemilaventisei"},
+        {"pt", "1 de março", "primeiro de março"},
+        {"nl", "3 maart 1998", "drie maart negentienhonderdachtennegentig"},
+        {"pl", "03.04.2026", "3 kwietnia 2026"},
+        {"ru", "03.04.2026", "3 апреля 2026"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
 }
 
 TEST(months_are_those_of_icu)
@@ -59,12 +212,12 @@ TEST(months_are_those_of_icu)
         REQUIRE(U_SUCCESS(error));
         for (int month = 0; month < 12; month++) {
             UChar wide[64];
-            char name[128], text[16];
+            char name[128], text[32];
             AUTO_BUF out = BUF_INIT(200);
             int32_t len = udat_getSymbols(format, UDAT_MONTHS, month, wide, 64, &error);
             u_strToUTF8(name, sizeof(name), NULL, wide, len, &error);
             REQUIRE(U_SUCCESS(error));
-            snprintf(text, sizeof(text), "2026-%02d-07", month + 1);
+            snprintf(text, sizeof(text), "2026-%02d-07 का", month + 1);
             aloud_write(text, isos[i], &out);
             if (!CHECK(strstr(out.data, name) != NULL))
                 test_fail(__FILE__, __LINE__, "%s: %s is %s", isos[i], out.data, name);
@@ -78,6 +231,33 @@ TEST(an_address_reaches_the_voice_whole)
     AUTO_BUF plain = BUF_INIT(400);
     plain_speech("Write to **asha_k@shop_x.test** or first_name.", &plain);
     CHECK_TEXT(plain.data, "Write to asha_k@shop x.test or first name.");
+}
+
+/* However a model's words come in, a number is said whole. */
+TEST(a_number_that_comes_in_two_parts_is_said_whole)
+{
+    static const char text[] = "It is ₹1,250.50 at 14:30 on 3.3.2026. Then Rs. 500. Fine now.";
+    for (size_t cut = 1; cut < sizeof(text) - 1; cut++) {
+        struct splitter splitter;
+        AUTO_BUF out = BUF_INIT(1000);
+        splitter_init(&splitter, true);
+        const char *piece;
+        for (int part = 0; part < 2; part++) {
+            size_t len = part ? sizeof(text) - 1 - cut : cut;
+            CHECK_INT(splitter_push(&splitter, text + (part ? cut : 0), len), OK);
+            if (part)
+                splitter_finish(&splitter);
+            while ((piece = splitter_next(&splitter))) {
+                (void)buf_append_str(&out, out.len ? " " : "");
+                aloud_write(piece, "en", &out);
+            }
+        }
+        splitter_clear(&splitter);
+        CHECK_TEXT(out.data,
+                   "It is one thousand two hundred fifty rupees fifty paise at two thirty "
+                   "P M on the third of March, twenty twenty-six. Then five hundred "
+                   "rupees. Fine now.");
+    }
 }
 
 TEST(what_goes_leaves_no_space_before_a_stop)

@@ -1,0 +1,483 @@
+/* Numbers and what is counted by them: money, shares, units, spans. A whole number is read first,
+ * with all that belongs to it on both sides, and only then written: what could be a year, a room or
+ * a code, or whose form goes with a word that is not known here, is left as it is. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+#include "text/aloud_internal.h"
+#include "text/numeral.h"
+
+enum {
+    DIGITS_MOST = 15,
+    DIGITS_PLAIN =
+        3,           /* of a number without signs of thousands; longer ones may be years or codes */
+    DIGITS_CODE = 3, /* the fewest of a code */
+    GROUP = 3,
+    GROUP_INDIAN = 2,
+    HUNDRED = 100,
+};
+
+/* Whole numbers that are left to the voice where no thing is known: those that end in 1 (but 11),
+ * in 2, hundreds from 200 on, 1 alone, all; and those before a full stop, which may be ordinals. */
+enum left {
+    LEFT_ONES = 1,
+    LEFT_TWOS = 2,
+    LEFT_HUNDREDS = 4,
+    LEFT_ONE = 8,
+    LEFT_ALL = 16,
+    LEFT_STOPS = 32,
+};
+
+static const struct numbers {
+    const char *iso, *thousands, *decimals, *minus, *point, *percent, *to;
+    unsigned left;
+    const char *cases, *codes;
+} all_numbers[] = {
+#define NUMBERS(...) {__VA_ARGS__},
+#define CURRENCY(...)
+#define SIGN(...)
+#define UNIT(...)
+#define SCALE(...)
+#include "text/aloud_number.def"
+#undef NUMBERS
+#undef CURRENCY
+};
+
+/* A currency or a unit. */
+static const struct thing {
+    const char *iso, *sign;
+    enum numeral_form form;
+    const char *forms;
+    enum numeral_form part_form;
+    const char *parts; /* of a hundredth */
+} currencies[] =
+    {
+#define NUMBERS(...)
+#define CURRENCY(iso_, sign_, form_, forms_, part_, parts_)                                        \
+    {iso_, sign_, NUMERAL_##form_, forms_, NUMERAL_##part_, parts_},
+#include "text/aloud_number.def"
+#undef CURRENCY
+#undef UNIT
+},
+  units[] = {
+#define CURRENCY(...)
+#define UNIT(iso_, sign_, form_, forms_)                                                           \
+    {iso_, sign_, NUMERAL_##form_, forms_, NUMERAL_COUNT, NULL},
+#include "text/aloud_number.def"
+#undef UNIT
+#undef SIGN
+};
+
+static const struct {
+    const char *written, *sign;
+} signs[] = {
+#define UNIT(...)
+#define SIGN(written_, sign_) {written_, sign_},
+#include "text/aloud_number.def"
+#undef SIGN
+#undef SCALE
+};
+
+static const struct {
+    const char *iso;
+    bool is_said;
+    const char *words;
+} scales[] = {
+#define SIGN(...)
+#define SCALE(iso_, is_said_, words_) {iso_, is_said_, words_},
+#include "text/aloud_number.def"
+};
+
+/* "1,25,000.50" */
+struct number {
+    int64_t value;
+    const char *text, *fraction; /* fraction: its digits */
+    size_t len, digits, fraction_len;
+    bool is_grouped, is_indian;
+};
+
+struct amount {
+    const struct numbers *row;
+    const struct thing *thing;
+    bool is_money, is_percent, is_negative, is_span;
+    struct number first, last;
+    const char *scale; /* "million"; NULL: none */
+    size_t scale_len, len;
+};
+
+static size_t digit_run(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* The bytes of a sign at text; 0: it is not there. A blank one is any space of that kind. */
+static size_t sign_len(const char *text, const char *sign)
+{
+    static const char *const blanks[] = {" ", "\u00A0", "\u202F"};
+    for (size_t i = 0; *sign == ' ' && i < ARRAY_LEN(blanks); i++)
+        if (strncmp(text, blanks[i], strlen(blanks[i])) == 0)
+            return strlen(blanks[i]);
+    return strncmp(text, sign, strlen(sign)) == 0 ? strlen(sign) : 0;
+}
+
+static size_t blank_len(const char *text)
+{
+    return sign_len(text, " ");
+}
+
+static size_t dash_len(const char *text)
+{
+    size_t len = sign_len(text, "-");
+    return len ? len : sign_len(text, "–");
+}
+
+/* The digits behind a sign of thousands; 0: no group stands there. */
+static size_t group_len(const char *text, const char *sign, size_t *out_sign)
+{
+    *out_sign = sign_len(text, sign);
+    size_t run = *out_sign ? digit_run(text + *out_sign) : 0;
+    bool is_group = run == GROUP || (*sign == ',' && run == GROUP_INDIAN);
+    return is_group ? run : 0;
+}
+
+/* False: digits that are grouped as no number is. */
+static bool read_number(const struct numbers *row, const char *text, struct number *out)
+{
+    *out = (struct number){.text = text, .digits = digit_run(text)};
+    size_t at = out->digits, sign, run, last = GROUP;
+    bool is_short = at > 0 && at <= GROUP;
+    while (is_short && (run = group_len(text + at, row->thousands, &sign)) > 0) {
+        if (last == GROUP && out->is_grouped && run == GROUP_INDIAN)
+            return false;
+        out->is_indian = out->is_indian || run == GROUP_INDIAN;
+        out->is_grouped = true;
+        out->digits += run;
+        last = run;
+        at += sign + run;
+    }
+    for (size_t i = 0; i < at && out->digits <= DIGITS_MOST; i++)
+        if (isdigit((unsigned char)text[i]))
+            out->value = out->value * 10 + (text[i] - '0');
+    sign = sign_len(text + at, row->decimals);
+    out->fraction_len = sign ? digit_run(text + at + sign) : 0;
+    out->fraction = text + at + sign;
+    out->len = at + (out->fraction_len ? sign + out->fraction_len : 0);
+    return out->digits > 0 && out->digits <= DIGITS_MOST && last == GROUP;
+}
+
+static const struct thing *find_thing(const struct thing *things, size_t count, const char *iso,
+                                      const char *sign)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(things[i].iso, iso) == 0 && strcmp(things[i].sign, sign) == 0)
+            return &things[i];
+    return NULL;
+}
+
+static const struct thing *read_currency(const char *iso, const char *at, size_t *out_len)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        size_t len = strlen(signs[i].written);
+        bool is_word = isalpha((unsigned char)at[len - 1]) && isalpha((unsigned char)at[len]);
+        if (strncmp(at, signs[i].written, len) != 0 || is_word)
+            continue;
+        *out_len = len;
+        return find_thing(currencies, ARRAY_LEN(currencies), iso, signs[i].sign);
+    }
+    return NULL;
+}
+
+static const struct thing *read_unit(const char *iso, const char *at, size_t *out_len)
+{
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        *out_len = strlen(units[i].sign);
+        if (strcmp(units[i].iso, iso) == 0 && strncmp(at, units[i].sign, *out_len) == 0 &&
+            aloud_is_end(at + *out_len))
+            return &units[i];
+    }
+    return NULL;
+}
+
+/* Reads "million" behind a number. False: one that is not said here. */
+static bool read_scale(struct amount *amount, const char *at)
+{
+    size_t blank = blank_len(at + amount->len), len = strcspn(at + amount->len + blank, " .,;:!?");
+    for (size_t i = 0; blank && i < ARRAY_LEN(scales); i++) {
+        if (strcmp(scales[i].iso, amount->row->iso) != 0 ||
+            !aloud_is_one_of(at + amount->len + blank, len, scales[i].words))
+            continue;
+        amount->scale = at + amount->len + blank;
+        amount->scale_len = len;
+        amount->len += blank + len;
+        return scales[i].is_said;
+    }
+    return true;
+}
+
+/* What is counted, where it stands behind the number. */
+static void read_thing(struct amount *amount, const char *at)
+{
+    size_t blank = blank_len(at + amount->len), len;
+    const char *next = at + amount->len + blank;
+    if (*next == '%' && !amount->scale) {
+        amount->is_percent = true;
+        amount->len += blank + 1;
+        return;
+    }
+    amount->thing = amount->scale ? NULL : read_unit(amount->row->iso, next, &len);
+    if (!amount->thing) {
+        amount->thing = read_currency(amount->row->iso, next, &len);
+        amount->is_money = amount->thing != NULL;
+    }
+    if (amount->thing)
+        amount->len += blank + len;
+}
+
+/* "10-12", "₹500-₹1,000". False: a dash, but no span. */
+static bool read_span(struct amount *amount, const char *at)
+{
+    size_t dash = dash_len(at + amount->len), sign = 0;
+    if (!dash)
+        return true;
+    if (amount->is_money)
+        (void)read_currency(amount->row->iso, at + amount->len + dash, &sign);
+    const char *next = at + amount->len + dash + sign;
+    amount->is_span = amount->row->to && read_number(amount->row, next, &amount->last) &&
+                      amount->last.value > amount->first.value && *next != '0' && *at != '0';
+    amount->len += dash + sign + amount->last.len;
+    return amount->is_span && !dash_len(next + amount->last.len);
+}
+
+static bool read_amount(const struct aloud *aloud, const char *at, struct amount *amount)
+{
+    size_t len = 0, minus = sign_len(at, "-");
+    minus = minus ? minus : sign_len(at, "−");
+    amount->thing = read_currency(amount->row->iso, at + minus, &len);
+    amount->is_money = amount->thing != NULL;
+    amount->is_negative = minus > 0 && (at == aloud->text || strchr(" (", at[-1]));
+    amount->len = minus + (amount->is_money ? len + blank_len(at + minus + len) : 0);
+    if ((minus && !amount->is_negative) ||
+        !read_number(amount->row, at + amount->len, &amount->first))
+        return false;
+    amount->len += amount->first.len;
+    if (!read_span(amount, at))
+        return false;
+    size_t before = amount->len;
+    bool is_said = read_scale(amount, at);
+    if (!amount->is_money)
+        read_thing(amount, at);
+    if (amount->scale && !amount->is_money) { /* "5 million" of something else is a plain 5 */
+        amount->len = before;
+        amount->scale = NULL;
+        is_said = true;
+    }
+    if (amount->is_money && strncmp(at + amount->len, "/-", 2) == 0)
+        amount->len += 2;
+    return is_said &&
+           (aloud_is_end(at + amount->len) || (amount->is_money && at[amount->len] == '/'));
+}
+
+/* Writing. */
+
+static const char *numerals_of(const struct aloud *aloud, const struct amount *amount)
+{
+    bool is_indian = amount->first.is_indian || amount->last.is_indian ||
+                     (amount->is_money && strcmp(amount->thing->sign, "₹") == 0);
+    return is_indian && strcmp(aloud->numerals, "en") == 0 ? "en-IN" : aloud->numerals;
+}
+
+static void put_digits(const struct aloud *aloud, const char *digits, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        (void)buf_append_char(aloud->out, ' ');
+        (void)numeral_write(digits[i] - '0', aloud->numerals, NUMERAL_COUNT, aloud->out);
+    }
+}
+
+static void put_number(const struct aloud *aloud, const struct amount *amount,
+                       const struct number *number, enum numeral_form form)
+{
+    form = number->fraction_len ? NUMERAL_COUNT : form;
+    (void)numeral_write(number->value, numerals_of(aloud, amount), form, aloud->out);
+    if (!number->fraction_len)
+        return;
+    (void)buf_printf(aloud->out, " %s", amount->row->point);
+    put_digits(aloud, number->fraction, number->fraction_len);
+}
+
+static void put_counted(const struct aloud *aloud, const struct number *number, const char *forms)
+{
+    (void)buf_append_char(aloud->out, ' ');
+    numeral_write_counted(number->value, number->fraction_len > 0, aloud->numerals, forms,
+                          aloud->out);
+}
+
+/* The hundredths of an amount that has them; it is whole from then on. */
+static struct number take_hundredths(struct number *number)
+{
+    struct number parts = {.value = strtol(number->fraction, NULL, 10)};
+    number->fraction_len = 0;
+    return parts;
+}
+
+static void put_money(const struct aloud *aloud, struct amount *amount)
+{
+    const struct thing *thing = amount->thing;
+    struct number *number = amount->is_span ? &amount->last : &amount->first, parts = {0};
+    bool has_parts = !amount->scale && !amount->is_span && number->fraction_len == 2;
+    if (has_parts)
+        parts = take_hundredths(number);
+    if (number->value > 0 || parts.value == 0) {
+        put_number(aloud, amount, number, amount->scale ? NUMERAL_COUNT : thing->form);
+        if (amount->scale)
+            (void)buf_printf(aloud->out, " %.*s", (int)amount->scale_len, amount->scale);
+        struct number many = {.value = 0};
+        put_counted(aloud, amount->scale ? &many : number, thing->forms);
+    }
+    if (parts.value > 0) {
+        (void)buf_append_str(aloud->out, number->value > 0 ? " " : "");
+        put_number(aloud, amount, &parts, thing->part_form);
+        put_counted(aloud, &parts, thing->parts);
+    }
+}
+
+static void put_amount(const struct aloud *aloud, struct amount *amount)
+{
+    if (amount->is_negative)
+        (void)buf_printf(aloud->out, "%s ", amount->row->minus);
+    enum numeral_form form = amount->thing ? amount->thing->form : NUMERAL_COUNT;
+    if (amount->is_span) {
+        put_number(aloud, amount, &amount->first, form);
+        (void)buf_printf(aloud->out, " %s ", amount->row->to);
+    }
+    const struct number *number = amount->is_span ? &amount->last : &amount->first;
+    if (amount->is_money) {
+        put_money(aloud, amount);
+        return;
+    }
+    put_number(aloud, amount, number, form);
+    if (amount->thing)
+        put_counted(aloud, number, amount->thing->forms);
+    if (amount->is_percent)
+        put_counted(aloud, number, amount->row->percent);
+}
+
+/* Whole numbers without a thing. */
+
+static bool is_left(const struct amount *amount, const struct number *number, const char *after)
+{
+    int64_t value = number->value, ones = value % 10, tens = value % HUNDRED;
+    unsigned left = amount->row->left;
+    return (left & LEFT_ALL) || ((left & LEFT_ONES) && ones == 1 && tens != 11) ||
+           ((left & LEFT_TWOS) && ones == 2 && tens != 12) ||
+           ((left & LEFT_HUNDREDS) && value % 1000 >= 200) || ((left & LEFT_ONE) && tens == 1) ||
+           ((left & LEFT_STOPS) && *after == '.' && after[1]) ||
+           (!number->is_grouped && number->digits > DIGITS_PLAIN) ||
+           (number->digits > 1 && number->text[0] == '0');
+}
+
+/* "your code is 4821", "dial 112" */
+static bool is_code(const struct aloud *aloud, const char *at, const struct amount *amount)
+{
+    const struct number *number = &amount->first;
+    bool is_one = !amount->is_span && !number->is_grouped && !number->fraction_len;
+    if (!is_one || amount->is_negative || number->digits < DIGITS_CODE)
+        return false;
+    for (unsigned i = 1; i <= 2; i++) {
+        const char *word = NULL;
+        size_t len = aloud_word_before(aloud, at, i, &word);
+        if (len && aloud_is_one_of(word, len, amount->row->codes))
+            return true;
+    }
+    return number->text[0] == '0';
+}
+
+/* "1 250 000", "4 5": figures in a row are one thing that is not known. */
+static bool is_in_row(const struct aloud *aloud, const char *at, const char *end)
+{
+    bool is_behind = at > aloud->text + 1 && at[-1] == ' ' && isdigit((unsigned char)at[-2]);
+    return is_behind || (*end == ' ' && isdigit((unsigned char)end[1]));
+}
+
+static size_t put_code(const struct aloud *aloud, const struct number *number)
+{
+    for (size_t i = 0; i < number->digits; i++)
+        (void)buf_printf(aloud->out, "%s%c", i > 0 ? " " : "", number->text[i]);
+    return number->len;
+}
+
+/* "22nd", "2e", "5वीं": the ending's bytes; 0: none. */
+static size_t ordinal_len(const char *iso, const char *at)
+{
+    static const struct {
+        const char *iso, *end;
+    } ends[] = {{"en", "st"},  {"en", "nd"}, {"en", "rd"}, {"en", "th"}, {"fr", "er"}, {"fr", "e"},
+                {"fr", "ème"}, {"hi", "वां"}, {"hi", "वाँ"}, {"hi", "वें"},  {"hi", "वीं"}};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t len = strlen(ends[i].end);
+        if (strcmp(ends[i].iso, iso) == 0 && strncmp(at, ends[i].end, len) == 0 &&
+            aloud_is_end(at + len))
+            return len;
+    }
+    return 0;
+}
+
+static size_t put_ordinal(const struct aloud *aloud, const struct amount *amount)
+{
+    const struct number *number = &amount->first;
+    const char *end = number->text + number->len;
+    size_t len = ordinal_len(amount->row->iso, end);
+    bool is_hindi = strcmp(amount->row->iso, "hi") == 0;
+    bool is_regular = !is_hindi || (number->value >= 5 && number->value != 6);
+    if (!len || number->fraction_len || number->value < 1 || !is_regular)
+        return 0;
+    if (!is_hindi)
+        (void)numeral_write_ordinal(number->value, aloud->numerals, aloud->out);
+    else if (numeral_write(number->value, aloud->numerals, NUMERAL_COUNT, aloud->out))
+        (void)buf_append(aloud->out, end, len);
+    return number->len + len;
+}
+
+static const struct numbers *numbers_of(const char *iso)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all_numbers); i++)
+        if (strcmp(all_numbers[i].iso, iso) == 0)
+            return &all_numbers[i];
+    return NULL;
+}
+
+const char *aloud_to(const struct aloud *aloud)
+{
+    const struct numbers *row = numbers_of(aloud->manner->iso);
+    return row ? row->to : NULL;
+}
+
+size_t aloud_amount(const struct aloud *aloud, const char *at)
+{
+    struct amount amount = {.row = numbers_of(aloud->manner->iso)};
+    if (!amount.row)
+        return 0;
+    bool is_read = read_amount(aloud, at, &amount);
+    bool is_bare = !amount.thing && !amount.is_percent;
+    if (!is_read)
+        return amount.first.digits && is_bare ? put_ordinal(aloud, &amount) : 0;
+    const char *word = NULL;
+    size_t word_len = aloud_word_before(aloud, at, 1, &word);
+    bool has_case = word_len && aloud_is_one_of(word, word_len, amount.row->cases);
+    bool has_point = !amount.first.fraction_len || amount.row->point ||
+                     (amount.is_money && !amount.is_span && amount.first.fraction_len == 2);
+    if (has_case || !has_point || (is_bare && is_in_row(aloud, at, at + amount.len)))
+        return 0;
+    if (is_bare && is_code(aloud, at, &amount))
+        return put_code(aloud, &amount.first);
+    const struct number *last = amount.is_span ? &amount.last : &amount.first;
+    bool is_whole = is_bare && !last->fraction_len;
+    if (is_whole && (is_left(&amount, last, at + amount.len) ||
+                     (amount.is_span && is_left(&amount, &amount.first, ""))))
+        return 0;
+    put_amount(aloud, &amount);
+    return amount.len;
+}

@@ -12,9 +12,12 @@ enum {
     CELT_BITRATE = 40000,    /* CELT needs half as much again for the same quality */
     COMPLEXITY = 5,          /* 8 costs twice the time, 0 half of it and is audibly rougher */
     PACKET_MAX_TICKS = 5760, /* 120 ms, RFC 6716 section 3.2.5 */
+    PACKET_MAX_FRAMES = 48,  /* of 2.5 ms */
     COST_FRAMES = 10,        /* that are encoded at a time to know what one costs, */
     COST_ROUNDS = 6,         /* the quickest of so many: the first ones find cold caches */
 };
+
+const uint8_t codec_silence[3] = {0xF8, 0xFF, 0xFE}; /* full band, mono, one frame: the flag */
 
 struct codec_encoder {
     OpusEncoder *opus;
@@ -132,12 +135,24 @@ size_t codec_encode(struct codec_encoder *encoder, const int16_t samples[AUDIO_O
     return (size_t)len;
 }
 
-struct codec_decoder *codec_decoder_new(void)
+static struct codec_decoder *new_decoder(int rate_hz)
 {
     struct codec_decoder *decoder = mem_new(struct codec_decoder);
     int error = 0;
-    decoder->opus = opus_decoder_create(AUDIO_IN_RATE_HZ, 1, &error);
+    decoder->opus = opus_decoder_create(rate_hz, 1, &error);
     assert(decoder->opus && error == OPUS_OK);
+    return decoder;
+}
+
+struct codec_decoder *codec_decoder_new(void)
+{
+    return new_decoder(AUDIO_IN_RATE_HZ);
+}
+
+struct codec_decoder *codec_decoder_new_full(int gain_q8_db)
+{
+    struct codec_decoder *decoder = new_decoder(AUDIO_OUT_RATE_HZ);
+    opus_decoder_ctl(decoder->opus, OPUS_SET_GAIN(gain_q8_db));
     return decoder;
 }
 
@@ -165,6 +180,14 @@ size_t codec_decode(struct codec_decoder *decoder, const uint8_t *payload, size_
     return decode(decoder, payload, len, CODEC_DECODED_MAX_SAMPLES, 0, out);
 }
 
+size_t codec_decode_full(struct codec_decoder *decoder, const uint8_t *payload, size_t len,
+                         int16_t out[CODEC_FULL_MAX_SAMPLES])
+{
+    if (!codec_packet_ticks(payload, len))
+        return 0;
+    return decode(decoder, payload, len, CODEC_FULL_MAX_SAMPLES, 0, out);
+}
+
 size_t codec_recover(struct codec_decoder *decoder, const uint8_t *next, size_t len,
                      size_t lost_samples, int16_t out[CODEC_DECODED_MAX_SAMPLES])
 {
@@ -183,4 +206,14 @@ size_t codec_packet_ticks(const uint8_t *payload, size_t len)
         return 0;
     int ticks = opus_packet_get_nb_samples(payload, (opus_int32)len, AUDIO_OUT_RATE_HZ);
     return ticks > 0 && ticks <= PACKET_MAX_TICKS ? (size_t)ticks : 0;
+}
+
+size_t codec_packet_check(const uint8_t *payload, size_t len)
+{
+    const unsigned char *frames[PACKET_MAX_FRAMES];
+    opus_int16 sizes[PACKET_MAX_FRAMES];
+    size_t ticks = codec_packet_ticks(payload, len);
+    if (!ticks || opus_packet_parse(payload, (opus_int32)len, NULL, frames, sizes, NULL) <= 0)
+        return 0;
+    return ticks;
 }

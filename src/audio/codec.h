@@ -26,7 +26,11 @@ enum codec_profile {
 enum {
     CODEC_PACKET_MAX_BYTES = 400,     /* of our encoder, at either profile's rate */
     CODEC_DECODED_MAX_SAMPLES = 1920, /* 120 ms, the longest packet of RFC 6716 */
+    CODEC_FULL_MAX_SAMPLES = 5760,    /* the same at 48 kHz */
 };
+
+/* 20 ms of silence in CELT: what was said before dies away, whoever encoded it. */
+extern const uint8_t codec_silence[3];
 
 struct codec_encoder *codec_encoder_new(enum codec_profile profile);
 void codec_encoder_free(struct codec_encoder *encoder);
@@ -59,6 +63,15 @@ size_t codec_recover(struct codec_decoder *decoder, const uint8_t *next, size_t 
 size_t codec_conceal(struct codec_decoder *decoder, size_t lost_samples,
                      int16_t out[CODEC_DECODED_MAX_SAMPLES]);
 
+/* A decoder at 48 kHz, for what a voice delivers; stereo is mixed to mono. gain_q8_db: of RFC 7845
+ * section 5.1. */
+struct codec_decoder *codec_decoder_new_full(int gain_q8_db);
+/* The same as codec_decode(), of such a decoder. */
+size_t codec_decode_full(struct codec_decoder *decoder, const uint8_t *payload, size_t len,
+                         int16_t out[CODEC_FULL_MAX_SAMPLES]);
+
 /* Length of a packet in 48 kHz units by its table of contents (RFC 6716 section 3.1); 0: malformed.
  */
 size_t codec_packet_ticks(const uint8_t *payload, size_t len);
+/* The same of a packet whose frames are looked through, too (section 3.4). */
+size_t codec_packet_check(const uint8_t *payload, size_t len);

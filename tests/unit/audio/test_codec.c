@@ -1,5 +1,8 @@
 #include "audio/codec.h"
 
+#include <stdlib.h>
+
+#include "base/attr.h"
 #include "signal.h"
 #include "test.h"
 
@@ -113,4 +116,63 @@ TEST(codec_changes_its_profile_where_nobody_hears_it)
         len = codec_encode(encoder, in, packet);
         CHECK_INT(codec_decode(decoder, packet, len, out), AUDIO_IN_SAMPLES);
     }
+}
+
+/* A voice in the other mode, then silence that this encoder did not make. */
+TEST(codec_silence_ends_any_voice_without_a_click)
+{
+    static int16_t in[FRAMES * AUDIO_OUT_SAMPLES];
+    static uint8_t packets[FRAMES][CODEC_PACKET_MAX_BYTES];
+    size_t lens[FRAMES];
+    signal_voice(in, FRAMES * AUDIO_OUT_SAMPLES, AUDIO_OUT_RATE_HZ, 12000);
+    for (int profile = 0; profile < CODEC_PROFILES; profile++) {
+        encode_all((enum codec_profile)profile, in, packets, lens);
+        AUTO(codec_decoder) decoder = codec_decoder_new_full(0);
+        static int16_t out[CODEC_FULL_MAX_SAMPLES];
+        int most = 0;
+        for (size_t i = 0; i < FRAMES; i++) {
+            CHECK_INT(codec_decode_full(decoder, packets[i], lens[i], out), AUDIO_OUT_SAMPLES);
+            for (size_t k = 0; k < AUDIO_OUT_SAMPLES; k++)
+                most = MAX(most, abs(out[k]));
+        }
+        for (int i = 0; i < 3; i++) {
+            CHECK_INT(codec_decode_full(decoder, codec_silence, sizeof(codec_silence), out),
+                      AUDIO_OUT_SAMPLES);
+            for (size_t k = 0; k < AUDIO_OUT_SAMPLES; k++)
+                CHECK(abs(out[k]) <= most);
+        }
+        CHECK(signal_rms(out, AUDIO_OUT_SAMPLES) < 20);
+    }
+}
+
+/* What a caller hears of a voice whose sentences come from two encoders in turn. */
+TEST(codec_decodes_two_encoders_in_turn_without_a_click)
+{
+    static int16_t in[FRAMES * AUDIO_OUT_SAMPLES];
+    static uint8_t packets[2][FRAMES][CODEC_PACKET_MAX_BYTES];
+    size_t lens[2][FRAMES];
+    signal_tone(in, FRAMES * AUDIO_OUT_SAMPLES, AUDIO_OUT_RATE_HZ, 440, 8000);
+    encode_all(CODEC_VOIP, in, packets[0], lens[0]);
+    encode_all(CODEC_CELT, in, packets[1], lens[1]);
+    AUTO(codec_decoder) decoder = codec_decoder_new_full(0);
+    static int16_t out[CODEC_FULL_MAX_SAMPLES];
+    for (size_t i = 0; i < FRAMES; i++) {
+        size_t which = i / 10 % 2;
+        CHECK_INT(codec_decode_full(decoder, packets[which][i], lens[which][i], out),
+                  AUDIO_OUT_SAMPLES);
+        for (size_t k = 0; k < AUDIO_OUT_SAMPLES; k++)
+            CHECK(abs(out[k]) < 12000);
+    }
+}
+
+TEST(codec_looks_through_a_packets_frames)
+{
+    static const struct {
+        const char *bytes;
+        size_t len, ticks;
+    } rows[] = {{"\xf8\xff\xfe", 3, 960}, {"\x78", 1, 960},       {"\xf9\1\2", 3, 1920},
+                {"\xf9\1", 2, 0},         {"\xfa\x09\1", 3, 0},   {"\xfb\x02\1\2", 4, 1920},
+                {"\xfb\x07\1\2", 4, 0},   {"\xfb\x00\1\2", 4, 0}, {"", 0, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        CHECK_INT(codec_packet_check((const uint8_t *)rows[i].bytes, rows[i].len), rows[i].ticks);
 }

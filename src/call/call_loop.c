@@ -91,7 +91,10 @@ static void see_calls(const struct call_loop *home, struct load_sight *sight)
     LIST_EACH (call, &home->all, struct live_call, node) {
         if (!counts(call))
             continue;
-        sight->calls[call->media.encoding]++;
+        if (call->media.is_relaying)
+            sight->relaying++;
+        else
+            sight->calls[call->media.encoding]++;
         sight->young += call->begun_us > sight->now_us - LOAD_YOUNG_US;
     }
 }
@@ -129,7 +132,7 @@ static void lower(struct call_loop *home, const struct load_sight *sight)
     unsigned left = load_step_calls((unsigned)home->count);
     for (struct list_node *at = home->all.prev; at != &home->all && left > 0; at = at->prev) {
         struct live_call *call = CONTAINER_OF(at, struct live_call, node);
-        if (!counts(call) || call->media.encoding != from)
+        if (!counts(call) || call->media.is_relaying || call->media.encoding != from)
             continue;
         media_encode_as(&call->media, from + 1);
         left--;

@@ -128,6 +128,7 @@ enum err engines_choose(struct engines *engines, const struct registry *registry
         .workspace = engines->workspace,
         .speed = agent->voice.speed,
         .volume = agent->voice.volume,
+        .takes_opus = true,
     };
     enum err err = choose(engines, ENGINE_STT, agent->stt.provider, fault);
     if (!err)

@@ -40,7 +40,7 @@ void load_init(struct load *load, int64_t capacity_pm, const int64_t frame_ns[CO
 
 static unsigned total(const struct load_sight *sight)
 {
-    unsigned calls = 0;
+    unsigned calls = sight->relaying;
     for (int i = 0; i < CODEC_PROFILES; i++)
         calls += sight->calls[i];
     return calls;
@@ -82,7 +82,7 @@ static void note_lateness(struct load *load, const struct load_sight *sight)
 
 static bool can_lower(const struct load_sight *sight)
 {
-    return sight->calls[CODEC_PROFILES - 1] < total(sight);
+    return sight->calls[CODEC_PROFILES - 1] + sight->relaying < total(sight);
 }
 
 /* Calls in a profile cheaper than the settings'. */

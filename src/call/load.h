@@ -2,8 +2,9 @@
  * that all calls are on time. Decides only; call/call_loop.c looks several times a second and
  * carries out.
  *
- * What a call costs is fixed (packets, decoding, conversation) plus what encoding costs while its
- * agent speaks, half of the time. The fixed part is learned from the CPU that the loop has had.
+ * What a call costs is fixed (packets, decoding, conversation) plus what encoding costs, if its
+ * voice is encoded here, while its agent speaks, half of the time. The fixed part is learned from
+ * the CPU that the loop has had.
  *
  *     projected share  over LOAD_LOWER, or slots late  ->  the calls that began last are encoded
  *                                                         in the next cheaper profile
@@ -40,6 +41,7 @@ struct load_sight {
     int64_t others_pm;              /* what all else on the machine takes, a loop's part of it */
     unsigned slots, late;           /* of frames (audio/pacer.h) */
     unsigned calls[CODEC_PROFILES]; /* by the profile of their encoder */
+    unsigned relaying;              /* others: their voice's own packets are sent */
     unsigned young;
 };
 

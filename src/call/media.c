@@ -1,5 +1,6 @@
 #include "call/media.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "audio/inlet.h"
@@ -15,14 +16,16 @@ enum {
     SAY_AGAIN_SAMPLES = 1600, /* a message's worth */
 };
 
-/* Audio that waits: samples, or (is_replay) frames of a line. A fixed line stands alone in its
- * frames, so a chunk of another line begins a new one. */
+/* Audio that waits: samples, a packet, or (is_replay) frames of a line. A fixed line stands alone
+ * in its frames, and samples do not join a packet's, so that a chunk of another line or kind begins
+ * a new frame. */
 struct chunk {
     struct list_node node;
     size_t count, offset; /* samples */
     struct encoded_line *line;
     bool is_replay, ends_piece;
-    int16_t samples[];
+    size_t packet_bytes; /* 0: samples, or a replay */
+    int16_t samples[];   /* or the packet */
 };
 
 static void frame_due(void *arg, int64_t due_us);
@@ -224,6 +227,12 @@ static void keep_line(struct media *media)
     stop_caching(media);
 }
 
+/* May a frame that began with samples of this line go on with these? */
+static bool joins(const struct chunk *chunk, const struct encoded_line *line)
+{
+    return chunk->line == line && !chunk->is_replay && !chunk->packet_bytes;
+}
+
 /* Fills a frame out of one piece (if it is a fixed line) or of all that is queued; returns how many
  * samples are speech, the rest is silence. */
 static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES], bool *out_ends)
@@ -232,7 +241,7 @@ static size_t take_frame(struct media *media, int16_t frame[AUDIO_OUT_SAMPLES], 
     struct chunk *chunk = front(media);
     struct encoded_line *line = chunk->line;
     *out_ends = false;
-    for (; chunk && chunk->line == line && !*out_ends && filled < AUDIO_OUT_SAMPLES;
+    for (; chunk && joins(chunk, line) && !*out_ends && filled < AUDIO_OUT_SAMPLES;
          chunk = front(media)) {
         size_t part = MIN(chunk->count - chunk->offset, AUDIO_OUT_SAMPLES - filled);
         memcpy(frame + filled, chunk->samples + chunk->offset, part * sizeof(*frame));
@@ -259,8 +268,9 @@ static void send_frame(struct media *media, const int16_t frame[AUDIO_OUT_SAMPLE
 {
     if (!media->encoder)
         media->encoder = codec_encoder_new(media->encoding);
-    else if (!media->is_in_spurt)
-        codec_encoder_reset(media->encoder);
+    else if (!media->is_in_spurt || !media->is_encoding)
+        codec_encoder_reset(media->encoder); /* the far side has not heard what it encoded last */
+    media->is_encoding = true;
     uint8_t packet[CODEC_PACKET_MAX_BYTES];
     size_t len = codec_encode(media->encoder, frame, packet);
     if (media->cached) {
@@ -277,12 +287,12 @@ static bool has_frame(const struct media *media)
     const struct chunk *first = front(media);
     if (!media->may_play || !first)
         return false;
-    if (media->is_whole || first->is_replay)
+    if (media->is_whole || first->is_replay || first->packet_bytes)
         return true;
     size_t samples = 0;
     struct chunk *chunk;
     LIST_EACH (chunk, &media->chunks, struct chunk, node) {
-        if (chunk->line != first->line)
+        if (!joins(chunk, first->line))
             return true;
         samples += chunk->count - chunk->offset;
         if (samples >= AUDIO_OUT_SAMPLES || (chunk->line && chunk->ends_piece))
@@ -297,6 +307,7 @@ static size_t send_replayed(struct media *media, struct chunk *chunk)
     const uint8_t *packet =
         encoded_line_frame(chunk->line, chunk->offset / AUDIO_OUT_SAMPLES, &len);
     send_packet(media, packet, len);
+    media->is_encoding = false;
     chunk->offset += AUDIO_OUT_SAMPLES;
     media->queued_samples -= AUDIO_OUT_SAMPLES;
     if (chunk->offset == chunk->count)
@@ -304,12 +315,35 @@ static size_t send_replayed(struct media *media, struct chunk *chunk)
     return AUDIO_OUT_SAMPLES;
 }
 
+static void cache_line_of(struct media *media, const struct chunk *chunk)
+{
+    if (chunk->line == media->cached)
+        return;
+    stop_caching(media);
+    media->cached = chunk->line ? encoded_line_ref(chunk->line) : NULL;
+}
+
+static size_t send_relayed(struct media *media, struct chunk *chunk)
+{
+    const uint8_t *packet = (const uint8_t *)chunk->samples;
+    bool ends = chunk->line && chunk->ends_piece;
+    cache_line_of(media, chunk);
+    if (media->cached)
+        encoded_line_add(media->cached, packet, chunk->packet_bytes);
+    send_packet(media, packet, chunk->packet_bytes);
+    media->is_encoding = false;
+    media->is_relaying = true;
+    media->queued_samples -= AUDIO_OUT_SAMPLES;
+    chunk_free(chunk);
+    if (ends)
+        keep_line(media);
+    return AUDIO_OUT_SAMPLES;
+}
+
 static size_t send_encoded(struct media *media, struct chunk *chunk)
 {
-    if (chunk->line != media->cached) {
-        stop_caching(media);
-        media->cached = chunk->line ? encoded_line_ref(chunk->line) : NULL;
-    }
+    cache_line_of(media, chunk);
+    media->is_relaying = false;
     int16_t frame[AUDIO_OUT_SAMPLES];
     bool ends;
     size_t speech = take_frame(media, frame, &ends);
@@ -322,20 +356,27 @@ static size_t send_encoded(struct media *media, struct chunk *chunk)
 static void send_speech(struct media *media, int64_t now_us)
 {
     struct chunk *chunk = front(media);
-    size_t speech = chunk->is_replay ? send_replayed(media, chunk) : send_encoded(media, chunk);
+    size_t speech = chunk->is_replay      ? send_replayed(media, chunk)
+                    : chunk->packet_bytes ? send_relayed(media, chunk)
+                                          : send_encoded(media, chunk);
     media->tail = MEDIA_TAIL_FRAMES;
     talk_played(media->talk, speech, now_us);
     media->on_talk(media->arg);
 }
 
+/* Behind packets that are not our encoder's, it has nothing to go on from. */
 static void send_tail(struct media *media)
 {
     static const int16_t silence[AUDIO_OUT_SAMPLES];
+    media->tail--;
+    if (!media->is_encoding) {
+        send_packet(media, codec_silence, sizeof(codec_silence));
+        return;
+    }
     struct encoded_line *cached = media->cached;
     media->cached = NULL; /* silence between is no part of it */
     send_frame(media, silence);
     media->cached = cached;
-    media->tail--;
 }
 
 static void frame_due(void *arg, int64_t due_us)
@@ -382,6 +423,17 @@ void media_keep(struct media *media, const int16_t *samples, size_t count,
     struct chunk *chunk = mem_zalloc(sizeof(*chunk) + count * sizeof(*samples));
     chunk->count = count;
     memcpy(chunk->samples, samples, count * sizeof(*samples));
+    add_chunk(media, chunk, line);
+}
+
+void media_relay(struct media *media, const uint8_t *packet, size_t bytes,
+                 struct encoded_line *line)
+{
+    assert(bytes > 0 && bytes <= CODEC_PACKET_MAX_BYTES);
+    struct chunk *chunk = mem_zalloc(sizeof(*chunk) + bytes);
+    chunk->count = AUDIO_OUT_SAMPLES;
+    chunk->packet_bytes = bytes;
+    memcpy(chunk->samples, packet, bytes);
     add_chunk(media, chunk, line);
 }
 

@@ -2,6 +2,7 @@
  *
  *     Opus in  -> inlet (order, decode to 16 kHz) -> vad -> recogniser, conversation
  *     voice    -> queue of samples -> frame of 20 ms -> Opus out, at the pace of the seat
+ *              -> queue of packets ------------------->     (a fixed line, a voice that has Opus)
  *
  * The first frame of a spurt leaves at once, the others in the emptiest slot of the loop; nothing
  * is encoded in silence. Thread: the call's loop. */
@@ -69,6 +70,8 @@ struct media {
     bool may_play, is_in_spurt;
     int tail;
     uint32_t timestamp;
+    bool is_encoding; /* the packet that was sent last is our encoder's */
+    bool is_relaying; /* the voice's last sound went on as it was (load.h) */
     struct codec_encoder *encoder;
     enum codec_profile encoding; /* profile, or a cheaper one while the machine is busy (load.h) */
     struct pacer_seat seat;
@@ -92,6 +95,9 @@ void media_mute(struct media *media, bool is_muted);
  * cache when it was said to its end; NULL: it is no fixed line. */
 void media_keep(struct media *media, const int16_t *samples, size_t count,
                 struct encoded_line *line);
+/* 20 ms of a piece as a packet, sent as it is: 1 to CODEC_PACKET_MAX_BYTES. line: as above. */
+void media_relay(struct media *media, const uint8_t *packet, size_t bytes,
+                 struct encoded_line *line);
 void media_replay(struct media *media, struct encoded_line *line); /* a piece out of the cache */
 /* The voice has given all of a piece. */
 void media_whole(struct media *media);

@@ -5,6 +5,7 @@
 #include "call/engines.h"
 #include "call/line_cache.h"
 #include "call/media.h"
+#include "engine/tts.h"
 #include "talk/talk.h"
 
 static struct encoded_line *cached_of(const struct speak *speak, uint32_t gen)
@@ -75,10 +76,19 @@ void speak_piece(struct speak *speak, const struct talk_action *action, int64_t 
     tts->ops->speak(tts, action->gen, action->text, action->is_last);
 }
 
+static void keep(struct speak *speak, const struct tts_event *event)
+{
+    struct encoded_line *line = cached_of(speak, event->gen);
+    if (event->packet)
+        media_relay(speak->media, event->packet, event->packet_bytes, line);
+    else
+        media_keep(speak->media, event->samples, event->count, line);
+}
+
 void speak_heard(struct speak *speak, const struct tts_event *event, int64_t now_us)
 {
     if (talk_voice(speak->talk, event, now_us)) {
-        media_keep(speak->media, event->samples, event->count, cached_of(speak, event->gen));
+        keep(speak, event);
     } else if (event->kind == TTS_DONE) {
         media_whole(speak->media);
         forget(speak, event->gen);

@@ -3,7 +3,7 @@
  * it as it is said. Pieces are heard in the order they were asked for.
  *
  *     a piece --fixed, in the cache, nothing owed before it--> media, as packets
- *        '-----------------------------------------> voice --> media, as samples (--> cache)
+ *        '---------------------------> voice --> media, as samples or packets (--> cache)
  *
  * Thread: the call's loop. */
 #pragma once

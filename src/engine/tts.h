@@ -1,4 +1,5 @@
-/* Text to speech: sentences in, 48 kHz mono out. Thread: the call's loop. See engine.h. */
+/* Text to speech: sentences in, 48 kHz mono (or Opus as the caller can have it) out. Thread: the
+ * call's loop. See engine.h. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@ struct tts;
 enum { TTS_RATE_HZ = 48000 };
 
 enum tts_event_kind {
-    TTS_AUDIO, /* samples of generation gen, in order; at any pace */
+    TTS_AUDIO, /* sound of generation gen, in order; at any pace */
     TTS_DONE,  /* all audio of speak(gen) has come */
     TTS_ERROR, /* of generation gen (0: the session); is_fatal: the session is of no more use */
 };
@@ -18,8 +19,10 @@ enum tts_event_kind {
 struct tts_event {
     enum tts_event_kind kind;
     uint32_t gen;
-    const int16_t *samples; /* TTS_RATE_HZ, borrowed for the callback */
-    size_t count;
+    const int16_t *samples; /* TTS_RATE_HZ, borrowed for the callback; NULL: a packet */
+    size_t count;           /* samples; of a packet too: 20 ms of them */
+    const uint8_t *packet;  /* Opus for the caller as it is, where takes_opus; borrowed alike */
+    size_t packet_bytes;
     bool is_fatal;
     enum engine_error error;
     const char *message;
@@ -33,6 +36,7 @@ struct tts_config {
     const char *model;     /* "" : the engine's default */
     const char *workspace; /* whose call it is: network engines are shared fairly; NULL: nobody's */
     double speed, volume;
+    bool takes_opus; /* packets of 20 ms may come in place of samples */
 };
 
 struct tts_ops {

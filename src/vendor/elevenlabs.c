@@ -34,7 +34,11 @@ static void write_target(const struct speaker *speaker, struct buf *out)
     (void)url_encode(voice, strlen(voice), out);
     (void)buf_append_str(out, "/multi-stream-input?model_id=");
     (void)url_encode(model, strlen(model), out);
-    (void)buf_printf(out, "&output_format=pcm_%d&inactivity_timeout=180&auto_mode=true", RATE_HZ);
+    if (utter_wants_opus(speaker))
+        (void)buf_append_str(out, "&output_format=opus_48000_32");
+    else
+        (void)buf_printf(out, "&output_format=pcm_%d", RATE_HZ);
+    (void)buf_append_str(out, "&inactivity_timeout=180&auto_mode=true");
     if (takes_language(model) && engine_speaks(&speaker->engine->info, speaker->config.language))
         (void)buf_printf(out, "&language_code=%s", speaker->config.language);
 }

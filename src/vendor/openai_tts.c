@@ -1,6 +1,7 @@
 /* Voices by POST {url}/audio/speech, as OpenAI, Kokoro, Piper's bridges, speaches and others serve
  * it: a request a sentence, its sound streamed, one at a time in the order of speaking. WAV is
- * asked for, since its head tells the rate. Stopping closes the connection. Wire facts:
+ * asked for, since its head tells the rate; Opus where the settings say so and it need not be
+ * decoded. Stopping closes the connection. Wire facts:
  * docs/engines.md. Thread: the call's loop. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct openai_tts_engine {
 struct openai_voice {
     struct speaker *speaker;
     const struct openai_tts_engine *engine;
+    const char *format;
     struct ask ask;
     const char *headers[3];
     uint32_t id;
@@ -52,6 +54,11 @@ static void on_done(void *arg, const struct ask_answer *answer)
         speaker_failed(voice->speaker, voice->id, answer->error, answer->message, false);
 }
 
+static const char *format_of(const struct speaker *speaker, const char *format)
+{
+    return strcmp(format, "opus") == 0 && !speaker_wants_opus(speaker) ? "wav" : format;
+}
+
 static void *open_voice(struct speaker *speaker)
 {
     static const struct ask_fns fns = {on_data, on_done};
@@ -63,7 +70,8 @@ static void *open_voice(struct speaker *speaker)
         voice->headers[1] = voice->engine->authorization;
     }
     speaker_rate(speaker, voice->engine->rate_hz);
-    speaker->sound.is_wav = strcmp(voice->engine->format, "wav") == 0;
+    voice->format = format_of(speaker, voice->engine->format);
+    speaker->sound.is_file = strcmp(voice->format, "pcm") != 0;
     ask_init(&voice->ask, &voice->engine->account, speaker->loop, speaker->config.workspace, &fns,
              voice);
     return voice;
@@ -82,7 +90,7 @@ static void write_body(const struct openai_voice *voice, const char *text, struc
     js_out_key(&writer, "voice");
     js_out_text(&writer, speaker_voice(speaker));
     js_out_key(&writer, "response_format");
-    js_out_text(&writer, voice->engine->format);
+    js_out_text(&writer, voice->format);
     js_out_key(&writer, "speed");
     js_out_real(&writer, speaker_speed(speaker));
     js_out_object_end(&writer);

@@ -6,6 +6,7 @@
 #include "base/attr.h"
 #include "base/mem.h"
 #include "engine/tts.h"
+#include "vendor/relay.h"
 
 enum { RATE_LEAST = 8000, RATE_MAX = 96000, CHANNELS_MAX = 2, SLICE_FRAMES = 2048 };
 
@@ -18,6 +19,7 @@ void sound_init(struct sound *sound, int rate_hz, sound_fn *on_samples, void *ar
 void sound_clear(struct sound *sound)
 {
     resampler_free(TAKE(sound->resampler));
+    relay_free(TAKE(sound->relay));
 }
 
 void sound_reset(struct sound *sound)
@@ -97,12 +99,12 @@ static bool read_format(struct sound *sound, const uint8_t *chunk, size_t len)
     return true;
 }
 
-enum head { HEAD_BARE, HEAD_WAV, HEAD_BROKEN, HEAD_CUT };
+enum head { HEAD_BARE, HEAD_WAV, HEAD_OGG, HEAD_BROKEN, HEAD_CUT };
 
 /* Looks for the samples of a WAV file; a server that streams does not know its sizes. */
 static enum head read_head(struct sound *sound, size_t *out_at)
 {
-    static const char *const compressed[] = {"ID3", "OggS", "fLaC", "\xff\xfb", "\xff\xf3", "<htm"};
+    static const char *const compressed[] = {"ID3", "fLaC", "\xff\xfb", "\xff\xf3", "<htm"};
     const uint8_t *head = sound->head;
     size_t len = sound->head_len, at = 12;
     if (len < 12)
@@ -110,8 +112,10 @@ static enum head read_head(struct sound *sound, size_t *out_at)
     for (size_t i = 0; i < ARRAY_LEN(compressed); i++)
         if (memcmp(head, compressed[i], strlen(compressed[i])) == 0)
             return HEAD_BROKEN;
+    if (memcmp(head, "OggS", 4) == 0)
+        return HEAD_OGG;
     if (memcmp(head, "RIFF", 4) != 0 || memcmp(head + 8, "WAVE", 4) != 0)
-        return sound->is_wav ? HEAD_BROKEN : HEAD_BARE;
+        return sound->is_file ? HEAD_BROKEN : HEAD_BARE;
     while (at + 8 <= len) {
         size_t size = u32_at(head + at + 4);
         if (memcmp(head + at, "data", 4) == 0) {
@@ -135,6 +139,14 @@ static void begin(struct sound *sound, size_t at)
     push_samples(sound, sound->head + at, sound->head_len - at);
 }
 
+static void begin_ogg(struct sound *sound)
+{
+    const struct relay_fns fns = {sound->on_packet, sound->on_samples};
+    sound->is_known = true;
+    sound->relay = relay_new(&fns, sound->arg);
+    sound->is_broken = !relay_push(sound->relay, sound->head, sound->head_len);
+}
+
 bool sound_push(struct sound *sound, const void *data, size_t len)
 {
     const uint8_t *bytes = data;
@@ -148,15 +160,19 @@ bool sound_push(struct sound *sound, const void *data, size_t len)
         sound->is_broken = head == HEAD_BROKEN;
         if (head == HEAD_BARE || head == HEAD_WAV)
             begin(sound, at);
+        if (head == HEAD_OGG)
+            begin_ogg(sound);
     }
-    if (sound->is_known)
+    if (sound->relay)
+        sound->is_broken = !relay_push(sound->relay, bytes, len);
+    else if (sound->is_known)
         push_samples(sound, bytes, len);
     return !sound->is_broken;
 }
 
 bool sound_finish(struct sound *sound)
 {
-    bool is_bare = !sound->is_known && !sound->is_wav && sound->head_len < 12; /* six samples */
+    bool is_bare = !sound->is_known && !sound->is_file && sound->head_len < 12; /* six samples */
     if (is_bare && !sound->is_broken)
         begin(sound, 0);
     if (sound->resampler) {
@@ -165,5 +181,5 @@ bool sound_finish(struct sound *sound)
         if (count > 0)
             sound->on_samples(sound->arg, rest, count);
     }
-    return sound->is_known;
+    return sound->relay ? relay_finish(sound->relay) : sound->is_known;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "audio/frame.h"
 #include "base/mem.h"
 #include "engine/registry.h"
 
@@ -67,6 +68,17 @@ static void on_samples(void *arg, const int16_t *samples, size_t count)
         tell(speaker,
              &(struct tts_event){
                  .kind = TTS_AUDIO, .gen = speaker->gen, .samples = samples, .count = count});
+}
+
+static void on_packet(void *arg, const uint8_t *packet, size_t bytes)
+{
+    struct speaker *speaker = arg;
+    if (speaker->is_saying)
+        tell(speaker, &(struct tts_event){.kind = TTS_AUDIO,
+                                          .gen = speaker->gen,
+                                          .packet = packet,
+                                          .packet_bytes = bytes,
+                                          .count = AUDIO_OUT_SAMPLES});
 }
 
 void speaker_rate(struct speaker *speaker, int rate_hz)
@@ -168,6 +180,11 @@ const char *speaker_emotion(const struct speaker *speaker)
     return "";
 }
 
+bool speaker_wants_opus(const struct speaker *speaker)
+{
+    return speaker->config.volume == 1;
+}
+
 /* The session. */
 
 static const char *copied(const char *text)
@@ -194,10 +211,13 @@ struct tts *speaker_open(const struct engine *engine, struct loop *loop,
         .workspace = copied(config->workspace),
         .speed = config->speed,
         .volume = config->volume,
+        .takes_opus = config->takes_opus,
     };
     list_init(&speaker->lines);
     timer_init(&speaker->next, loop, say_next, speaker);
     sound_init(&speaker->sound, wire->rate_hz, on_samples, speaker);
+    if (config->takes_opus && speaker_wants_opus(speaker))
+        speaker->sound.on_packet = on_packet;
     speaker->session = wire->open(speaker);
     return &speaker->base;
 }

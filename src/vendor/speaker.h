@@ -1,7 +1,7 @@
 /* A voice session of any vendor: what is common to all of them. Sentences wait in a line and are
  * given to the wire one by one, so that their sound comes in their order; what the wire delivers
- * is made samples at TTS_RATE_HZ and told with the generation it belongs to; what belongs to a
- * cancelled one is dropped, however late it comes.
+ * is made samples at TTS_RATE_HZ (or left Opus packets) and told with the generation it belongs to;
+ * what belongs to a cancelled one is dropped, however late it comes.
  *
  *   speak -> [line] -> wire->say -> speaker_sound() ... speaker_done() -> next
  *
@@ -71,3 +71,5 @@ const char *speaker_voice(const struct speaker *speaker);
 const char *speaker_model(const struct speaker *speaker); /* "": none is known */
 /* The emotion if the engine knows it, else "". */
 const char *speaker_emotion(const struct speaker *speaker);
+/* Opus may be asked for: no other loudness is wished, so a call need not decode it. */
+bool speaker_wants_opus(const struct speaker *speaker);

@@ -44,6 +44,12 @@ static uint32_t id_of(const struct utter *utter, const char *context)
 
 /* For the dialects. */
 
+bool utter_wants_opus(const struct speaker *speaker)
+{
+    const struct utter_engine *engine = speaker->engine->state;
+    return engine->wants_opus && speaker_wants_opus(speaker);
+}
+
 void utter_sound(struct utter *utter, const char *context, const char *base64)
 {
     uint32_t id = id_of(utter, context);
@@ -210,6 +216,8 @@ bool utter_configure(void *env, const struct config *config, const struct engine
     }
     engine->dialect = dialect;
     engine->authorization = mem_printf("%s%s", dialect->key_prefix, engine->account.key);
+    AUTO_MEM char *format = account_option(config, info, "format");
+    engine->wants_opus = strcmp(format, "opus") == 0;
     *out_state = engine;
     return true;
 }

@@ -39,12 +39,15 @@ struct utter_engine {
     struct account account;
     const struct utter_dialect *dialect;
     char *authorization;
+    bool wants_opus; /* by its setting `format` */
 };
 
 bool utter_configure(void *env, const struct config *config, const struct engine_info *info,
                      const struct utter_dialect *dialect, void **out_state);
 void utter_unconfigure(void *state);
 
+/* For a dialect that can ask for Opus in Ogg: whether this session does. */
+bool utter_wants_opus(const struct speaker *speaker);
 /* For the dialects. context: as the vendor gave it back; NULL: none was given, so it is about the
  * sentence under way. */
 void utter_sound(struct utter *utter, const char *context, const char *base64);

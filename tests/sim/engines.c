@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "../unit/audio/signal.h"
+#include "audio/codec.h"
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -254,6 +256,20 @@ static struct llm *llm_open(const struct engine *engine, const struct llm_config
 
 /* The voice: a tone, in order. */
 
+uint32_t sim_sum(const uint8_t *bytes, size_t len)
+{
+    uint32_t sum = 2166136261U; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ bytes[i]) * 16777619U;
+    return sum;
+}
+
+size_t sim_samples(size_t chars, bool is_packets)
+{
+    size_t samples = chars * SIM_CHAR_SAMPLES, frame = AUDIO_OUT_SAMPLES;
+    return is_packets ? (samples + frame - 1) / frame * frame : samples;
+}
+
 struct spoken {
     struct list_node node;
     uint32_t gen;
@@ -268,6 +284,8 @@ struct sim_tts {
     void *arg;
     struct timer timer;
     struct list_node queue;
+    struct codec_encoder *encoder; /* where it delivers packets */
+    size_t made;                   /* of those */
 };
 
 static void drop_queue(struct sim_tts *tts)
@@ -277,6 +295,45 @@ static void drop_queue(struct sim_tts *tts)
         list_remove(&spoken->node);
         mem_free(spoken);
     }
+}
+
+static bool has_packets(const struct sim_tts *tts)
+{
+    return sim_engines.has_packets && (tts->is_first || sim_engines.has_packets_both);
+}
+
+/* The pitch rises and falls, so that no packet is like another. */
+static void tell_packets(struct sim_tts *tts, uint32_t gen, size_t count)
+{
+    if (!tts->encoder)
+        tts->encoder = codec_encoder_new(CODEC_CELT);
+    for (size_t i = 0; i < count; i++) {
+        int16_t tone[AUDIO_OUT_SAMPLES];
+        uint8_t packet[CODEC_PACKET_MAX_BYTES];
+        signal_tone(tone, AUDIO_OUT_SAMPLES, TTS_RATE_HZ, TONE_HZ + (double)(tts->made++ % 977),
+                    TONE_AMPLITUDE);
+        size_t len = codec_encode(tts->encoder, tone, packet);
+        uint32_t sum = sim_sum(packet, len);
+        if (sim_engines.packets)
+            (void)buf_append(sim_engines.packets, &sum, sizeof(sum));
+        tts->on_event(tts->arg, &(struct tts_event){.kind = TTS_AUDIO,
+                                                    .gen = gen,
+                                                    .packet = packet,
+                                                    .packet_bytes = len,
+                                                    .count = AUDIO_OUT_SAMPLES});
+    }
+}
+
+static void tell_tone(struct sim_tts *tts, uint32_t gen, size_t count)
+{
+    int16_t tone[CHUNK];
+    if (has_packets(tts)) {
+        tell_packets(tts, gen, count / AUDIO_OUT_SAMPLES);
+        return;
+    }
+    signal_tone(tone, CHUNK, TTS_RATE_HZ, TONE_HZ, TONE_AMPLITUDE);
+    tts->on_event(tts->arg, &(struct tts_event){
+                                .kind = TTS_AUDIO, .gen = gen, .samples = tone, .count = count});
 }
 
 static void tts_answers(void *arg)
@@ -296,12 +353,9 @@ static void tts_answers(void *arg)
         tts->on_event(tts->arg, &event);
         return;
     }
-    int16_t tone[CHUNK];
-    signal_tone(tone, CHUNK, TTS_RATE_HZ, TONE_HZ, TONE_AMPLITUDE);
-    event.samples = tone;
-    event.count = MIN(spoken->samples, (size_t)CHUNK);
-    spoken->samples -= event.count;
-    spoken->made += event.count;
+    size_t count = MIN(spoken->samples, (size_t)CHUNK);
+    spoken->samples -= count;
+    spoken->made += count;
     bool is_done = spoken->samples == 0;
     if (is_done) {
         list_remove(&spoken->node);
@@ -309,7 +363,7 @@ static void tts_answers(void *arg)
     }
     if (!list_is_empty(&tts->queue))
         timer_set_after(&tts->timer, CHUNK_US);
-    tts->on_event(tts->arg, &event);
+    tell_tone(tts, event.gen, count);
     event = (struct tts_event){.kind = TTS_DONE, .gen = event.gen};
     if (is_done)
         tts->on_event(tts->arg, &event);
@@ -321,7 +375,7 @@ static void tts_speak(struct tts *base, uint32_t gen, const char *text, bool is_
     struct sim_tts *tts = (struct sim_tts *)base;
     struct spoken *spoken = mem_new(struct spoken);
     spoken->gen = gen;
-    spoken->samples = strlen(text) * SIM_CHAR_SAMPLES;
+    spoken->samples = sim_samples(strlen(text), has_packets(tts));
     list_push_back(&tts->queue, &spoken->node);
     sim_engines.tts_speaks++;
     if (!timer_is_set(&tts->timer) && !(tts->is_first && sim_engines.is_tts_mute))
@@ -335,11 +389,18 @@ static void tts_cancel(struct tts *base)
     drop_queue(tts);
 }
 
+static void tts_free(void *arg)
+{
+    struct sim_tts *tts = arg;
+    codec_encoder_free(tts->encoder);
+    mem_free(tts);
+}
+
 static void tts_close(struct tts *base)
 {
     struct sim_tts *tts = (struct sim_tts *)base;
     tts_cancel(base);
-    loop_defer(tts->loop, mem_free, tts);
+    loop_defer(tts->loop, tts_free, tts);
 }
 
 static struct tts *tts_open(const struct engine *engine, struct loop *loop,

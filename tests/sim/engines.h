@@ -11,6 +11,8 @@
 
 enum { SIM_CHAR_SAMPLES = 3200 /* of tone for a character: 15 a second */, SIM_UTTERANCES = 16 };
 
+struct buf;
+
 struct sim_engines {
     int64_t stt_us, llm_us, tts_us;         /* from the question to the (first) answer */
     const char *utterances[SIM_UTTERANCES]; /* what the caller says, one for each pause */
@@ -26,6 +28,10 @@ struct sim_engines {
     size_t tts_breaks_at;                         /* `first`, samples of a piece; 0: never */
     int stt_breaks;                               /* of `first`, in the middle of an utterance */
     bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
+    /* `first` and (both) `second` deliver packets; a sentence has whole ones, each unlike all
+     * others. */
+    bool has_packets, has_packets_both;
+    struct buf *packets; /* their sums (sim_sum()), uint32_t each, in the order of telling */
     int llm_starts, llm_cancels, tts_speaks, stt_opens;
     size_t stt_samples;
     char stt_language[8], tts_language[8]; /* of the last one opened */
@@ -33,6 +39,9 @@ struct sim_engines {
     char last_request[8000];               /* a line a message */
 };
 extern struct sim_engines sim_engines;
+/* What a voice makes of a sentence. */
+size_t sim_samples(size_t chars, bool is_packets);
+uint32_t sim_sum(const uint8_t *bytes, size_t len);
 
 extern const struct engine_adapter sim_adapters[];
 extern const size_t sim_adapter_count;

@@ -6,8 +6,10 @@
 
 #include "../unit/audio/signal.h"
 #include "audio/codec.h"
+#include "base/attr.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "engines.h"
 #include "fake/loop.h"
 #include "room/directory.h"
 #include "room/host.h"
@@ -69,6 +71,14 @@ static int16_t voice[VOICE_SAMPLES], noise[VOICE_SAMPLES];
 
 /* Network. */
 
+static int loudest(const int16_t *samples, size_t count)
+{
+    int most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = MAX(most, abs(samples[i]));
+    return most;
+}
+
 static void arrive(void *arg)
 {
     struct packet *packet = arg;
@@ -82,8 +92,14 @@ static void arrive(void *arg)
     } else if (!packet->is_up && caller->heard_count < SIM_HEARD) {
         int16_t samples[CODEC_DECODED_MAX_SAMPLES];
         size_t count = codec_decode(caller->decoder, packet->payload, packet->len, samples);
-        caller->heard[caller->heard_count++] = (struct sim_frame){
-            now_us, packet->timestamp, signal_rms(samples, count) > LOUD_RMS, packet->is_first};
+        caller->heard[caller->heard_count++] =
+            (struct sim_frame){.at_us = now_us,
+                               .timestamp = packet->timestamp,
+                               .is_loud = signal_rms(samples, count) > LOUD_RMS,
+                               .is_first = packet->is_first,
+                               .sum = sim_sum(packet->payload, packet->len),
+                               .loudest = loudest(samples, count),
+                               .bytes = (int)packet->len};
     }
     list_remove(&packet->node);
     mem_free(packet);

@@ -15,6 +15,8 @@ struct sim_frame {
     int64_t at_us;
     uint32_t timestamp;
     bool is_loud, is_first;
+    uint32_t sum;       /* of its bytes (sim_sum()) */
+    int loudest, bytes; /* sample */
 };
 
 struct sim_caller;

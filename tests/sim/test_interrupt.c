@@ -37,18 +37,23 @@ static const char *say_all(const struct llm_request *request)
 
 /* What was heard. */
 
+static size_t total_of(const char *sentence)
+{
+    return sim_samples(strlen(sentence), sim_engines.has_packets);
+}
+
 /* Of a sentence, so many samples: a word counts when its middle was heard. */
 static void add_heard(char *out, const char *sentence, size_t samples)
 {
-    size_t cut = 0, len = strlen(sentence);
+    size_t cut = 0, len = strlen(sentence), total = total_of(sentence);
     for (size_t at = 0; at < len;) {
         size_t end = at + strcspn(sentence + at, " .");
-        if ((at + end) * SIM_CHAR_SAMPLES > samples * 2)
+        if ((at + end) * total > samples * 2 * len)
             break;
         cut = end;
         at = end + strspn(sentence + end, " .");
     }
-    if (samples >= len * SIM_CHAR_SAMPLES)
+    if (samples >= total)
         cut = len;
     if (cut > 0)
         snprintf(out + strlen(out), TEXT_SIZE - strlen(out), "%s%.*s", *out ? " " : "", (int)cut,
@@ -60,9 +65,8 @@ static void words_of(size_t frames, char *out)
     size_t samples = frames * AUDIO_OUT_SAMPLES;
     out[0] = '\0';
     for (size_t i = 0; i < ARRAY_LEN(sentences) && samples > 0; i++) {
-        size_t total = strlen(sentences[i]) * SIM_CHAR_SAMPLES;
         add_heard(out, sentences[i], samples);
-        samples -= MIN(samples, total);
+        samples -= MIN(samples, total_of(sentences[i]));
     }
 }
 
@@ -146,7 +150,7 @@ static bool interrupt(struct tally *tally, struct sim_caller *caller)
     return has_turn == (*expected ? 1 : 0) && (!*expected || strcmp(told, expected) == 0);
 }
 
-static bool interrupt_a_call(struct tally *tally, int wanted)
+static bool interrupt_a_call(struct tally *tally, int wanted, bool has_packets)
 {
     WORLD world;
     struct world_call call;
@@ -155,6 +159,7 @@ static bool interrupt_a_call(struct tally *tally, int wanted)
     for (int i = 0; i < SIM_UTTERANCES; i++)
         sim_engines.utterances[i] = "tell me something else";
     sim_engines.reply = say_all;
+    sim_engines.has_packets = has_packets;
     struct sim_caller *caller = world_talk(&world, &call);
     bool is_right = caller != NULL;
     if (is_right)
@@ -176,14 +181,14 @@ static int p99(int *figures, int count)
     return figures[(count * 99 + 99) / 100 - 1];
 }
 
-TEST(an_interrupted_answer_is_told_as_it_was_heard)
+static void interrupt_many(bool has_packets)
 {
     const char *many = getenv("EARSHOT_INTERRUPTIONS"), *seed = getenv("EARSHOT_SEED");
     int wanted = many ? atoi(many) : STANDARD;
     struct tally *tally = calloc(1, sizeof(*tally));
     REQUIRE(tally != NULL);
     tally->random = seed ? strtoull(seed, NULL, 10) : 20261122;
-    while (tally->rounds < wanted && interrupt_a_call(tally, wanted))
+    while (tally->rounds < wanted && interrupt_a_call(tally, wanted, has_packets))
         ;
     CHECK_INT(tally->rounds, wanted);
     int count = MIN(tally->rounds, (int)ARRAY_LEN(tally->silent_ms));
@@ -195,4 +200,14 @@ TEST(an_interrupted_answer_is_told_as_it_was_heard)
         CHECK(decided <= 60);
     }
     free(tally);
+}
+
+TEST(an_interrupted_answer_is_told_as_it_was_heard)
+{
+    interrupt_many(false);
+}
+
+TEST(an_interrupted_answer_of_relayed_packets_is_told_as_it_was_heard)
+{
+    interrupt_many(true);
 }

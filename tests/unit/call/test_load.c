@@ -141,3 +141,23 @@ TEST(load_of_a_ramp_is_not_overrated)
     }
     CHECK(calls > 130 && calls < 160);
 }
+
+/* Their voices' own packets are sent: nothing is encoded that could be lowered, and more of them
+ * fit. */
+TEST(load_of_calls_that_relay_is_theirs_without_an_encoder)
+{
+    struct load load;
+    load_init(&load, 1000, costs_ns, CODEC_VOIP);
+    struct load_sight sight = sight_of(0, 0, 600, 1);
+    sight.relaying = 300;
+    look_for(&load, sight, 100);
+    CHECK(load.share_pm < LOAD_LOWER);
+    CHECK(atomic_load(&load.room) > 20);
+    sight.own_us = LOAD_LOOK_US * 9 / 10;
+    sight.late = sight.slots;
+    for (int i = 0; i < 10; i++) {
+        sight.now_us += LOAD_LOOK_US;
+        CHECK_INT(load_look(&load, &sight), LOAD_STAY); /* late, but nothing is left to lower */
+    }
+    CHECK_INT(atomic_load(&load.room), 0);
+}

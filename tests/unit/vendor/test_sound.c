@@ -46,12 +46,12 @@ static void make_wav(struct buf *out, unsigned rate_hz, unsigned channels, unsig
     }
 }
 
-static bool hear(const void *data, size_t len, size_t step, bool is_wav, struct heard *heard)
+static bool hear(const void *data, size_t len, size_t step, bool is_file, struct heard *heard)
 {
     struct sound sound;
     *heard = (struct heard){0};
     sound_init(&sound, 48000, on_samples, heard);
-    sound.is_wav = is_wav;
+    sound.is_file = is_file;
     bool is_fine = true;
     for (size_t at = 0; at < len && is_fine; at += step)
         is_fine = sound_push(&sound, (const char *)data + at, MIN(step, len - at));
@@ -109,7 +109,7 @@ TEST(sound_refuses_what_it_cannot_read)
     const struct {
         const char *data;
         size_t len;
-        bool is_wav;
+        bool is_file;
     } rows[] = {{deep.data, deep.len, true},
                 {slow.data, slow.len, false},
                 {"OggS and what follows", 21, false},
@@ -119,7 +119,7 @@ TEST(sound_refuses_what_it_cannot_read)
                 {"", 0, true}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct heard heard;
-        CHECK(!hear(rows[i].data, rows[i].len, 5, rows[i].is_wav, &heard));
+        CHECK(!hear(rows[i].data, rows[i].len, 5, rows[i].is_file, &heard));
         CHECK_INT(heard.count, 0);
     }
 }

@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "know/internal.h"
 #include "know/language.h"
+#include "know/spelling.h"
 #include "know/terms.h"
 #include "model/field.h"
 #include "store/tx.h"
@@ -475,9 +476,23 @@ static int by_asked(const void *a, const void *b)
     return (x->worth < y->worth) - (x->worth > y->worth);
 }
 
+/* Stands in the documents, or says something else than the everyday word it looks like. */
+static bool is_known_word(void *arg, const char *folded, const char *right, double likeness)
+{
+    struct reading *reading = arg;
+    struct like likes[ALIKE_MAX];
+    unsigned char concepts[CONCEPTS_OF_WORD];
+    if (word_scope_word(reading->search->scope, folded) || is_small(reading, folded) ||
+        concept_is_weak(folded) || concept_asked_by(folded) || concepts_of(folded, concepts))
+        return true;
+    return find_alike(reading->search, folded, false, likes) && strcmp(likes[0].text, right) != 0 &&
+           letters_likeness(folded, likes[0].text) >= likeness - 0.001;
+}
+
 void question_read(struct search *search, const char *question)
 {
     struct reading reading = {.search = search, .guess = language_guess(question)};
+    question = spelling_mend(question, reading.guess, is_known_word, &reading, search->arena);
     search->matches = arena_new_n(search->arena, struct match, FOUND_MAX);
     terms_of(question, reading.guess, search->arena, &reading.terms);
     reading.alone = arena_new_n(search->arena, double, reading.terms.count + 1);

@@ -12,12 +12,7 @@ static void say(struct talk *talk, const struct reply_want *want)
 
 static void tell_error(struct talk *talk, const struct reply_want *want)
 {
-    bool is_greeting = want->stage == TALK_STAGE_GREETING;
-    if (!is_greeting && talk->voice.has_script_error)
-        return;
-    talk->voice.has_script_error = talk->voice.has_script_error || !is_greeting;
-    talk_do(talk,
-            (struct talk_action){.what = TALK_DO_ERROR, .stage = want->stage, .text = want->text});
+    voice_tell_silent(&talk->voice, want->text);
 }
 
 static void change_language(struct talk *talk, const char *iso)

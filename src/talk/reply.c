@@ -253,7 +253,6 @@ static void tell_silent(struct reply *reply)
         reply_wish(reply,
                    (struct reply_want){
                        .wish = REPLY_WANTS_ERROR,
-                       .stage = reply->is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
                        .text = "most of the text was in a script that the call's language does "
                                "not use, and was not spoken",
                    });

@@ -57,7 +57,7 @@ enum reply_wish {
     REPLY_WANTS_PIECE,    /* text, is_fixed: said, in the line that grows */
     REPLY_WANTS_LINE_END, /* ... which is complete */
     REPLY_WANTS_SAY,      /* kind, phrase: a line of the service's own */
-    REPLY_WANTS_ERROR,    /* stage, text: call.error */
+    REPLY_WANTS_ERROR,    /* text: call.error, stage speech */
     REPLY_WANTS_TOOLS,    /* those of `calls` started */
     REPLY_WANTS_RUN,      /* id, name, text: one of them, by the call */
     REPLY_WANTS_LANGUAGE, /* text: ISO code to go on in */
@@ -71,7 +71,6 @@ struct reply_want {
     bool is_fixed;
     enum speech_kind kind;
     enum phrase phrase;
-    enum talk_stage stage;
 };
 
 struct reply_call {

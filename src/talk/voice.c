@@ -61,17 +61,14 @@ void voice_close(struct voice *voice)
         speech_drop(line);
 }
 
-static void tell_silent(struct voice *voice, enum speech_kind kind)
+void voice_tell_silent(struct voice *voice, const char *text)
 {
-    if (kind != SPEECH_GREETING && voice->has_script_error)
+    if (voice->has_script_error)
         return;
-    voice->has_script_error = voice->has_script_error || kind != SPEECH_GREETING;
-    actions_add(voice->actions,
-                (struct talk_action){
-                    .what = TALK_DO_ERROR,
-                    .stage = kind == SPEECH_GREETING ? TALK_STAGE_GREETING : TALK_STAGE_SPEECH,
-                    .text = "most of the line is in a script that the call's language does "
-                            "not use, and is not spoken"});
+    voice->has_script_error = true;
+    actions_add(
+        voice->actions,
+        (struct talk_action){.what = TALK_DO_ERROR, .stage = TALK_STAGE_SPEECH, .text = text});
 }
 
 void voice_say(struct voice *voice, enum speech_kind kind, const char *text, bool is_urgent)
@@ -94,7 +91,8 @@ void voice_say(struct voice *voice, enum speech_kind kind, const char *text, boo
     splitter_clear(&splitter);
     speech_close(line);
     if (silent * 2 > count)
-        tell_silent(voice, kind);
+        voice_tell_silent(voice, "most of the line is in a script that the call's language does "
+                                 "not use, and is not spoken");
     if (list_is_empty(&line->pieces))
         speech_drop(line);
 }

@@ -54,6 +54,8 @@ bool voice_plain(const char *text, const char *iso, struct buf *out);
 /* A plain piece of the line that grows, which is opened when there is none. */
 void voice_add(struct voice *voice, enum speech_kind kind, const char *plain, bool is_fixed);
 void voice_close(struct voice *voice); /* the line that grows has all its pieces */
+/* Tells once a call that most of a greeting, a reply or a line could not be spoken. */
+void voice_tell_silent(struct voice *voice, const char *text);
 /* A whole line. is_urgent: before all others but those of its kind. */
 void voice_say(struct voice *voice, enum speech_kind kind, const char *text, bool is_urgent);
 /* Cuts what is being said; what was heard is kept. The caller cuts all that was to follow as well,

@@ -378,6 +378,8 @@ static void tts_speak(struct tts *base, uint32_t gen, const char *text, bool is_
     spoken->samples = sim_samples(strlen(text), has_packets(tts));
     list_push_back(&tts->queue, &spoken->node);
     sim_engines.tts_speaks++;
+    size_t len = strlen(sim_engines.said);
+    snprintf(sim_engines.said + len, sizeof(sim_engines.said) - len, "%s\n", text);
     if (!timer_is_set(&tts->timer) && !(tts->is_first && sim_engines.is_tts_mute))
         timer_set_after(&tts->timer, sim_engines.tts_us);
 }

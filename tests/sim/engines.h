@@ -37,6 +37,7 @@ struct sim_engines {
     char stt_language[8], tts_language[8]; /* of the last one opened */
     char stt_hints[64];                    /* a space between */
     char last_request[8000];               /* a line a message */
+    char said[4000];                       /* what the voice was asked to say, a line a piece */
 };
 extern struct sim_engines sim_engines;
 /* What a voice makes of a sentence. */

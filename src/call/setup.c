@@ -284,6 +284,13 @@ static enum err write_system(struct setup *setup, const char *iso)
     return prompt_system(&config, &setup->system);
 }
 
+/* Who sends other pauses is given those, whatever the words. */
+static bool has_usual_pauses(const struct call_config *sent)
+{
+    return sent->turn.min_endpointing_delay_ms == CALL_ENDPOINTING_MS &&
+           sent->vad.min_silence_ms == CALL_SILENCE_MS;
+}
+
 enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *out)
 {
     const struct call_plan *plan = setup->config.plan;
@@ -302,6 +309,7 @@ enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *ou
         .max_tokens = (int)plan->agent->llm.max_tokens,
         .endpoint_min_us = sent->turn.min_endpointing_delay_ms * 1000,
         .silence_us = sent->vad.min_silence_ms * 1000,
+        .is_quick = has_usual_pauses(sent),
         .caller_silence_us =
             config_int(setup->config.config, SET_CALLER_SILENCE) * INT64_C(1000000),
         .caller_silence_count = config_int(setup->config.config, SET_CALLER_SILENCE_COUNT),

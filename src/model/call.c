@@ -175,7 +175,7 @@ static const struct field vad_rows[] = {
     ROW_REAL(struct call_vad, threshold, "threshold", .real_max = 1, .standard_real = 0.5),
     ROW_INT(struct call_vad, min_speech_ms, "minSpeechMs", .min = 20, .max = 2000, .standard = 60),
     ROW_INT(struct call_vad, min_silence_ms, "minSilenceMs", .min = 100, .max = 5000,
-            .standard = 550),
+            .standard = CALL_SILENCE_MS),
     ROW_INT(struct call_vad, prefix_padding_ms, "prefixPaddingMs", .max = 1000, .standard = 300),
 };
 static FIELD_TABLE(vad_table, struct call_vad, "CallVad", vad_rows, .is_closed = true);
@@ -205,8 +205,11 @@ static FIELD_TABLE(interruption_table, struct call_interruption, "CallInterrupti
 
 static const struct field turn_config_rows[] = {
     ROW_INT(struct call_turn_config, min_endpointing_delay_ms, "minEndpointingDelayMs",
-            .max = 10000, .standard = 500,
-            .about = "Pause length after which the caller is taken to have finished."),
+            .max = 10000, .standard = CALL_ENDPOINTING_MS,
+            .about =
+                "Pause length after which the caller is taken to have finished; while this and "
+                "vad.minSilenceMs are the default ones, a question or a whole sentence needs "
+                "less."),
     ROW_OBJECT(struct call_turn_config, interruption, "interruption", struct call_interruption,
                &interruption_table),
 };

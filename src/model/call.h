@@ -119,6 +119,7 @@ struct call_list LIST_OF(struct call);
 extern const struct field_table call_table;
 
 /* Body of Start a call. */
+enum { CALL_ENDPOINTING_MS = 500, CALL_SILENCE_MS = 550 /* the pauses that end a turn, unsent */ };
 struct call_vad {
     double threshold;
     int64_t min_speech_ms, min_silence_ms, prefix_padding_ms;

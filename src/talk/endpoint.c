@@ -1,6 +1,5 @@
 #include "talk/endpoint.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,8 @@
 enum {
     PAUSE_RISES = 2,              /* a longer pause goes in by half of its difference, */
     PAUSE_FALLS = 8,              /* a shorter one by an eighth: the long ones are to be met */
-    PAUSE_FADES = 8,              /* of it goes with each turn without one */
+    PAUSE_FADES = 8,              /* of it goes with each turn without one; */
+    WHOLE_FADES = 4,              /* behind whole words sooner: most of those are the end */
     PAUSE_MARGIN_US = 150 * 1000, /* beyond what the caller's pauses are */
     PAUSE_MAX_US = 600 * 1000,    /* more than the least, for whoever pauses long */
 };
@@ -28,6 +28,11 @@ void endpoint_init(struct endpoint *endpoint, int64_t min_us, int64_t silence_us
     buf_init(&endpoint->unsure, ENDPOINT_TEXT_MAX_BYTES);
 }
 
+void endpoint_quicken(struct endpoint *endpoint)
+{
+    endpoint->is_quick = true;
+}
+
 void endpoint_change_language(struct endpoint *endpoint, const char *iso)
 {
     snprintf(endpoint->iso, sizeof(endpoint->iso), "%s", iso);
@@ -40,25 +45,37 @@ void endpoint_clear(struct endpoint *endpoint)
     buf_clear(&endpoint->unsure);
 }
 
-/* A recogniser that did not see the end of this turn in time is not waited for at the next one; a
- * caller who spoke without a pause is given a little less. */
+/* A caller who spoke without a pause is given a little less. */
+static void fade(struct endpoint_habit *habit, int part)
+{
+    if (!habit->has_paused)
+        habit->pause_us -= habit->pause_us / part;
+    habit->has_paused = false;
+}
+
+/* A recogniser that did not see the end of this turn in time is not waited for at the next one. */
 static void learn_from_turn(struct endpoint *endpoint)
 {
     endpoint->tells_end = endpoint->is_ended;
-    if (!endpoint->has_paused)
-        endpoint->pause_us -= endpoint->pause_us / PAUSE_FADES;
+    fade(&endpoint->goes_on, PAUSE_FADES);
+    fade(&endpoint->whole, WHOLE_FADES);
+}
+
+static void learn(struct endpoint_habit *habit, int64_t pause_us)
+{
+    if (pause_us <= 0 || pause_us > ENDPOINT_CAP_US)
+        return;
+    habit->has_paused = true;
+    if (habit->pause_us == 0)
+        habit->pause_us = pause_us;
+    else
+        habit->pause_us +=
+            (pause_us - habit->pause_us) / (pause_us > habit->pause_us ? PAUSE_RISES : PAUSE_FALLS);
 }
 
 void endpoint_learn_pause(struct endpoint *endpoint, int64_t pause_us)
 {
-    if (pause_us <= 0 || pause_us > ENDPOINT_CAP_US)
-        return;
-    endpoint->has_paused = true;
-    if (endpoint->pause_us == 0)
-        endpoint->pause_us = pause_us;
-    else
-        endpoint->pause_us += (pause_us - endpoint->pause_us) /
-                              (pause_us > endpoint->pause_us ? PAUSE_RISES : PAUSE_FALLS);
+    learn(&endpoint->whole, pause_us);
 }
 
 void endpoint_reset(struct endpoint *endpoint, bool is_taken)
@@ -69,7 +86,7 @@ void endpoint_reset(struct endpoint *endpoint, bool is_taken)
     endpoint->is_stale = is_taken && !endpoint->is_voiced;
     endpoint->is_open = endpoint->is_voiced;
     endpoint->is_flushed = endpoint->is_stable = endpoint->is_ended = false;
-    endpoint->has_paused = false;
+    endpoint->look = ENDPOINT_UNSURE;
     endpoint->patience_us = 0;
     endpoint->ended_us = endpoint->again_us = 0;
 }
@@ -85,7 +102,10 @@ static void open_at(struct endpoint *endpoint, int64_t now_us)
 void endpoint_voice_started(struct endpoint *endpoint, int64_t now_us)
 {
     if (endpoint->is_open && !endpoint->is_voiced && endpoint->text.len > 0)
-        endpoint_learn_pause(endpoint, now_us - endpoint->last_voice_us);
+        learn(endpoint->look == ENDPOINT_UNFINISHED || endpoint->look == ENDPOINT_UNSURE
+                  ? &endpoint->goes_on
+                  : &endpoint->whole,
+              now_us - endpoint->last_voice_us);
     open_at(endpoint, now_us);
     endpoint->is_voiced = true;
     endpoint->is_flushed = endpoint->is_ended = endpoint->is_stale = false;
@@ -138,20 +158,6 @@ void endpoint_go_on(struct endpoint *endpoint, int64_t now_us)
     endpoint->began_us = now_us;
 }
 
-static bool ends_sentence(const char *text)
-{
-    static const char *const ends[] = {".", "?", "!", "।", "॥", "。", "？", "！", "؟", "۔"};
-    size_t len = strlen(text);
-    while (len > 0 && strchr(" \"')", text[len - 1]))
-        len--;
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        size_t end_len = strlen(ends[i]);
-        if (len >= end_len && memcmp(text + len - end_len, ends[i], end_len) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool take_text(struct endpoint *endpoint, const struct stt_event *event, int64_t now_us)
 {
     const char *piece = event->text ? event->text : "";
@@ -171,7 +177,7 @@ static bool take_text(struct endpoint *endpoint, const struct stt_event *event, 
             add_piece(&endpoint->unsure, event->unsure, room);
         endpoint->final_chars = endpoint->final.data ? text_length(endpoint->final.data) : 0;
         endpoint->is_stable = true;
-        endpoint->punctuates = endpoint->punctuates || ends_sentence(piece);
+        endpoint->punctuates = endpoint->punctuates || clause_mark(piece);
         if (!was_open) /* words that the detector took for noise: nothing more is owed */
             endpoint->is_flushed = true;
     }
@@ -222,28 +228,35 @@ void endpoint_forget(struct endpoint *endpoint)
     endpoint->final_chars = 0;
 }
 
-/* How much longer than another such a text waits. */
-static int64_t patience_of(const char *text, const char *iso, bool punctuates)
+static const struct {
+    enum endpoint_look look;
+    int64_t patience_us; /* how much longer than another such a text waits */
+} looks[] = {
+    [CLAUSE_WHOLE] = {ENDPOINT_WHOLE, 0},
+    [CLAUSE_OPEN] = {ENDPOINT_UNFINISHED, ENDPOINT_UNFINISHED_US},
+    [CLAUSE_DICTATED] = {ENDPOINT_UNFINISHED, ENDPOINT_DICTATED_US},
+    [CLAUSE_SAID] = {ENDPOINT_SAID, 0},
+    [CLAUSE_ASKED] = {ENDPOINT_ASKED, 0},
+};
+
+/* A comma, or no full stop from a recogniser that writes them. */
+static bool lacks_stop(const char *text, enum clause_mark mark, bool punctuates)
 {
-    bool is_stopped = ends_sentence(text);
-    switch (clause_end(text, iso, is_stopped)) {
-    case CLAUSE_DICTATED:
-        return ENDPOINT_DICTATED_US;
-    case CLAUSE_OPEN:
-        return ENDPOINT_UNFINISHED_US;
-    case CLAUSE_WHOLE:
-        break;
-    }
     size_t len = strlen(text);
-    bool is_open = !is_stopped && (punctuates || (len > 0 && strchr(",;:-", text[len - 1])));
-    return is_open ? ENDPOINT_UNFINISHED_US : 0;
+    return mark == CLAUSE_NO_MARK && (punctuates || (len > 0 && strchr(",;:-", text[len - 1])));
 }
 
 /* When the caller pauses: does the text look as if they went on? */
 static void judge(struct endpoint *endpoint)
 {
-    endpoint->patience_us =
-        patience_of(endpoint_text(endpoint), endpoint->iso, endpoint->punctuates);
+    const char *text = endpoint_text(endpoint);
+    enum clause_mark mark = clause_mark(text);
+    enum clause clause = clause_end(text, endpoint->iso, mark);
+    if (clause != CLAUSE_DICTATED && lacks_stop(text, mark, endpoint->punctuates))
+        clause = CLAUSE_OPEN;
+    bool is_unsure = clause == CLAUSE_WHOLE && mark == CLAUSE_NO_MARK;
+    endpoint->look = is_unsure ? ENDPOINT_UNSURE : looks[clause].look;
+    endpoint->patience_us = looks[clause].patience_us;
 }
 
 bool endpoint_is_likely(const struct endpoint *endpoint)
@@ -253,11 +266,56 @@ bool endpoint_is_likely(const struct endpoint *endpoint)
 }
 
 /* What this caller needs beyond the least: who pauses within turns is not cut off in them. */
-static int64_t own_pause_us(const struct endpoint *endpoint, int64_t least_us)
+static int64_t own_pause_us(const struct endpoint_habit *habit, int64_t least_us)
 {
-    if (endpoint->pause_us == 0)
+    if (habit->pause_us == 0)
         return least_us;
-    return MAX(least_us, MIN(endpoint->pause_us + PAUSE_MARGIN_US, least_us + PAUSE_MAX_US));
+    return MAX(least_us, MIN(habit->pause_us + PAUSE_MARGIN_US, least_us + PAUSE_MAX_US));
+}
+
+static int64_t least_us_for(const struct endpoint *endpoint, enum endpoint_look look)
+{
+    int64_t least_us = MAX(endpoint->min_us, endpoint->silence_us);
+    if (!endpoint->is_quick)
+        return least_us;
+    switch (look) {
+    case ENDPOINT_ASKED:
+        return MIN(least_us, (int64_t)ENDPOINT_ASKED_US);
+    case ENDPOINT_SAID:
+        return MIN(least_us, (int64_t)ENDPOINT_SAID_US);
+    case ENDPOINT_UNSURE:
+    case ENDPOINT_WHOLE:
+    case ENDPOINT_UNFINISHED:
+        break;
+    }
+    return least_us;
+}
+
+/* What the pauses of this caller add to it. */
+static int64_t with_habits_us(const struct endpoint *endpoint, int64_t least_us)
+{
+    int64_t whole_us = own_pause_us(&endpoint->whole, least_us);
+    int64_t goes_on_us = own_pause_us(&endpoint->goes_on, least_us);
+    switch (endpoint->look) {
+    case ENDPOINT_UNSURE:
+        return MAX(whole_us, goes_on_us);
+    case ENDPOINT_WHOLE:
+    case ENDPOINT_SAID:
+        return whole_us;
+    case ENDPOINT_UNFINISHED:
+        return goes_on_us;
+    case ENDPOINT_ASKED:
+        break;
+    }
+    return least_us;
+}
+
+/* How long after the voice the words that there are suffice. */
+static int64_t wait_us(const struct endpoint *endpoint)
+{
+    int64_t least_us = with_habits_us(endpoint, least_us_for(endpoint, endpoint->look));
+    int64_t more_us = MAX(endpoint->patience_us, endpoint->tells_end ? ENDPOINT_UNFINISHED_US : 0);
+    return more_us > 0 ? MAX(least_us, endpoint->min_us + more_us) : least_us;
 }
 
 static int64_t due_with_text(const struct endpoint *endpoint)
@@ -265,12 +323,10 @@ static int64_t due_with_text(const struct endpoint *endpoint)
     int64_t least_us = MAX(endpoint->min_us, endpoint->silence_us);
     int64_t cap_us = MAX(least_us, (int64_t)ENDPOINT_CAP_US);
     if (endpoint->is_ended)
-        return endpoint->last_voice_us + least_us;
+        return endpoint->last_voice_us + least_us_for(endpoint, ENDPOINT_ASKED);
     if (!endpoint->is_flushed)
         return endpoint->last_voice_us + cap_us;
-    int64_t more_us = MAX(endpoint->patience_us, endpoint->tells_end ? ENDPOINT_UNFINISHED_US : 0);
-    int64_t wait_us = MAX(own_pause_us(endpoint, least_us), endpoint->min_us + more_us);
-    return endpoint->last_voice_us + MIN(wait_us, cap_us);
+    return endpoint->last_voice_us + MIN(wait_us(endpoint), cap_us);
 }
 
 /* A recogniser that hears the turn a second time is given time for it. */

@@ -12,6 +12,8 @@ enum { TYPED_MAX_BYTES = 4 * ENDPOINT_MAX_CHARS };
 void hear_init(struct hear *hear, const struct talk_config *config, const char *iso)
 {
     endpoint_init(&hear->endpoint, config->endpoint_min_us, config->silence_us, iso);
+    if (config->is_quick)
+        endpoint_quicken(&hear->endpoint);
     buf_init(&hear->typed.text, TYPED_MAX_BYTES);
 }
 
@@ -154,10 +156,12 @@ bool hear_words(struct hear *hear, const struct stt_event *event, int64_t now_us
     return true;
 }
 
-void hear_learn_cut(struct hear *hear)
+void hear_learn_cut(struct hear *hear, bool was_thinking)
 {
-    if (hear->voice_end_us > 0)
-        endpoint_learn_pause(&hear->endpoint, hear->paused_us - hear->voice_end_us);
+    int64_t pause_us = hear->paused_us - hear->turn_end_us;
+    if (hear->turn_end_us > 0 && (was_thinking || pause_us <= HEAR_OWN_PAUSE_US))
+        endpoint_learn_pause(&hear->endpoint, pause_us);
+    hear->turn_end_us = 0;
 }
 
 /* Turns. */

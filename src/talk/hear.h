@@ -21,6 +21,7 @@ struct talk_config;
 enum {
     HEAR_LOST_LEAST_US = 400 * 1000, /* a shorter sound may have been no word */
     HEAR_UNANSWERED_MAX = 2,         /* flushes in a row: then the recogniser has failed */
+    HEAR_OWN_PAUSE_US = 1000 * 1000, /* nobody has heard an answer and cut it so soon */
 };
 
 /* What was typed and is no turn yet: a line each. */
@@ -50,6 +51,7 @@ struct hear {
     bool was_thinking;    /* PAUSED: the agent had not spoken yet */
     int64_t paused_us;    /* when the caller's voice stopped the agent */
     int64_t voice_end_us; /* of the turn that is being answered; 0: none */
+    int64_t turn_end_us;  /* the same, also while the answer is heard */
 };
 
 void hear_init(struct hear *hear, const struct talk_config *config, const char *iso);
@@ -68,8 +70,8 @@ bool hear_has_lost(const struct hear *hear); /* the caller said something that n
 /* True: the open turn has other words now. */
 bool hear_words(struct hear *hear, const struct stt_event *event, int64_t now_us) MUST_USE;
 /* The turn that is being answered was no whole one: the caller has gone on before the agent was
- * heard, and the pause within it is learned. */
-void hear_learn_cut(struct hear *hear);
+ * heard, or as soon as if they had not heard it, and the pause within it is learned. */
+void hear_learn_cut(struct hear *hear, bool was_thinking);
 
 /* A turn of the caller is told and kept. */
 void hear_turn(struct hear *hear, const char *text, int64_t at_us);

@@ -17,9 +17,8 @@ void listen_interrupt(struct talk *talk, int64_t now_us)
 {
     bool was_thinking =
         talk->floor == TURN_THINKING || (talk->floor == TURN_PAUSED && talk->hear.was_thinking);
-    if (was_thinking)
-        hear_learn_cut(&talk->hear);
-    else if (talk->floor == TURN_SPEAKING || talk->floor == TURN_PAUSED)
+    hear_learn_cut(&talk->hear, was_thinking);
+    if (!was_thinking && (talk->floor == TURN_SPEAKING || talk->floor == TURN_PAUSED))
         talk->quality.interruptions++;
     talk->is_ending = false;
     (void)voice_cut(&talk->voice, true); /* whatever it grew by is cancelled */
@@ -137,7 +136,7 @@ static void commit(struct talk *talk, int64_t now_us)
         floor_move(talk, TURN_VOID);
     } else {
         quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
-        talk->hear.voice_end_us = endpoint->last_voice_us;
+        talk->hear.voice_end_us = talk->hear.turn_end_us = endpoint->last_voice_us;
         listen_answer(talk, text, now_us);
         timing_commit(&talk->timing, endpoint->last_voice_us);
         timing_pass(&talk->timing, POINT_ENDPOINT, now_us);

@@ -58,9 +58,10 @@ struct talk_config {
     bool is_interruptible;
     double temperature;
     int max_tokens;
-    int64_t endpoint_min_us;      /* config.turn.minEndpointingDelayMs */
-    int64_t silence_us;           /* config.vad.minSilenceMs: a shorter pause is no end */
-    int64_t caller_silence_us;    /* remind a silent caller after this; 0: never */
+    int64_t endpoint_min_us;   /* config.turn.minEndpointingDelayMs */
+    int64_t silence_us;        /* config.vad.minSilenceMs: a shorter pause is no end */
+    bool is_quick;             /* a turn whose words are plainly whole may end sooner than these */
+    int64_t caller_silence_us; /* remind a silent caller after this; 0: never */
     int64_t caller_silence_count; /* reminders before the call ends; 0: it does not end */
 };
 

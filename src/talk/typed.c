@@ -23,7 +23,7 @@ bool typed_settle(struct talk *talk, int64_t now_us)
     typed->chars = 0;
     listen_interrupt(talk, now_us);
     hear_turn(&talk->hear, text, typed->at_us);
-    talk->hear.voice_end_us = 0;
+    talk->hear.voice_end_us = talk->hear.turn_end_us = 0;
     listen_answer(talk, text, now_us);
     timing_commit(&talk->timing, typed->at_us);
     return true;

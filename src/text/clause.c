@@ -5,17 +5,28 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "text/phrase.h"
 #include "text/words.h"
 
 enum { WORD_SIZE = 48, TAIL_BYTES = 160 /* of the text: more says nothing of its end */ };
 
 static const struct row {
-    const char *iso, *never_last, *seldom_last, *digits, *spells;
+    const char *iso, *never_last, *seldom_last, *digits, *spells, *asks, *closes;
 } rows[] = {
-#define CLAUSE(iso, never_last, seldom_last, digits, spells)                                       \
-    {iso, never_last, seldom_last, digits, spells},
+#define CLAUSE(iso, never_last, seldom_last, digits, spells, asks, closes)                         \
+    {iso, never_last, seldom_last, digits, spells, asks, closes},
 #include "text/clauses.def"
 #undef CLAUSE
+};
+static const struct row unknown = {"", "", "", "", "", "", ""};
+
+static const struct {
+    const char *text;
+    enum clause_mark mark;
+} marks[] = {
+    {".", CLAUSE_STOP},      {"!", CLAUSE_STOP},     {"।", CLAUSE_STOP}, {"॥", CLAUSE_STOP},
+    {"。", CLAUSE_STOP},     {"！", CLAUSE_STOP},    {"۔", CLAUSE_STOP}, {"?", CLAUSE_QUESTION},
+    {"？", CLAUSE_QUESTION}, {"؟", CLAUSE_QUESTION},
 };
 
 /* What was read so far, as seen from its end. */
@@ -25,6 +36,8 @@ struct reading {
     const char *end;             /* of the last word, in the text */
     size_t digit_groups, digits; /* of the run of digits at the end */
     size_t letters;              /* of the run of single letters at the end */
+    size_t words;                /* of its last sentence */
+    bool has_lead, asks;         /* that sentence begins with "and"; as a question does */
     bool is_figure;              /* the digits are one number that is written out: 12.50, 10:30 */
 };
 
@@ -72,9 +85,48 @@ static void count_digits(struct reading *reading, const struct word *word)
     reading->digits += is_number ? strlen(word->folded) : 1;
 }
 
+enum clause_mark clause_mark(const char *text)
+{
+    size_t len = strlen(text);
+    while (len > 0 && strchr(" \"')", text[len - 1]))
+        len--;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        size_t mark_len = strlen(marks[i].text);
+        if (len >= mark_len && memcmp(text + len - mark_len, marks[i].text, mark_len) == 0)
+            return marks[i].mark;
+    }
+    return CLAUSE_NO_MARK;
+}
+
+/* Does a sentence begin with this word? It stands behind a space, and a mark before that. */
+static bool is_after_mark(const struct reading *reading, const struct word *word)
+{
+    char between[8];
+    size_t len = reading->end ? (size_t)(word->text - reading->end) : 0;
+    if (len < 2 || len >= sizeof(between))
+        return false;
+    memcpy(between, reading->end, len);
+    between[len] = 0;
+    return clause_mark(between) != CLAUSE_NO_MARK;
+}
+
+static void read_form(struct reading *reading, const struct word *word)
+{
+    if (is_after_mark(reading, word)) {
+        reading->words = 0;
+        reading->has_lead = reading->asks = false;
+    }
+    bool is_first = reading->words == 0 || (reading->words == 1 && reading->has_lead);
+    if (is_first)
+        reading->asks = has_word(reading->row->asks, word->folded);
+    if (reading->words++ == 0)
+        reading->has_lead = has_word(reading->row->never_last, word->folded);
+}
+
 static int read_word(void *arg, const struct word *word)
 {
     struct reading *reading = arg;
+    read_form(reading, word);
     memmove(reading->last[1], reading->last[0], sizeof(reading->last) - WORD_SIZE);
     snprintf(reading->last[0], WORD_SIZE, "%s", word->folded);
     count_digits(reading, word);
@@ -121,20 +173,37 @@ static const char *tail_of(const char *text)
     return space ? space : text;
 }
 
-enum clause clause_end(const char *text, const char *iso, bool is_stopped)
+static const struct row *row_of(const char *iso)
 {
-    struct reading reading = {0};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (strcmp(rows[i].iso, iso) == 0)
-            reading.row = &rows[i];
-    if (!reading.row)
-        return CLAUSE_WHOLE;
+            return &rows[i];
+    return &unknown;
+}
+
+/* How whole it is, of words that are not open. */
+static enum clause whole_end(const struct reading *reading, const char *text, enum clause_mark mark)
+{
+    enum caller_intent intent = phrase_intent(text);
+    if (mark == CLAUSE_QUESTION || intent == INTENT_THANKS || intent == INTENT_GOODBYE)
+        return CLAUSE_ASKED;
+    bool is_formed = reading->words >= CLAUSE_FORMED_WORDS &&
+                     (reading->asks || has_word(reading->row->closes, reading->last[0]));
+    bool is_stopped = mark == CLAUSE_STOP && reading->words >= CLAUSE_STOPPED_WORDS;
+    return is_formed || is_stopped ? CLAUSE_SAID : CLAUSE_WHOLE;
+}
+
+enum clause clause_end(const char *text, const char *iso, enum clause_mark mark)
+{
+    struct reading reading = {.row = row_of(iso)};
     words_each(tail_of(text), NULL, read_word, &reading);
     if (!reading.end)
         return CLAUSE_WHOLE;
+    if (reading.row == &unknown)
+        return whole_end(&reading, text, mark);
     if (is_number_dictated(&reading) || is_spelled(&reading))
         return CLAUSE_DICTATED;
     bool is_open = has_word(reading.row->never_last, reading.last[0]) ||
-                   (!is_stopped && has_word(reading.row->seldom_last, reading.last[0]));
-    return is_open ? CLAUSE_OPEN : CLAUSE_WHOLE;
+                   (mark == CLAUSE_NO_MARK && has_word(reading.row->seldom_last, reading.last[0]));
+    return is_open ? CLAUSE_OPEN : whole_end(&reading, text, mark);
 }

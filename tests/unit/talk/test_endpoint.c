@@ -89,17 +89,88 @@ TEST(a_recogniser_that_tells_ends_is_waited_for_until_it_misses_one)
     endpoint_clear(&endpoint);
 }
 
-TEST(a_caller_who_pauses_within_turns_is_given_more)
+TEST(words_that_are_plainly_whole_end_a_turn_sooner_where_the_pauses_are_the_usual_ones)
+{
+    static const struct {
+        const char *text, *iso;
+        int64_t quick_us, wait_us;
+    } rows[] = {
+        {"What time is it?", "en", 300000, 550000},
+        {"Thank you.", "en", 300000, 550000},
+        {"what time is it", "en", 450000, 550000},
+        {"We will be four people.", "en", 450000, 550000},
+        {"Yes.", "en", 550000, 550000},
+        {"We will be four people", "en", 550000, 550000},
+        {"मुझे पिज़्ज़ा चाहिए।", "hi", 450000, 550000},
+        {"kal shaam ko diya tha", "hi", 450000, 550000},
+        {"¿Cuánto cuesta?", "es", 300000, 550000},
+        {"Je voudrais une table.", "fr", 450000, 550000},
+        {"I would like to", "en", 1100000, 1100000},
+        {"my number is nine eight", "en", 1700000, 1700000},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct endpoint quick, strict;
+        endpoint_init(&quick, 500000, 550000, rows[i].iso);
+        endpoint_quicken(&quick);
+        endpoint_init(&strict, 500000, 550000, rows[i].iso);
+        if (!CHECK_INT(wait_after(&quick, rows[i].text), rows[i].quick_us) ||
+            !CHECK_INT(wait_after(&strict, rows[i].text), rows[i].wait_us))
+            fprintf(stderr, "      %s\n", rows[i].text);
+        endpoint_clear(&quick);
+        endpoint_clear(&strict);
+    }
+}
+
+TEST(words_that_the_recogniser_still_owes_are_waited_for)
 {
     struct endpoint endpoint;
     endpoint_init(&endpoint, 500000, 550000, "en");
+    endpoint_quicken(&endpoint);
+    endpoint_voice_started(&endpoint, 1000000);
+    hear(&endpoint, STT_PARTIAL, "What time is it?", 1900000);
+    endpoint_voice_stopped(&endpoint, 2000000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 2000000 + ENDPOINT_CAP_US);
+    hear(&endpoint, STT_FLUSHED, NULL, 2200000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 2300000);
+    endpoint_clear(&endpoint);
+}
+
+TEST(an_end_that_the_recogniser_tells_is_taken_sooner_too)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    endpoint_quicken(&endpoint);
+    endpoint_voice_started(&endpoint, 1000000);
+    hear(&endpoint, STT_PARTIAL, "I would like to", 1500000);
+    endpoint_voice_stopped(&endpoint, 2000000);
+    hear(&endpoint, STT_ENDPOINT, NULL, 2210000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 2300000);
+    endpoint_clear(&endpoint);
+}
+
+TEST(a_caller_who_pauses_within_sentences_is_given_more_in_them)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    endpoint_quicken(&endpoint);
     CHECK_INT(wait_after(&endpoint, "I would like to"), 1100000);
-    endpoint_voice_started(&endpoint, 2900000); /* 900 ms later they go on */
-    CHECK_INT(endpoint.pause_us, 900000);
+    endpoint_voice_started(&endpoint, 3000000); /* 1,000 ms later they go on */
     endpoint_voice_stopped(&endpoint, 4000000);
-    hear(&endpoint, STT_FINAL, "book a table", 4100000);
+    hear(&endpoint, STT_FINAL, "book a table for", 4100000);
     hear(&endpoint, STT_FLUSHED, NULL, 4100000);
-    CHECK_INT(endpoint_deadline_us(&endpoint), 4000000 + 900000 + 150000);
+    CHECK_INT(endpoint_deadline_us(&endpoint), 4000000 + 1000000 + 150000);
+    endpoint_reset(&endpoint, true);
+    CHECK_INT(wait_after(&endpoint, "We will be four people."),
+              450000); /* a whole one is another */
+    endpoint_clear(&endpoint);
+}
+
+TEST(a_caller_who_pauses_behind_whole_words_is_given_more_behind_those)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    CHECK_INT(wait_after(&endpoint, "tea please"), 550000);
+    endpoint_learn_pause(&endpoint, 900000); /* taken, and they went on */
     endpoint_reset(&endpoint, true);
     CHECK_INT(wait_after(&endpoint, "tea please"), 1050000);
     for (int turn = 0; turn < 8; turn++) { /* who speaks without pauses has less to wait */
@@ -107,9 +178,11 @@ TEST(a_caller_who_pauses_within_turns_is_given_more)
         CHECK(wait_after(&endpoint, "tea please") <= 1050000);
     }
     CHECK_INT(wait_after(&endpoint, "tea please"), 550000);
+    CHECK_INT(wait_after(&endpoint, "tea for"), 1100000);
+    endpoint_reset(&endpoint, true);
     endpoint_learn_pause(&endpoint, 2400000);
     endpoint_learn_pause(&endpoint, 2400000);
-    CHECK_INT(endpoint_deadline_us(&endpoint) - 2000000, 1150000); /* at most so much more */
+    CHECK_INT(wait_after(&endpoint, "tea please"), 1150000); /* at most so much more */
     endpoint_clear(&endpoint);
 }
 

@@ -14,10 +14,14 @@
 #include "net/udp.h"
 #include "rtc/rtp_media.h"
 #include "speech.h"
+#include "unit/audio/ogg_file.h"
+#include "vendor/relay.h"
 
 enum {
     FRAMES = 50, /* a call, a round */
     ROUNDS = 5,
+    PAGE = 10, /* packets of a voice's page */
+    FILE_BYTES = 64 * 1024,
     PACKET_BYTES = 512
 };
 
@@ -30,7 +34,9 @@ struct packet {
 struct call {
     struct rtp_media near, far;
     struct codec_encoder *voip, *celt;
-    struct codec_decoder *decoder;
+    struct codec_decoder *decoder, *full;
+    struct relay *relay;
+    struct buf file; /* of its packets, in Ogg */
     struct inlet *inlet;
     struct vad *vad;
     struct packet plain[FRAMES], sealed[FRAMES];
@@ -97,6 +103,47 @@ static void run_decode(struct bench *bench, unsigned c, unsigned f)
     codec_decode(call->decoder, call->plain[f].data, call->plain[f].len, call->decoded);
 }
 
+static void run_decode_full(struct bench *bench, unsigned c, unsigned f)
+{
+    struct call *call = bench->calls[c];
+    int16_t out[CODEC_FULL_MAX_SAMPLES];
+    codec_decode_full(call->full, call->plain[f].data, call->plain[f].len, out);
+}
+
+/* A packet waits in memory of its own, as the calls keep it. */
+static void on_relayed(void *arg, const uint8_t *packet, size_t bytes)
+{
+    struct call *call = arg;
+    AUTO_MEM uint8_t *kept = mem_new_n(uint8_t, bytes);
+    memcpy(kept, packet, bytes);
+    call->decoded[0] = kept[bytes - 1];
+}
+
+static void on_unrelayed(void *arg, const int16_t *samples, size_t count)
+{
+    (void)arg, (void)samples, (void)count;
+    abort();
+}
+
+static void write_file(struct call *call)
+{
+    struct ogg_file file = {.out = &call->file, .packets_a_page = PAGE};
+    buf_reset(&call->file);
+    for (unsigned f = 0; f < FRAMES; f++)
+        ogg_file_packet(&file, call->plain[f].data, call->plain[f].len);
+    ogg_file_end(&file);
+}
+
+/* The bytes of a file come by the page. */
+static void run_relay(struct bench *bench, unsigned c, unsigned f)
+{
+    struct call *call = bench->calls[c];
+    size_t from = call->file.len * (f / PAGE) / (FRAMES / PAGE);
+    size_t to = call->file.len * (f / PAGE + 1) / (FRAMES / PAGE);
+    if (f % PAGE == 0 && !relay_push(call->relay, call->file.data + from, to - from))
+        abort();
+}
+
 static void run_inlet(struct bench *bench, unsigned c, unsigned f)
 {
     struct call *call = bench->calls[c];
@@ -155,6 +202,8 @@ struct stage {
 static const struct stage stages[] = {
     {"encode, VOIP 48 kHz complexity 5", run_encode_voip, false},
     {"encode, CELT 48 kHz", run_encode_celt, false},
+    {"decode to 48 kHz", run_decode_full, false},
+    {"relay: Ogg, checksum, packet", run_relay, false},
     {"send: header, seal, history", run_seal, false},
     {"receive: open, header, statistics", run_open, false},
     {"decode to 16 kHz", run_decode, false},
@@ -172,6 +221,8 @@ static int compare(const void *a, const void *b)
 static double run_round(struct bench *bench, const struct stage *stage)
 {
     int64_t used_us = 0;
+    for (unsigned c = 0; stage->run == run_relay && c < bench->call_count; c++)
+        write_file(bench->calls[c]);
     for (unsigned f = 0; f < FRAMES; f++) {
         int64_t began_us = clock_cpu_us();
         for (unsigned c = 0; c < bench->call_count; c++)
@@ -214,7 +265,11 @@ static struct call *open_call(void)
         abort();
     call->voip = codec_encoder_new(CODEC_VOIP);
     call->celt = codec_encoder_new(CODEC_CELT);
+    static const struct relay_fns fns = {on_relayed, on_unrelayed};
     call->decoder = codec_decoder_new();
+    call->full = codec_decoder_new_full(0);
+    call->relay = relay_new(&fns, call);
+    buf_init(&call->file, FILE_BYTES);
     call->inlet = inlet_new();
     call->vad = vad_new(&vad_defaults);
     return call;
@@ -227,6 +282,9 @@ static void close_call(struct call *call)
     codec_encoder_free(call->voip);
     codec_encoder_free(call->celt);
     codec_decoder_free(call->decoder);
+    codec_decoder_free(call->full);
+    relay_free(call->relay);
+    buf_clear(&call->file);
     inlet_free(call->inlet);
     vad_free(call->vad);
     mem_free(call);

@@ -6,6 +6,7 @@
 #include "audio/inlet.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "call/line_cache.h"
 #include "engine/stt.h"
 #include "room/link.h"
@@ -42,10 +43,20 @@ void media_open(struct media *media, const struct vad_config *vad)
     list_init(&media->chunks);
 }
 
+static void count_frames(const struct media *media)
+{
+    static const char *const names[MEDIA_FRAMES] = {
+        [MEDIA_ENCODED] = "encoded", [MEDIA_RELAYED] = "relayed", [MEDIA_REPEATED] = "repeated"};
+    for (int i = 0; i < MEDIA_FRAMES; i++)
+        if (media->frames[i])
+            metric_add_label(METRIC_VOICE_FRAMES, names[i], media->frames[i]);
+}
+
 void media_clear(struct media *media)
 {
     if (!media->inlet)
         return;
+    count_frames(media);
     media_stop(media);
     media_drop(media);
     buf_clear(&media->said);
@@ -307,6 +318,7 @@ static size_t send_replayed(struct media *media, struct chunk *chunk)
     const uint8_t *packet =
         encoded_line_frame(chunk->line, chunk->offset / AUDIO_OUT_SAMPLES, &len);
     send_packet(media, packet, len);
+    media->frames[MEDIA_REPEATED]++;
     media->is_encoding = false;
     chunk->offset += AUDIO_OUT_SAMPLES;
     media->queued_samples -= AUDIO_OUT_SAMPLES;
@@ -331,6 +343,7 @@ static size_t send_relayed(struct media *media, struct chunk *chunk)
     if (media->cached)
         encoded_line_add(media->cached, packet, chunk->packet_bytes);
     send_packet(media, packet, chunk->packet_bytes);
+    media->frames[MEDIA_RELAYED]++;
     media->is_encoding = false;
     media->is_relaying = true;
     media->queued_samples -= AUDIO_OUT_SAMPLES;
@@ -343,6 +356,7 @@ static size_t send_relayed(struct media *media, struct chunk *chunk)
 static size_t send_encoded(struct media *media, struct chunk *chunk)
 {
     cache_line_of(media, chunk);
+    media->frames[MEDIA_ENCODED]++;
     media->is_relaying = false;
     int16_t frame[AUDIO_OUT_SAMPLES];
     bool ends;

@@ -37,6 +37,8 @@ enum {
     MEDIA_TAIL_FRAMES = 3, /* of silence after speech, so that the far side conceals nothing */
 };
 
+enum media_frame { MEDIA_ENCODED, MEDIA_RELAYED, MEDIA_REPEATED, MEDIA_FRAMES };
+
 struct media {
     /* Set by the owner. */
     const char *call_id; /* for the log */
@@ -74,6 +76,7 @@ struct media {
     bool is_relaying; /* the voice's last sound went on as it was (load.h) */
     struct codec_encoder *encoder;
     enum codec_profile encoding; /* profile, or a cheaper one while the machine is busy (load.h) */
+    unsigned frames[MEDIA_FRAMES]; /* of speech that were sent, by how they were made */
     struct pacer_seat seat;
 };
 

@@ -1,11 +1,12 @@
 /* Engines of fixed delay and fixed words, in the process: for the load test, simulations and tests
  * of other parts. On only when the configuration says so. Recognition hears the configured text in
- * any voice, the model answers the configured text, the voice is a hum of 16 characters a second.
- * Thread: the call's loop. */
+ * any voice, the model answers the configured text, the voice is a hum of 16 characters a second,
+ * in samples or (format = opus) packets. Thread: the call's loop. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audio/codec.h"
 #include "base/config.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -21,6 +22,7 @@ enum {
     CHUNK_EVERY_US = 25000, /* four times as fast as it is played */
     CHAR_SAMPLES = TTS_RATE_HZ / 16,
     HUM_SAMPLES = TTS_RATE_HZ / 5, /* a syllable; played in a ring */
+    HUM_PACKETS = HUM_SAMPLES / AUDIO_OUT_SAMPLES,
     LINES_MAX = 16,
 };
 
@@ -28,6 +30,11 @@ struct standin { /* state of an engine */
     int64_t delay_us;
     char *text;
     int16_t hum[HUM_SAMPLES];
+    bool has_packets;
+    struct {
+        uint8_t data[CODEC_PACKET_MAX_BYTES];
+        size_t bytes;
+    } packets[HUM_PACKETS];
 };
 
 static const char *const texts[ENGINE_KIND_COUNT] = {
@@ -48,6 +55,17 @@ static void make_hum(int16_t hum[HUM_SAMPLES])
     }
 }
 
+/* The second time round, when the encoder knows what it comes from. */
+static void make_packets(struct standin *standin)
+{
+    AUTO(codec_encoder) encoder = codec_encoder_new(CODEC_VOIP);
+    for (size_t i = 0; i < 2 * (size_t)HUM_PACKETS; i++) {
+        size_t at = i % HUM_PACKETS;
+        standin->packets[at].bytes =
+            codec_encode(encoder, standin->hum + at * AUDIO_OUT_SAMPLES, standin->packets[at].data);
+    }
+}
+
 bool standin_configure(void *env, const struct config *config, const struct engine_info *info,
                        void **out_state)
 {
@@ -58,6 +76,10 @@ bool standin_configure(void *env, const struct config *config, const struct engi
     standin->delay_us = delay ? strtoll(delay, NULL, 10) * 1000 : 0;
     standin->text = mem_strdup(text && *text ? text : texts[info->kind]);
     make_hum(standin->hum);
+    const char *format = config_engine(config, info->id, "format");
+    standin->has_packets = format && strcmp(format, "opus") == 0;
+    if (standin->has_packets)
+        make_packets(standin);
     *out_state = standin;
     return true;
 }
@@ -250,12 +272,48 @@ struct standin_tts {
     struct timer timer;
     struct standin_line lines[LINES_MAX]; /* the first is spoken */
     size_t count, phase;
-    bool is_closed;
+    bool is_closed, has_packets;
 };
+
+/* The first line is said to its end. */
+static void end_line(struct standin_tts *tts)
+{
+    memmove(tts->lines, tts->lines + 1, --tts->count * sizeof(*tts->lines));
+    if (tts->count > 0)
+        timer_set_after(&tts->timer, tts->standin->delay_us);
+}
+
+/* A tenth of a second. Whoever is told may cancel. */
+static void tell_packets(struct standin_tts *tts)
+{
+    uint32_t gen = tts->lines[0].gen;
+    timer_set_after(&tts->timer, CHUNK_EVERY_US);
+    for (int i = 0; i < CHUNK_SAMPLES / AUDIO_OUT_SAMPLES; i++) {
+        if (tts->count == 0 || tts->lines[0].gen != gen || tts->lines[0].left == 0)
+            break;
+        size_t at = tts->phase / AUDIO_OUT_SAMPLES, left = tts->lines[0].left;
+        tts->phase = (tts->phase + AUDIO_OUT_SAMPLES) % HUM_SAMPLES;
+        tts->lines[0].left -= MIN(left, (size_t)AUDIO_OUT_SAMPLES);
+        tts->on_event(tts->arg, &(struct tts_event){.kind = TTS_AUDIO,
+                                                    .gen = gen,
+                                                    .packet = tts->standin->packets[at].data,
+                                                    .packet_bytes = tts->standin->packets[at].bytes,
+                                                    .count = AUDIO_OUT_SAMPLES});
+    }
+    if (tts->count == 0 || tts->lines[0].gen != gen || tts->lines[0].left > 0)
+        return;
+    timer_stop(&tts->timer);
+    end_line(tts);
+    tts->on_event(tts->arg, &(struct tts_event){.kind = TTS_DONE, .gen = gen});
+}
 
 static void tts_on_timer(void *arg)
 {
     struct standin_tts *tts = arg;
+    if (tts->has_packets) {
+        tell_packets(tts);
+        return;
+    }
     struct standin_line *line = &tts->lines[0];
     size_t room = HUM_SAMPLES - tts->phase;
     size_t count = line->left < CHUNK_SAMPLES ? line->left : CHUNK_SAMPLES;
@@ -281,10 +339,10 @@ static void tts_on_timer(void *arg)
 static struct tts *tts_open(const struct engine *engine, struct loop *loop,
                             const struct tts_config *config, tts_event_fn *on_event, void *arg)
 {
-    (void)config;
     struct standin_tts *tts = mem_new(struct standin_tts);
     tts->base.ops = &standin_tts_ops;
     tts->standin = engine->state;
+    tts->has_packets = tts->standin->has_packets && config->takes_opus && config->volume == 1;
     tts->on_event = on_event;
     tts->arg = arg;
     timer_init(&tts->timer, loop, tts_on_timer, tts);

@@ -85,7 +85,8 @@ static void on_timer(void *arg)
         end_script(connection);
         return;
     }
-    size_t left = strlen(piece) - connection->offset;
+    size_t whole = script->piece_bytes ? script->piece_bytes : strlen(piece);
+    size_t left = whole - connection->offset;
     size_t len = script->split && script->split < left ? script->split : left;
     write_piece(connection, piece + connection->offset, len);
     connection->offset += len;

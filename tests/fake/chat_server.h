@@ -15,6 +15,7 @@ struct chat_script {
     const char *head;                    /* status line and headers, up to the empty line; NULL: a
                                             stream of events in chunks */
     const char *pieces[CHAT_PIECES_MAX]; /* up to NULL; each is written alone */
+    size_t piece_bytes;                  /* of the only piece, which is no text; 0: texts */
     int64_t first_us, every_us;          /* before the first piece, between two */
     size_t split;                        /* cut every piece after so many bytes, 0: whole */
     bool closes;                         /* cut the connection instead of ending the body */

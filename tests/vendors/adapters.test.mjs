@@ -93,6 +93,27 @@ test('a name that does not resolve and a port where nobody listens are told', as
       assert.match(await examine(engine, { url, key: KEY }), /^fault.*could not be reached/);
 });
 
+/* Voices that may be asked for Opus. */
+const OPUS = ['elevenlabs', 'openai-tts'];
+const eachOpus = (fault, check) =>
+  Promise.all(OPUS.map(async (engine) =>
+    check(await examine(engine, { ...settingsOf(vendors, engine, fault, KEY), format: 'opus' }))));
+
+test('Opus of a voice is read to its end', async () => {
+  for (const fault of ['ok', 'slow', 'twice', 'skips'])
+    await eachOpus(fault, (line) => assert.match(line, /^good.* spoke 1\.[78] s of sound/));
+  assert.equal(vendors.seen.filter((one) => one.path === '/v1/audio/speech').at(-1).body.response_format, 'opus');
+  const eleven = vendors.seen.filter((one) => one.path.endsWith('/multi-stream-input')).at(-1);
+  assert.equal(eleven.query.get('output_format'), 'opus_48000_32');
+});
+
+test('Opus that is damaged or cut is told by its class', async () => {
+  for (const fault of ['nohead', 'damaged', 'truncated', 'garbage'])
+    await eachOpus(fault, (line) => assert.match(line, /^fault.*could not be understood/, fault));
+  for (const fault of ['cut', 'silent', 'down'])
+    await eachOpus(fault, (line) => assert.match(line, /^fault.*(could not be reached|did not answer in time)/, fault));
+});
+
 test('wishes reach each vendor in its own terms', async () => {
   const asked = (path) => vendors.seen.filter((one) => one.path === path).at(-1);
   await each('ok', () => {});

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingsOf, startVendors } from '../fake/vendors/server.mjs';
+import { isLoud } from '../fake/vendors/sound.mjs';
 import { speechFile } from '../harness/browser.mjs';
 import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { checkTrace, startCollector } from './collector.mjs';
@@ -105,6 +106,38 @@ for (const stack of STACKS) {
         );
       assert.ok(!service.output.includes('call.error'), service.output);
       if (traces) await checkTrace(collector, ended, stack[1]);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+/* Frames of speech so far, by how they were made. */
+async function framesOf(service) {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  return Object.fromEntries(
+    [...text.matchAll(/^earshot_voice_frames_total\{how="(\w+)"\} (\d+)$/gm)].map(([, how, n]) => [how, Number(n)]),
+  );
+}
+
+for (const voice of ['elevenlabs', 'openai-tts']) {
+  test(`Opus of ${voice} goes to the caller as it is`, async () => {
+    const env = settings(['soniox', 'openai', voice]);
+    env[`EARSHOT_ENGINE_${voice.toUpperCase().replaceAll('-', '_')}_FORMAT`] = 'opus';
+    const service = await startService({ env });
+    try {
+      const { events, sound } = await call(service);
+      assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
+      const frames = Array.from({ length: Math.floor((sound.length - 44) / 640) }, (_, i) =>
+        sound.subarray(44 + i * 640, 44 + (i + 1) * 640));
+      const loud = frames.filter(isLoud).length; // greeting and answer of 40 characters, 16 a second, in 20 ms
+      assert.ok(loud >= 240 && loud <= 262, `${loud} frames were heard`);
+      const made = await until(async () => {
+        const counted = await framesOf(service);
+        return counted.relayed && counted;
+      }, { what: 'the frames to be counted' });
+      assert.ok(made.relayed >= 250 && !made.encoded, JSON.stringify(made));
+      assert.ok(!service.output.includes('call.error'), service.output);
     } finally {
       await service.close();
     }

@@ -49,6 +49,9 @@ def openai_speech():
     with openai_client().audio.speech.with_streaming_response.create(model="m", voice="alloy", input="Hello there.", response_format="wav") as answer:
         sound = b"".join(answer.iter_bytes())
     assert sound[:4] == b"RIFF" and len(sound) > 20000
+    with openai_client().audio.speech.with_streaming_response.create(model="m", voice="alloy", input="Hello there.", response_format="opus") as answer:
+        sound = b"".join(answer.iter_bytes())
+    assert sound[:4] == b"OggS" and len(sound) > 2000
 
 
 def openai_transcription():
@@ -169,6 +172,9 @@ def elevenlabs_speech():
     sound = b"".join(client.text_to_speech.convert_realtime("voice", text=iter(["Hello there. ", "How are you? "]), model_id="eleven_flash_v2_5",
                                                             output_format="pcm_24000"))
     assert len(sound) > 24000, len(sound)
+    sound = b"".join(client.text_to_speech.convert_realtime("voice", text=iter(["Hello there. ", "How are you? "]), model_id="eleven_flash_v2_5",
+                                                            output_format="opus_48000_32"))
+    assert sound[:4] == b"OggS" and len(sound) > 2000, len(sound)
 
 
 EXCHANGES = [openai_chat, openai_tools, openai_speech, openai_transcription, openai_realtime, openai_embeddings, anthropic_messages, deepgram_listen, deepgram_flux,

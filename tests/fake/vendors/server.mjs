@@ -22,6 +22,7 @@ const vendors = {
  * own. */
 export const FAULTS = {
   ok: {}, cut: {}, stall: {}, twice: {}, late: {},
+  nohead: {}, damaged: {}, truncated: {}, skips: {}, /* of Opus in Ogg */
   slow: { delayMs: 1500 },
   silent: { isSilent: true },
   garbage: { garbage: '{"half": ' },

@@ -1,4 +1,5 @@
 /* Stand-ins of the speech wires over HTTP, OpenAI's /audio/speech and /audio/transcriptions. */
+import { oggHum } from './ogg.mjs';
 import { HEARD, hum, isLoud, pieces, sleep, wavHead } from './sound.mjs';
 
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
@@ -12,8 +13,10 @@ async function speak({ body, response, fault, refuse }) {
   if (!FORMATS.includes(format)) return refuse(400, "'response_format' is invalid");
   response.writeHead(200, { 'Content-Type': format === 'pcm' ? 'audio/pcm' : `audio/${format}` });
   if (format === 'wav') response.write(wavHead(24000));
-  /* Pieces of an odd length: a sample may be cut. */
-  for (const [i, piece] of pieces(hum(body.input, 24000), 4801).entries()) {
+  const parts =
+    format === 'opus' ? pieces(Buffer.concat(oggHum(body.input, fault)), 901) : pieces(hum(body.input, 24000), 4801);
+  /* Pieces of an odd length: a sample or a page may be cut. */
+  for (const [i, piece] of parts.entries()) {
     if (fault === 'cut' && i === 2) { response.destroy(); return undefined; }
     if (fault === 'stall' && i === 2) return undefined;
     response.write(piece);

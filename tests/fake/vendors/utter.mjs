@@ -1,4 +1,5 @@
 /* Stand-ins of the speaking sockets: Cartesia's contexts, and ElevenLabs' stream-input with one context or several. */
+import { oggHum } from './ogg.mjs';
 import { hum, pieces, sleep } from './sound.mjs';
 
 /* Cartesia. */
@@ -121,7 +122,9 @@ function alignment(text) {
 
 /* One context's text becomes sound when it is flushed or closed. */
 function speakElevenLabs(peer, { url, fault }, isMulti) {
-  const rate = Number(url.searchParams.get('output_format')?.split('_')[1] ?? 44100);
+  const [codec, hz] = (url.searchParams.get('output_format') ?? 'pcm_44100').split('_');
+  const sound = (text) =>
+    codec === 'opus' ? pieces(Buffer.concat(oggHum(text, fault)), 901) : pieces(hum(text, Number(hz)), 4800);
   const contexts = new Map();
   const fail = (message, code = 1008) => {
     peer.send({ message, error: 'invalid_message', code });
@@ -138,7 +141,7 @@ function speakElevenLabs(peer, { url, fault }, isMulti) {
   const say = async (id, context) => {
     const text = context.text.trim();
     context.text = '';
-    for (const [i, data] of (text ? pieces(hum(text, rate), 4800) : []).entries()) {
+    for (const [i, data] of (text ? sound(text) : []).entries()) {
       if (fault === 'cut' && i === 2) return peer.destroy();
       send(id, data.toString('base64'), i === 0 ? text : null, null);
       await sleep(5);

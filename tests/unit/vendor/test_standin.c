@@ -7,14 +7,14 @@
 static const char *const settings[] = {
     "engine.standin-stt.enabled=true",     "engine.standin-stt.delay_ms=100",
     "engine.standin-stt.text=Is it open?", "engine.standin-tts.enabled=true",
-    "engine.standin-tts.delay_ms=50",
+    "engine.standin-tts.delay_ms=50",      "engine.standin-tts.format=opus",
 };
 
 struct seen {
     struct loop *loop;
     char order[64]; /* r p f F : ready, partial, final, flushed; a d: audio, done */
     char text[64];
-    size_t samples;
+    size_t samples, packets;
     uint32_t gen;
     int64_t first_us, last_us;
 };
@@ -42,6 +42,7 @@ static void on_tts(void *arg, const struct tts_event *event)
     struct seen *seen = arg;
     note(seen, "adx"[event->kind]);
     seen->samples += event->count;
+    seen->packets += event->packet != NULL;
     seen->gen = event->gen;
 }
 
@@ -144,5 +145,28 @@ TEST(adapters_without_their_program_or_key_are_off)
     CHECK(!registry_find(stand.registry, ENGINE_LLM, "openai")->info.is_enabled);
     CHECK(registry_find(stand.registry, ENGINE_LLM, "extractive")->info.is_enabled);
     CHECK_TEXT(registry_default(stand.registry, ENGINE_LLM)->id, "extractive");
+    stand_clear(&stand);
+}
+
+TEST(standin_speaks_in_packets_to_whom_takes_them)
+{
+    struct stand stand = stand_new();
+    const struct engine *engine = registry_find(stand.registry, ENGINE_TTS, "standin-tts");
+    struct tts_config config = {.language = "en", .volume = 1, .takes_opus = true};
+    struct tts *tts = engine->ops.tts->open(engine, stand.loop, &config, on_tts, &stand.seen);
+    tts->ops->speak(tts, 1, "Hello, hello there!", false); /* 19 characters, 59.4 packets */
+    tts->ops->speak(tts, 2, "Yes.", true);
+    loop_run_for(stand.loop, 5000000);
+    CHECK_TEXT(stand.seen.order, "adad");
+    CHECK_INT(stand.seen.packets, 60 + 13);
+    CHECK_INT(stand.seen.samples, (60 + 13) * 960);
+    CHECK_INT(stand.seen.gen, 2);
+    tts->ops->speak(tts, 3, "Hello, hello there!", false);
+    loop_run_for(stand.loop, 100000);
+    tts->ops->cancel(tts);
+    size_t packets = stand.seen.packets;
+    loop_run_for(stand.loop, 1000000);
+    CHECK_INT(stand.seen.packets, packets);
+    tts->ops->close(tts);
     stand_clear(&stand);
 }

@@ -10,7 +10,6 @@
 #include "net/dial.h"
 #include "net/stream.h"
 #include "net/url.h"
-#include "vendor/ask.h"
 #include "vendor/internal.h"
 
 enum {
@@ -91,6 +90,13 @@ struct wyoming {
     bool is_telling; /* an event is told, whose bytes are the stream's: the stream stays */
     bool is_ended, is_closed;
 };
+
+void wyoming_error(const struct wyoming_engine *engine, const struct wyoming_event *event,
+                   char out[ASK_MESSAGE_SIZE])
+{
+    const char *text = js_text_or(js_get(event->data, "text"), "");
+    ask_clean(&engine->account, *text ? text : "it reports an error", out);
+}
 
 static void drop_connection(struct wyoming *wyoming)
 {

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "engine/engine.h"
 #include "vendor/account.h"
+#include "vendor/ask.h"
 
 struct js;
 struct loop;
@@ -50,6 +51,10 @@ struct wyoming_engine {
 bool wyoming_configure(void *env, const struct config *config, const struct engine_info *info,
                        void **out_state);
 void wyoming_unconfigure(void *state);
+
+/* What an event of type `error` says, its secrets masked. */
+void wyoming_error(const struct wyoming_engine *engine, const struct wyoming_event *event,
+                   char out[ASK_MESSAGE_SIZE]);
 
 struct wyoming_fns {
     void (*on_event)(void *arg, const struct wyoming_event *event);

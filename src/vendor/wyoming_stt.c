@@ -124,6 +124,13 @@ static void take_piece(struct wyoming_stt *stt, const char *text)
         tell(stt, (struct stt_event){.kind = STT_PARTIAL, .text = stt->partial.data});
 }
 
+static void on_error(struct wyoming_stt *stt, const struct wyoming_event *event)
+{
+    char message[ASK_MESSAGE_SIZE];
+    wyoming_error(stt->engine, event, message);
+    fail(stt, ENGINE_TRANSIENT, message);
+}
+
 static void on_event(void *arg, const struct wyoming_event *event)
 {
     struct wyoming_stt *stt = arg;
@@ -133,7 +140,7 @@ static void on_event(void *arg, const struct wyoming_event *event)
     else if (strcmp(event->type, "transcript-chunk") == 0)
         take_piece(stt, text);
     else if (strcmp(event->type, "error") == 0)
-        fail(stt, ENGINE_TRANSIENT, *text ? text : "it reports an error");
+        on_error(stt, event);
 }
 
 /* Between two utterances it is no failure. */

@@ -42,6 +42,13 @@ static void end_sound(struct wyoming_voice *voice)
     speaker_done(voice->speaker, id);
 }
 
+static void on_error(struct wyoming_voice *voice, const struct wyoming_event *event)
+{
+    char message[ASK_MESSAGE_SIZE];
+    wyoming_error(voice->speaker->engine->state, event, message);
+    fail(voice, ENGINE_TRANSIENT, message);
+}
+
 static void on_event(void *arg, const struct wyoming_event *event)
 {
     struct wyoming_voice *voice = arg;
@@ -54,8 +61,7 @@ static void on_event(void *arg, const struct wyoming_event *event)
     else if (strcmp(event->type, "audio-stop") == 0)
         end_sound(voice);
     else if (strcmp(event->type, "error") == 0)
-        fail(voice, ENGINE_TRANSIENT,
-             js_text_or(js_get(event->data, "text"), "it reports an error"));
+        on_error(voice, event);
 }
 
 static void on_ended(void *arg, enum engine_error error, const char *message)

@@ -105,8 +105,11 @@ static struct wyoming_rig *rig_open(void)
     rig->dialer = dialer_new(rig->resolver, NULL);
     rig->vendor = vendor_new(&(struct vendor_config){.voice_path = ""});
     vendor_add_loop(rig->vendor, rig->loop, NULL, rig->dialer);
-    rig->state = (struct wyoming_engine){
-        .account = {.vendor = rig->vendor, .engine = "wyoming-stt", .url = rig->url}, .model = ""};
+    rig->state = (struct wyoming_engine){.account = {.vendor = rig->vendor,
+                                                     .engine = "wyoming-stt",
+                                                     .url = rig->url,
+                                                     .secrets = {(char *)"user-secret"}},
+                                         .model = ""};
     rig->engine.state = &rig->state;
     rig->stt = wyoming_stt_ops.open(&rig->engine, rig->loop, &config, on_stt, rig);
     return rig;
@@ -147,14 +150,19 @@ static void await(struct wyoming_rig *rig, const struct buf *what, const char *t
     CHECK_TEXT(what->len ? what->data : "", text);
 }
 
-static void answer(struct wyoming_rig *rig, const char *text)
+static void send_event(struct wyoming_rig *rig, const char *type, const char *text)
 {
     AUTO_BUF bytes = BUF_INIT(1024);
     AUTO_MEM char *data = mem_printf("{\"text\":\"%s\"}", text);
     REQUIRE(rig->stream != NULL);
-    CHECK_INT(wyoming_write(&bytes, "transcript", data, NULL, 0), OK);
+    CHECK_INT(wyoming_write(&bytes, type, data, NULL, 0), OK);
     CHECK_INT(stream_write(rig->stream, bytes.data, bytes.len), OK);
     stream_close(TAKE(rig->stream));
+}
+
+static void answer(struct wyoming_rig *rig, const char *text)
+{
+    send_event(rig, "transcript", text);
 }
 
 TEST(wyoming_keeps_what_is_said_before_the_transcript_has_come)
@@ -211,4 +219,21 @@ TEST(wyoming_keeps_ten_seconds_and_answers_the_newest_flush)
     answer(rig, "two");
     await(rig, &rig->told, "one;flushed 2;two;flushed 4;");
     rig_close(rig);
+}
+
+TEST(wyoming_tells_a_servers_error_without_the_secrets_that_it_quotes)
+{
+    static const struct {
+        const char *said, *told;
+    } rows[] = {{"no room for user-secret here", "error: no room for *********** here;"},
+                {"", "error: it reports an error;"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct wyoming_rig *rig = rig_open();
+        push(rig, 1600);
+        flush(rig, 1);
+        await(rig, &rig->heard, "3200;");
+        send_event(rig, "error", rows[i].said);
+        await(rig, &rig->told, rows[i].told);
+        rig_close(rig);
+    }
 }

@@ -65,7 +65,7 @@ enum err word_turn_end(struct word_turn *turn) MUST_USE;
 struct word_reader word_reader_take(struct word_index *index);
 void word_reader_give(struct word_index *index, struct word_reader reader);
 
-/* word_draft.c */
+/* word_file_draft.c */
 
 /* Makes a document's passages anew in the file. */
 enum err word_draft_write(struct word_index *index, struct tx *tx, const char *document_id,

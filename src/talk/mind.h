@@ -37,7 +37,7 @@ void mind_cancel(struct mind *mind);
 /* What the model is asked now; memory of the mind until the next one. */
 const struct llm_request *mind_request(struct mind *mind);
 
-/* tools.c */
+/* mind_tools.c */
 void mind_start_tools(struct mind *mind, int64_t now_us);
 void mind_tools_are_late(struct mind *mind, int64_t now_us); /* what has not answered has failed */
 void mind_abandon_tools(struct mind *mind);                  /* of a reply that is cut */

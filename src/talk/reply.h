@@ -141,7 +141,7 @@ enum reply_late { REPLY_IN_TIME, REPLY_MODEL_IS_LATE, REPLY_TOOLS_ARE_LATE };
 enum reply_late reply_settle(struct reply *reply, int64_t quiet_us, int64_t now_us);
 int64_t reply_deadline_us(const struct reply *reply, int64_t quiet_us);
 
-/* tools.c: what the model asked to be run */
+/* mind_tools.c: what the model asked to be run */
 void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us);
 void reply_clear_calls(struct reply *reply);
 bool reply_may_use_tools(const struct reply *reply); /* for the answer that is asked for */

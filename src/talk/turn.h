@@ -9,8 +9,9 @@
  *                              done                 ^ voice --- THINKING
  *
  * PAUSED is the first step of a barge-in: the agent has stopped in mid-word, and either words
- * follow (the caller has the floor) or none (it goes on at the same sample). Thread: its owner's.
- */
+ * follow (the caller has the floor) or none (it goes on at the same sample). A move that the table
+ * lacks is an answer, not a fault (style rule 29): the caller asks whether it may. Thread: its
+ * owner's. */
 #pragma once
 
 #include <stdbool.h>

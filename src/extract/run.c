@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/enum.h"
 #include "base/mem.h"
 #include "base/sandbox.h"
 #include "extract/charset.h"
@@ -44,10 +45,8 @@ enum extract_outcome text_file_read(const struct extract_file *file, struct bloc
 
 static extract_reader_fn *find_reader(const char *kind)
 {
-    for (size_t i = 0; i < EXTRACT_KIND_COUNT; i++)
-        if (strcmp(extract_kind_names[i], kind) == 0)
-            return readers[i];
-    return NULL;
+    int found = enum_find(extract_kind_names, EXTRACT_KIND_COUNT, kind);
+    return found < 0 ? NULL : readers[found];
 }
 
 /* Mapped and not read: a file of 25 MB costs no memory of its own. */

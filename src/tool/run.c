@@ -40,7 +40,7 @@ static bool ends_at(const char *text, size_t at, const char *mark)
     return at >= len && memcmp(text + at - len, mark, len) == 0;
 }
 
-/* Where a text of `len` bytes that goes on is best cut: behind a line, an object, a sentence, a
+/* Where a text of `len` bytes that goes on is best cut: after a line, an object, a sentence, a
  * value, a word, the nearest in its last quarter; else there. */
 static size_t sensible_end(const char *text, size_t len)
 {

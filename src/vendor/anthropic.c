@@ -2,7 +2,7 @@
  *
  * The agent's instructions and tools are the same in every request of an agent, and what was said
  * is in every further request of a call, so the ends of both are marked to be cached by the vendor.
- * For its cache, messages stand behind all of `system`: so what the service notes between turns,
+ * For its cache, messages stand after all of `system`: so what the service notes between turns,
  * and passages, which change, are no system text here but notes among the user's words. All results
  * of tools that were called together go into one message of the user, as the vendor insists; so
  * does a first message of the user. Wire facts: docs/engines.md, Anthropic. */

@@ -5,7 +5,7 @@
  *   IDLE --push--> SPEAKING --flush: audio-stop--> WAITING --transcript--> IDLE, or the held one
  *                                                     '-- push, flush: held
  *
- * Many servers close the connection after a transcript, and what was sent behind the audio-stop is
+ * Many servers close the connection after a transcript, and what was sent after the audio-stop is
  * lost: each utterance has a connection of its own, and waits for the transcript of the one before
  * it. Thread: the call's loop. */
 #include <string.h>

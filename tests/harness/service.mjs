@@ -14,8 +14,9 @@ const run = promisify(execFile);
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const binary = process.env.EARSHOT_BIN ?? join(root, 'build/earshot');
 
-/* Waits until condition() is truthy and answers it; asks again every few milliseconds. The deadline is for what
- * never happens: it is no measure of speed, and long enough for a sanitizer's build on a busy machine. */
+/* Waits until condition() is truthy and answers it. It asks again every few milliseconds: what it looks at (another
+ * process, its database, its log) tells no event that a test could await. The deadline is for what never happens: it is
+ * no measure of speed, and long enough for a sanitizer's build on a busy machine. */
 export async function until(condition, { timeoutMs = 90000, what = 'condition' } = {}) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

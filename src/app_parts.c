@@ -473,6 +473,8 @@ static void close_api(struct app *app)
     api_close(app->api);
 }
 
+/* Opened in this order and closed in the other: a row uses only what stands above it. What one
+ * above must know of it is told by a function once both are there (room_directory_on_failure()). */
 static const struct part {
     enum err (*open)(struct app *app, struct fault *fault);
     void (*close)(struct app *app);

@@ -10,7 +10,8 @@
  *
  * A handler is straight-line code: it reads the body, asks the store, and leaves one outcome (enum
  * step). It makes all its checks before its first write where it can; what it wrote before it
- * refuses is undone.
+ * refuses is undone. It may run again from its start (a deadlock, a name that must be resolved
+ * first): it changes nothing outside of the job, and sets anew what it leaves in the request.
  *
  * Thread: a store thread inside the request's job, else the control loop. Never both at once. */
 #pragma once

@@ -66,6 +66,9 @@ static void free_later(void *arg)
     mem_free(call);
 }
 
+/* Who may still call back keeps it: the room until on_closed, the journal until its last record is
+ * written. Look-ups, tools, engines and setup are told to forget it instead (converse_close(),
+ * setup_free()); whatever else is given a call belongs to one of the two. */
 static void free_if_over(struct live_call *call)
 {
     if (call->status != CALL_ENDED || call->is_room_open || call->is_closing ||
@@ -113,13 +116,15 @@ static void end(struct live_call *call, const struct ending *ending)
     };
     if (call->status == CALL_ENDED)
         return;
+    /* The order is that of the journal: last words, then the tools' ends, then the end, after which
+     * the store takes nothing more of this call. */
     if (call->talk) {
         talk_end(call->talk, now_us(call));
         converse_finish(call);
     }
     if (!life_move(&call->status, LIFE_END, call->id))
         return;
-    call_tools_stop(&call->tools); /* what becomes of them stands before the end */
+    call_tools_stop(&call->tools);
     call->end_reason = ending->reason;
     timer_stop(&call->clock);
     money_leave(&call->money);

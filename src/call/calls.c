@@ -31,7 +31,9 @@ struct waiter { /* somebody who waits for the call's end to be stored */
     void *arg;
 };
 
-/* A message between the control loop and a media loop. */
+/* A message between the control loop and a media loop. It names the call and never points at it:
+ * who finds it by its id on its own loop finds it alive. That "open" comes before "end" is the
+ * order of posts (base/loop.h): all to a call are the control loop's. */
 struct message {
     struct calls *calls;
     void (*fn)(struct message *message);

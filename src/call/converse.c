@@ -357,6 +357,8 @@ static void act(struct live_call *call, const struct talk_action *action)
 
 void converse_act(struct live_call *call)
 {
+    /* What act() does may ask for more at once (a line that is known by heart, a tool that is not
+     * there): the loop below, which is running, takes that too, in its order. */
     if (call->is_acting || !call->talk)
         return;
     call->is_acting = true;

@@ -85,6 +85,8 @@ static void keep(struct speak *speak, const struct tts_event *event)
         media_keep(speak->media, event->samples, event->count, line);
 }
 
+/* The conversation counts the samples that it takes (talk/speech.c), and media holds them: a piece
+ * goes to both or to neither, else the transcript keeps words that nobody heard. */
 void speak_heard(struct speak *speak, const struct tts_event *event, int64_t now_us)
 {
     if (talk_voice(speak->talk, event, now_us)) {

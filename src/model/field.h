@@ -115,7 +115,9 @@ struct field {
     enum field_kind kind;
     unsigned flags;
     unsigned hide, only; /* views: hidden in any of `hide`; shown in one of `only` (0: all) */
-    const char *column;  /* the store keeps it in this column of its own, not in the settings */
+    /* The store keeps it in this column of its own, not in the settings: a new one needs a step in
+     * store/schema.c, or SELECTs fail on a database that is there already. */
+    const char *column;
     size_t offset;
     int64_t min, max; /* code points, value, or number of entries */
     double real_min, real_max;

@@ -116,6 +116,8 @@ enum err store_agent_update(struct tx *tx, struct agent *agent)
     int64_t now_ms = MAX(tx->now_ms, agent->updated_wall_ms + 1);
     const char *settings = field_store_text(&agent_table, agent, tx->master_key, tx->arena);
     int64_t bytes = (int64_t)strlen(settings);
+    /* Calls share what they began with by id and version (call/snapshot.h): settings never change
+     * without their version. */
     int64_t version = QUERY_NUMBER(tx, 0,
                                    "UPDATE agents SET settings = ?, bytes = ?, updated_ms = ?,"
                                    " version = version + 1 WHERE id = ? RETURNING version",

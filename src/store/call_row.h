@@ -24,7 +24,9 @@ struct call_row {
     bool is_ours; /* owned by this process, of this start */
 };
 
-/* Locks the row and reads it. ERR_NOT_FOUND. */
+/* Locks the row and reads it. A job that locks more goes in one order, or two nodes wait for each
+ * other until the database undoes one: calls by their ids, then a workspace (ledger.h).
+ * ERR_NOT_FOUND. */
 enum err call_row_lock(struct tx *tx, const char *id, struct call_row *out) MUST_USE;
 /* The same for a write of the owner. ERR_DENIED: it is not this process's (any more), or ended. */
 enum err call_row_own(struct tx *tx, const char *id, struct call_row *out) MUST_USE;

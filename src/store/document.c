@@ -262,7 +262,9 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
 
 /* Removing, reading again. */
 
-/* A counter that is missing (a database restored in part) goes on after what was counted. */
+/* In the transaction that changes passages: each node's file of words asks for the documents whose
+ * revision it has not seen (word_index.c), and never finds a change that was not noted here.
+ * A counter that is missing (a database restored in part) goes on after what was counted. */
 static void note_change(struct tx *tx, const char *id)
 {
     int64_t revision = QUERY_NUMBER(

@@ -15,6 +15,8 @@
 
 enum { LINE_MAX = 200 }; /* of a URL: scheme, host and port have fewer, or share a line */
 
+/* Stored with the delivery: a take groups by it (the index of outbox_turns.c), and the sender
+ * counts a receiver's connections by it. So it is made here alone. */
 const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url)
 {
     if (*webhook_id)

@@ -161,6 +161,7 @@ enum err store_tool_update(struct tx *tx, struct tool *tool)
     int64_t now_ms = MAX(tx->now_ms, tool->updated_wall_ms);
     const char *settings = field_store_text(&tool_table, tool, tx->master_key, tx->arena);
     int64_t bytes = (int64_t)strlen(settings);
+    /* As an agent's: shared by version (call/snapshot.h). */
     int64_t version = QUERY_NUMBER(
         tx, 0,
         "UPDATE tools SET name = ?, settings = ?, bytes = ?, updated_ms = ?,"

@@ -78,7 +78,9 @@ bool tx_forgive(struct tx *tx, enum err err, struct fault *out_why) MUST_USE;
  * ceiling, unreadable, refused by the database): *out_why says which, and nothing of fn is left. */
 enum err tx_try(struct tx *tx, store_fn *fn, void *arg, struct fault *out_why) MUST_USE;
 
-/* Told to watchers after the commit. */
+/* Told to watchers after the commit. Whoever changes what others remember of the database or wait
+ * for (store_topic) says so in the same job: a key that went is known for a second more to every
+ * cache that is not told (api/keys.c), a balance until the next checkpoint (call/money.c). */
 static inline void tx_touch(struct tx *tx, enum store_topic topic)
 {
     tx->changed |= topic;

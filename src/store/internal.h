@@ -45,6 +45,33 @@ struct store_watch {
     struct bell *bell;
 };
 
+/* job_sqlite.c: the one writer, whose jobs share a commit. Its thread's, but for `look`. */
+struct store_sqlite {
+    struct db *db;
+    int64_t data_version;
+    struct list_node group; /* jobs that wait for the commit */
+    unsigned group_count;
+    int64_t group_began_us;
+    bool is_group_open;
+    struct timer look; /* at what another process has written; the store's loop */
+};
+
+/* job_pg.c: what other nodes tell, and the jobs that are to be tried again. The store's loop. */
+struct store_pg {
+    struct db *listener; /* NULL: it is being opened */
+    struct io *listen_io;
+    struct timer listen_again;
+    struct list_node retrying;
+    struct map *retrying_of; /* key -> how many of it */
+};
+
+/* Who is told that the last job is done (store_drain()); set before is_draining. */
+struct store_drain_end {
+    struct loop *loop;
+    loop_fn *fn;
+    void *arg;
+};
+
 struct store {
     /* constant after store_open() */
     char *data_dir, *location; /* location: the file's path or the URL */
@@ -71,25 +98,10 @@ struct store {
     /* the caller of store_run() */
     struct db *direct;
 
-    /* store_drain(); set before is_draining */
-    struct loop *drained_loop;
-    loop_fn *drained;
-    void *drained_arg;
-
-    struct db *own; /* SQLite: the writer's connection; PostgreSQL: the one that listens, loop's */
-
-    /* SQLite: the writer's thread */
-    int64_t data_version;
-    struct list_node group; /* jobs that wait for the commit */
-    unsigned group_count;
-    int64_t group_began_us;
-    bool is_group_open;
-
-    /* the store's loop */
-    struct timer tick, sweep;
-    struct io *listen_io;
-    struct list_node retrying;
-    struct map *retrying_of; /* key -> how many of it */
+    struct store_drain_end drain;
+    struct store_sqlite sqlite; /* unless is_pg */
+    struct store_pg pg;
+    struct timer sweep; /* the store's loop */
 };
 
 /* identity.c */

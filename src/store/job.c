@@ -85,14 +85,14 @@ void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
 static void release(struct store *store)
 {
     if (atomic_fetch_sub(&store->under_way, 1) == 1 && !atomic_exchange(&store->is_drained, true))
-        loop_post(store->drained_loop, store->drained, store->drained_arg);
+        loop_post(store->drain.loop, store->drain.fn, store->drain.arg);
 }
 
 void store_drain(struct store *store, int64_t most_us, struct loop *loop, loop_fn *fn, void *arg)
 {
-    store->drained_loop = loop;
-    store->drained = fn;
-    store->drained_arg = arg;
+    store->drain.loop = loop;
+    store->drain.fn = fn;
+    store->drain.arg = arg;
     atomic_store(&store->end_us, clock_now_us() + most_us);
     atomic_store(&store->is_draining, true);
     release(store);

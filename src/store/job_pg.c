@@ -50,7 +50,7 @@ static enum err submit(struct job *job)
 /* How many of its workspace's requests wait here; for the service's own it is not counted. */
 static void count_retrying(const struct job *job, int more)
 {
-    struct map *counts = job->store->retrying_of;
+    struct map *counts = job->store->pg.retrying_of;
     if (job->lane != STORE_REQUESTS || !job->key)
         return;
     intptr_t count = (intptr_t)map_get_str(counts, job->key) + more;
@@ -63,7 +63,7 @@ static void count_retrying(const struct job *job, int more)
 static bool may_wait(const struct job *job)
 {
     return job->lane != STORE_REQUESTS || !job->key ||
-           (intptr_t)map_get_str(job->store->retrying_of, job->key) < RETRYING_PER_KEY;
+           (intptr_t)map_get_str(job->store->pg.retrying_of, job->key) < RETRYING_PER_KEY;
 }
 
 static void stop_waiting(struct job *job)
@@ -92,7 +92,7 @@ static void wait_again(struct job *job)
     struct store *store = job->store;
     int64_t delay_us =
         MIN((int64_t)RETRY_FIRST_US << MIN(job->attempts, 10U), (int64_t)RETRY_LONGEST_US);
-    list_push_back(&store->retrying, &job->link);
+    list_push_back(&store->pg.retrying, &job->link);
     count_retrying(job, 1);
     timer_init(&job->retry, store->loop, on_retry_due, job);
     timer_set_after(&job->retry, delay_us);
@@ -238,7 +238,7 @@ void pg_sweep(struct store *store)
     for (unsigned i = 0; i < STORE_LANES; i++)
         pool_sweep(store->pools[i], run_job, job_is_over, job_refuse);
     struct job *job;
-    LIST_EACH (job, &store->retrying, struct job, link) {
+    LIST_EACH (job, &store->pg.retrying, struct job, link) {
         if (!job_is_over(job))
             continue;
         stop_waiting(job);
@@ -255,11 +255,11 @@ enum err pg_submit(struct job *job)
 
 static void listen_end(struct store *store)
 {
-    if (store->listen_io)
-        io_close(store->listen_io);
-    store->listen_io = NULL;
-    db_close(store->own);
-    store->own = NULL;
+    if (store->pg.listen_io)
+        io_close(store->pg.listen_io);
+    store->pg.listen_io = NULL;
+    db_close(store->pg.listener);
+    store->pg.listener = NULL;
 }
 
 static void on_notified(void *arg, unsigned events)
@@ -267,16 +267,16 @@ static void on_notified(void *arg, unsigned events)
     (void)events;
     struct store *store = arg;
     unsigned topics = 0;
-    if (db_pg_notifications(store->own, &topics)) {
+    if (db_pg_notifications(store->pg.listener, &topics)) {
         listen_end(store);
         topics = STORE_ALL; /* what was missed is not known */
-        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+        timer_set_after(&store->pg.listen_again, LISTEN_AGAIN_US);
     }
     if (topics)
         watch_tell(store, topics);
 }
 
-/* Thread: the pool's; the loop leaves store->own alone meanwhile. */
+/* Thread: the pool's; the loop leaves store->pg.listener alone meanwhile. */
 static void listen_open(void *arg)
 {
     struct store *store = arg;
@@ -286,7 +286,7 @@ static void listen_open(void *arg)
         return;
     db->due_us = clock_now_us() + LISTEN_AGAIN_US;
     if (db->ops->script(db, "LISTEN earshot", &fault) == OK)
-        store->own = db;
+        store->pg.listener = db;
     else
         db_close(db);
 }
@@ -296,35 +296,35 @@ static void listen_opened(void *arg)
     struct store *store = arg;
     if (atomic_load(&store->is_closing))
         return;
-    if (store->own)
-        store->listen_io =
-            io_open(store->loop, db_pg_socket(store->own), IO_READ, on_notified, store);
+    if (store->pg.listener)
+        store->pg.listen_io =
+            io_open(store->loop, db_pg_socket(store->pg.listener), IO_READ, on_notified, store);
     else
-        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+        timer_set_after(&store->pg.listen_again, LISTEN_AGAIN_US);
 }
 
 static void listen_begin(void *arg)
 {
     struct store *store = arg;
     if (pool_run(store->pools[STORE_REQUESTS], listen_open, store->loop, listen_opened, store))
-        timer_set_after(&store->tick, LISTEN_AGAIN_US);
+        timer_set_after(&store->pg.listen_again, LISTEN_AGAIN_US);
 }
 
 void pg_start(struct store *store)
 {
-    store->retrying_of = map_new();
-    timer_init(&store->tick, store->loop, listen_begin, store);
+    store->pg.retrying_of = map_new();
+    timer_init(&store->pg.listen_again, store->loop, listen_begin, store);
     listen_begin(store);
 }
 
 void pg_stop(struct store *store)
 {
-    timer_stop(&store->tick);
+    timer_stop(&store->pg.listen_again);
     listen_end(store);
     struct job *job;
-    LIST_EACH (job, &store->retrying, struct job, link) {
+    LIST_EACH (job, &store->pg.retrying, struct job, link) {
         stop_waiting(job);
         job_refuse(job);
     }
-    map_free(TAKE(store->retrying_of));
+    map_free(TAKE(store->pg.retrying_of));
 }

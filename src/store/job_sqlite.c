@@ -20,41 +20,41 @@ enum {
 
 static void group_commit(struct store *store)
 {
-    if (!store->is_group_open)
+    if (!store->sqlite.is_group_open)
         return;
-    store->is_group_open = false;
+    store->sqlite.is_group_open = false;
     struct fault fault = {0};
     enum err failed = OK;
-    if (!db_sqlite_is_in_transaction(store->own))
+    if (!db_sqlite_is_in_transaction(store->sqlite.db))
         failed = fault_set(&fault, ERR_IO, "SQLite has undone the transaction");
     if (!failed)
-        failed = store->own->ops->commit(store->own, &fault);
+        failed = store->sqlite.db->ops->commit(store->sqlite.db, &fault);
     if (failed)
-        store->own->ops->rollback(store->own);
+        store->sqlite.db->ops->rollback(store->sqlite.db);
     atomic_store(&store->is_up, !failed);
     unsigned changed = 0;
     struct job *job;
-    LIST_EACH (job, &store->group, struct job, link) {
+    LIST_EACH (job, &store->sqlite.group, struct job, link) {
         list_remove(&job->link);
         changed |= failed || job->result || job->tx.fault.err ? 0 : job->tx.changed;
         if (failed && !job->tx.fault.err)
             job->tx.fault = fault;
         job_finish(job, job->result);
     }
-    store->group_count = 0;
+    store->sqlite.group_count = 0;
     watch_tell(store, changed);
 }
 
 static enum err group_begin(struct store *store, struct fault *fault)
 {
-    if (store->is_group_open)
+    if (store->sqlite.is_group_open)
         return OK;
     int64_t now_ms;
-    enum err err = store->own->ops->begin(store->own, true, &now_ms, fault);
+    enum err err = store->sqlite.db->ops->begin(store->sqlite.db, true, &now_ms, fault);
     if (err)
         return err;
-    store->is_group_open = true;
-    store->group_began_us = clock_now_us();
+    store->sqlite.is_group_open = true;
+    store->sqlite.group_began_us = clock_now_us();
     return OK;
 }
 
@@ -81,9 +81,9 @@ static void write_job(void *arg)
         job_refuse(job);
         return;
     }
-    job_give_time(job, store->own);
+    job_give_time(job, store->sqlite.db);
     enum err err = group_begin(store, &fault);
-    job_tx_init(job, store->own, clock_wall_ms());
+    job_tx_init(job, store->sqlite.db, clock_wall_ms());
     if (err) {
         atomic_store(&store->is_up, false);
         job->tx.fault = fault;
@@ -91,19 +91,19 @@ static void write_job(void *arg)
         return;
     }
     job->result = run_in_savepoint(job);
-    list_push_back(&store->group, &job->link);
-    store->group_count++;
+    list_push_back(&store->sqlite.group, &job->link);
+    store->sqlite.group_count++;
 }
 
 /* Between two jobs. */
 static void commit_when_due(void *arg, bool has_more)
 {
     struct store *store = arg;
-    if (!store->is_group_open)
+    if (!store->sqlite.is_group_open)
         return;
-    bool is_long = clock_now_us() - store->group_began_us >= GROUP_LONGEST_US;
-    if (!has_more || store->group_count >= GROUP_MAX || is_long ||
-        !db_sqlite_is_in_transaction(store->own))
+    bool is_long = clock_now_us() - store->sqlite.group_began_us >= GROUP_LONGEST_US;
+    if (!has_more || store->sqlite.group_count >= GROUP_MAX || is_long ||
+        !db_sqlite_is_in_transaction(store->sqlite.db))
         group_commit(store);
 }
 
@@ -169,10 +169,10 @@ enum err sqlite_submit(struct job *job)
 static void look_for_others(void *arg)
 {
     struct store *store = arg;
-    int64_t version = db_sqlite_data_version(store->own);
-    if (version != store->data_version)
+    int64_t version = db_sqlite_data_version(store->sqlite.db);
+    if (version != store->sqlite.data_version)
         watch_tell(store, STORE_ALL);
-    store->data_version = version;
+    store->sqlite.data_version = version;
 }
 
 /* Thread: the store's loop. */
@@ -180,7 +180,7 @@ static void looked(void *arg)
 {
     struct store *store = arg;
     if (!atomic_load(&store->is_closing))
-        timer_set_after(&store->tick, OTHER_PROCESS_LOOK_US);
+        timer_set_after(&store->sqlite.look, OTHER_PROCESS_LOOK_US);
 }
 
 /* Thread: the store's loop. */
@@ -193,13 +193,13 @@ static void look(void *arg)
 
 void sqlite_start(struct store *store)
 {
-    store->data_version = db_sqlite_data_version(store->own);
-    timer_init(&store->tick, store->loop, look, store);
-    timer_set_after(&store->tick, OTHER_PROCESS_LOOK_US);
+    store->sqlite.data_version = db_sqlite_data_version(store->sqlite.db);
+    timer_init(&store->sqlite.look, store->loop, look, store);
+    timer_set_after(&store->sqlite.look, OTHER_PROCESS_LOOK_US);
 }
 
 void sqlite_stop(struct store *store)
 {
-    timer_stop(&store->tick);
+    timer_stop(&store->sqlite.look);
     group_commit(store);
 }

@@ -28,7 +28,7 @@ static void store_free(struct store *store)
 {
     watches_clear(store);
     db_close(store->direct);
-    db_close(store->own);
+    db_close(store->sqlite.db);
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
         db_close(store->idle[i]);
     mem_free(store->data_dir);
@@ -59,7 +59,7 @@ static enum err start_threads(struct store *store, unsigned connections, struct 
 {
     store->loop = loop_new("store");
     if (!store->is_pg) {
-        enum err err = connection_open(store, 0, &store->own, fault);
+        enum err err = connection_open(store, 0, &store->sqlite.db, fault);
         if (err)
             return err;
         sqlite_open_pools(store, connections ? connections : SQLITE_READERS);
@@ -86,7 +86,7 @@ static void stop_threads(struct store *store, bool is_running)
         pool_free(store->pools[i]);
     if (store->loop && store->is_pg)
         pg_stop(store);
-    else if (store->loop && store->own)
+    else if (store->loop && store->sqlite.db)
         sqlite_stop(store);
     if (store->loop)
         loop_free(store->loop);
@@ -96,8 +96,8 @@ enum err store_open(const struct store_config *config, struct store **out, struc
 {
     struct store *store = mem_new(struct store);
     const char *url = config->database_url;
-    list_init(&store->group);
-    list_init(&store->retrying);
+    list_init(&store->sqlite.group);
+    list_init(&store->pg.retrying);
     store->data_dir = mem_strdup(config->data_dir);
     store->is_pg = url && *url;
     store->run_us = jobs_run_us;

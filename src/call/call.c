@@ -30,8 +30,8 @@ void live_call_news(struct live_call *call, enum call_news news, const char *tex
 void live_call_watch(struct live_call *call)
 {
     call->is_watched = true;
-    if (*call->agent_state)
-        live_call_news(call, CALL_NEWS_STATE, call->agent_state);
+    if (*call->converse.agent_state)
+        live_call_news(call, CALL_NEWS_STATE, call->converse.agent_state);
 }
 
 static int64_t now_us(const struct live_call *call)
@@ -451,13 +451,13 @@ static void on_ready(void *arg)
     struct fault fault = {0};
     if (engines_choose(&call->engines, call->home->config->registry, call->plan, &fault) != OK)
         dispatch_failed(call, fault.text);
-    else if (setup_talk(call->setup, call->engines.iso, &call->talk_config) != OK)
+    else if (setup_talk(call->setup, call->engines.iso, &call->converse.config) != OK)
         dispatch_failed(call, "the instructions are too long when they are filled in");
     else if (open_room(call) != OK)
         dispatch_failed(call, "the room could not be opened");
     if (call->status != CALL_ENDED) {
-        call->talk_config.has_change_language =
-            call->talk_config.has_change_language && engines_can_change_language(&call->engines);
+        call->converse.config.has_change_language = call->converse.config.has_change_language &&
+                                                    engines_can_change_language(&call->engines);
         live_call_record(call, &(struct journal_record){.kind = JOURNAL_STARTED});
         converse_open(call);
         agent_joins(call);
@@ -465,31 +465,69 @@ static void on_ready(void *arg)
     log_scope(NULL, NULL);
 }
 
+static struct limits limits_of(const struct live_call *call)
+{
+    const struct call_plan *plan = call->plan;
+    return (struct limits){
+        .begun_us = call->begun_us,
+        .join_until_us =
+            call->begun_us + (plan->join_until_wall_ms - plan->row->created_wall_ms) * 1000,
+        .most_us = plan->start->config.call.max_duration_s * INT64_C(1000000),
+        .exhausted_us = MONEY_NEVER_US,
+    };
+}
+
+static void open_journal(struct live_call *call)
+{
+    const struct journal_config config = {.store = call->home->config->store,
+                                          .loop = call->home->media.loop,
+                                          .call_id = call->id,
+                                          .workspace_id = call->plan->row->user_id,
+                                          .total = &call->home->journals,
+                                          .on_written = on_written,
+                                          .arg = call};
+    call->journal = journal_new(&config);
+    if (call->home->has_given_up)
+        journal_give_up(call->journal);
+}
+
+static void open_tools(struct live_call *call)
+{
+    call->tools = (struct call_tools){.http = call->home->media.http,
+                                      .call_id = call->id,
+                                      .agent_id = call->plan->row->agent_id,
+                                      .workspace_id = call->plan->row->user_id,
+                                      .list = &call->plan->agent->tools,
+                                      .is_test = call->plan->row->source == CALL_SOURCE_STUDIO,
+                                      .loop = call->home->media.loop,
+                                      .on_run = converse_on_run,
+                                      .on_run_arg = call};
+    list_init(&call->tools.runs);
+}
+
+static void begin_setup(struct live_call *call)
+{
+    const struct setup_config config = {
+        .loop = call->home->media.loop,
+        .store = call->home->config->store,
+        .tools = &call->tools,
+        .config = call->home->config->config,
+        .plan = call->plan,
+        .on_ready = on_ready,
+        .arg = call,
+    };
+    call->setup = setup_start(&config);
+}
+
 void live_call_open(struct call_loop *home, struct call_plan *take_plan, const char *refusal)
 {
     struct live_call *call = mem_new(struct live_call);
-    struct loop *loop = home->media.loop;
     call->home = home;
     call->plan = take_plan;
     call->id = take_plan->row->id;
-    call->begun_us = loop_now_us(loop);
+    call->begun_us = loop_now_us(home->media.loop);
     call->media.encoding = home->first;
-    call->limits = (struct limits){
-        .begun_us = call->begun_us,
-        .join_until_us = call->begun_us +
-                         (take_plan->join_until_wall_ms - take_plan->row->created_wall_ms) * 1000,
-        .most_us = take_plan->start->config.call.max_duration_s * INT64_C(1000000),
-        .exhausted_us = MONEY_NEVER_US,
-    };
-    call->journal = journal_new(&(struct journal_config){.store = home->config->store,
-                                                         .loop = loop,
-                                                         .call_id = call->id,
-                                                         .workspace_id = take_plan->row->user_id,
-                                                         .total = &home->journals,
-                                                         .on_written = on_written,
-                                                         .arg = call});
-    if (home->has_given_up)
-        journal_give_up(call->journal);
+    call->limits = limits_of(call);
     call->money =
         (struct money_seat){.call_id = call->id,
                             .workspace_id = take_plan->row->user_id,
@@ -497,9 +535,10 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
                             .billed_to_us = billed_to,
                             .told = money_told,
                             .arg = call};
-    list_init(&call->asks);
-    list_init(&call->tools.runs);
-    timer_init(&call->clock, loop, on_clock_due, call);
+    open_journal(call);
+    open_tools(call);
+    list_init(&call->converse.asks);
+    timer_init(&call->clock, home->media.loop, on_clock_due, call);
     list_push_back(&home->all, &call->node);
     map_set_str(home->by_id, call->id, call);
     home->count++;
@@ -507,26 +546,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
         dispatch_failed(call, refusal);
         return;
     }
-    call->tools = (struct call_tools){.http = home->media.http,
-                                      .call_id = call->id,
-                                      .agent_id = take_plan->row->agent_id,
-                                      .workspace_id = take_plan->row->user_id,
-                                      .list = &take_plan->agent->tools,
-                                      .is_test = take_plan->row->source == CALL_SOURCE_STUDIO,
-                                      .loop = loop,
-                                      .on_run = converse_on_run,
-                                      .on_run_arg = call};
-    list_init(&call->tools.runs);
-    struct setup_config setup = {
-        .loop = loop,
-        .store = home->config->store,
-        .tools = &call->tools,
-        .config = home->config->config,
-        .plan = call->plan,
-        .on_ready = on_ready,
-        .arg = call,
-    };
-    call->setup = setup_start(&setup);
+    begin_setup(call);
     arm(call);
 }
 

@@ -145,10 +145,11 @@ static void look_up(struct live_call *call, const struct talk_action *action)
     struct ask *ask = mem_new(struct ask);
     ask->call = call;
     ask->gen = action->gen;
-    list_push_back(&call->asks, &ask->node);
+    list_push_back(&call->converse.asks, &ask->node);
     const struct know_question question = {.workspace_id = call->plan->row->user_id,
                                            .document_ids = &call->plan->agent->document_ids,
-                                           .query = follow_up(&call->follow, action->text)};
+                                           .query =
+                                               follow_up(&call->converse.follow, action->text)};
     ask->query = mem_strdup(question.query);
     if (know_ask(call->home->config->know, &question, call->home->media.loop, on_found, ask) == OK)
         return;
@@ -333,7 +334,8 @@ static void act(struct live_call *call, const struct talk_action *action)
         change_language(call, action->text);
         break;
     case TALK_DO_STATE:
-        snprintf(call->agent_state, sizeof(call->agent_state), "%s", action->text);
+        snprintf(call->converse.agent_state, sizeof(call->converse.agent_state), "%s",
+                 action->text);
         live_call_news(call, CALL_NEWS_STATE, action->text);
         call->room->ops->set_agent_state(call->room, action->text);
         break;
@@ -359,18 +361,18 @@ void converse_act(struct live_call *call)
 {
     /* What act() does may ask for more at once (a line that is known by heart, a tool that is not
      * there): the loop below, which is running, takes that too, in its order. */
-    if (call->is_acting || !call->talk)
+    if (call->converse.is_acting || !call->talk)
         return;
-    call->is_acting = true;
+    call->converse.is_acting = true;
     struct talk_action action;
     while (call->status != CALL_ENDED && talk_action(call->talk, &action))
         act(call, &action);
-    call->is_acting = false;
+    call->converse.is_acting = false;
     int64_t due_us = talk_deadline_us(call->talk);
     if (call->status == CALL_ENDED || due_us == INT64_MAX)
-        timer_stop(&call->talk_timer);
+        timer_stop(&call->converse.timer);
     else
-        timer_set(&call->talk_timer, due_us);
+        timer_set(&call->converse.timer, due_us);
 }
 
 void converse_finish(struct live_call *call)
@@ -425,8 +427,8 @@ void converse_open(struct live_call *call)
     engines->on_tts = on_tts;
     engines->arg = call;
     engines->stt_config.vocabulary = setup_vocabulary(call->setup);
-    call->talk = talk_new(&call->talk_config);
-    timer_init(&call->talk_timer, call->home->media.loop, on_time, call);
+    call->talk = talk_new(&call->converse.config);
+    timer_init(&call->converse.timer, call->home->media.loop, on_time, call);
     for (int i = 0; i < ENGINE_CALL_KINDS; i++)
         engines_open(engines, (enum engine_kind)i, false);
     open_media(call);
@@ -469,15 +471,15 @@ void converse_begin(struct live_call *call)
 void converse_close(struct live_call *call)
 {
     struct ask *ask;
-    LIST_EACH (ask, &call->asks, struct ask, node) {
+    LIST_EACH (ask, &call->converse.asks, struct ask, node) {
         list_remove(&ask->node);
         ask->call = NULL;
     }
-    follow_clear(&call->follow);
+    follow_clear(&call->converse.follow);
     call_tools_stop(&call->tools);
     if (!call->talk)
         return;
-    timer_stop(&call->talk_timer);
+    timer_stop(&call->converse.timer);
     media_clear(&call->media);
     speak_clear(&call->speak);
     engines_close(&call->engines);

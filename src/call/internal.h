@@ -26,6 +26,16 @@
 
 struct map;
 
+/* converse.c: what the conversation has under way. */
+struct converse {
+    struct talk_config config;
+    bool is_acting; /* actions are being carried out: what they cause is taken in the same go */
+    struct list_node asks; /* look-ups under way */
+    struct follow follow;  /* what was looked up before */
+    char agent_state[16];  /* as the room was told; "": not yet */
+    struct timer timer;
+};
+
 struct live_call {
     struct list_node node;
     struct call_loop *home;
@@ -38,20 +48,16 @@ struct live_call {
     enum end_reason end_reason;
     struct setup *setup;
     struct engines engines;
-    struct talk_config talk_config;
     struct talk *talk;
-    bool is_acting; /* actions are being carried out: what they cause is taken in the same go */
+    struct converse converse;
     struct media media;
     struct speak speak;
     struct call_tools tools;
     struct room_link *room;
     struct journal *journal;
     struct money_seat money;
-    struct list_node asks; /* look-ups under way (converse.c) */
-    struct follow follow;  /* what was looked up before */
     bool is_watched;
-    char agent_state[16]; /* as the room was told; "": not yet */
-    struct timer talk_timer, clock;
+    struct timer clock;
     int64_t begun_us;
     struct presence presence;
     struct limits limits;

@@ -141,9 +141,9 @@ enum err store_command_answer(struct tx *tx, int64_t id, enum err result)
 enum err store_command_answers(struct tx *tx, int64_t from_id, struct command_answer_list *out)
 {
     *out = (struct command_answer_list){0};
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT id, result FROM commands WHERE id >= ? AND state = 'answered'",
-                NUMBER(from_id));
+    static const char sql[] =
+        "SELECT id, result FROM commands WHERE id >= ? AND state = 'answered'";
+    AUTO(cursor) row = QUERY(tx, sql, NUMBER(from_id));
     while (cursor_next(row))
         *GROW(out, tx->arena) =
             (struct command_answer){cursor_number(row, 0), (enum err)cursor_number(row, 1)};

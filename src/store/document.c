@@ -203,8 +203,8 @@ enum err store_document_keep_known(struct tx *tx, const char *workspace_id, stru
 
 enum err store_document_name(struct tx *tx, const char *id, const char **out)
 {
-    AUTO(cursor)
-    row = QUERY(tx, "SELECT name FROM documents WHERE id = ? AND status = 'ready'", TEXT(id));
+    static const char sql[] = "SELECT name FROM documents WHERE id = ? AND status = 'ready'";
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(id));
     if (!cursor_next(row))
         return tx_missing(tx);
     *out = cursor_text(row, 0);

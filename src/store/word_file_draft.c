@@ -335,9 +335,9 @@ static size_t forget_texts(struct word_turn *turn, int64_t document)
     int64_t first = document << POSITION_BITS, last = first | ((1 << POSITION_BITS) - 1),
             at = first;
     size_t count = 0;
-    AUTO(cursor)
-    row = QUERY(file, "SELECT row, words FROM texts WHERE row BETWEEN ? AND ? ORDER BY row LIMIT ?",
-                NUMBER(first), NUMBER(last), NUMBER(DYING_ROWS));
+    static const char sql[] =
+        "SELECT row, words FROM texts WHERE row BETWEEN ? AND ? ORDER BY row LIMIT ?";
+    AUTO(cursor) row = QUERY(file, sql, NUMBER(first), NUMBER(last), NUMBER(DYING_ROWS));
     for (; cursor_next(row); count++) {
         size_t len;
         const unsigned char *words = cursor_blob(row, 1, &len);

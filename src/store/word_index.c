@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "model/field.h"
+#include "store/columns.h"
 #include "store/word_file.h"
 
 enum { CHANGES_AT_ONCE = 20 };
@@ -15,10 +16,14 @@ struct change {
     const char *document_id, *workspace_id; /* workspace "": the document was removed */
     int64_t revision;
 };
-struct change_list {
-    struct change *items;
-    size_t count;
+struct change_list LIST_OF(struct change);
+
+static const struct field change_rows[] = {
+    COLUMN_TEXT(struct change, document_id, "c.document_id"),
+    COLUMN_TEXT(struct change, workspace_id, "COALESCE(d.workspace_id, '')"),
+    COLUMN_NUMBER(struct change, revision, "c.revision"),
 };
+static FIELD_TABLE(change_table, struct change, "document_changes", change_rows);
 
 static pthread_mutex_t *claim_of(struct word_index *index, const char *document_id)
 {
@@ -79,37 +84,31 @@ static int64_t last_revision(struct tx *tx)
 
 /* A search's own documents. */
 
-static void read_changes(struct cursor *row, struct arena *arena, struct change_list *out)
+/* from: "FROM documents d, document_changes c ..." */
+static enum err read_changes(struct tx *tx, const char *from, const struct db_value *values,
+                             struct change_list *out)
 {
-    while (cursor_next(row)) {
-        struct change *change = GROW(out, arena);
-        change->document_id = cursor_text(row, 0);
-        change->workspace_id = cursor_text(row, 1);
-        change->revision = cursor_number(row, 2);
-    }
+    const char *sql = columns_select(tx, &change_table, NULL, from);
+    return columns_list(tx, &change_table, sql, values, out);
 }
 
 /* Changes of the workspace that the file may lack. */
-static void changes_of(struct tx *tx, const struct text_list *document_ids, int64_t seen,
-                       struct change_list *out)
+static enum err changes_of(struct tx *tx, const struct text_list *document_ids, int64_t seen,
+                           struct change_list *out)
 {
     const char *workspace_id = NULL;
     for (size_t i = 0; i < document_ids->count && !workspace_id && !tx_has_failed(tx); i++) {
-        AUTO(cursor)
-        row = QUERY(tx, "SELECT workspace_id FROM documents WHERE id = ?",
-                    TEXT(document_ids->items[i]));
+        static const char sql[] = "SELECT workspace_id FROM documents WHERE id = ?";
+        AUTO(cursor) row = QUERY(tx, sql, TEXT(document_ids->items[i]));
         if (cursor_next(row))
             workspace_id = cursor_text(row, 0);
     }
     if (!workspace_id)
-        return;
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT d.id, d.workspace_id, c.revision FROM documents d"
-                " JOIN document_changes c ON c.document_id = d.id"
-                " WHERE d.workspace_id = ? AND c.revision > ? ORDER BY c.revision",
-                TEXT(workspace_id), NUMBER(seen));
-    read_changes(row, tx->arena, out);
+        return tx_result(tx);
+    return read_changes(tx,
+                        "FROM documents d JOIN document_changes c ON c.document_id = d.id"
+                        " WHERE d.workspace_id = ? AND c.revision > ? ORDER BY c.revision",
+                        VALUES(TEXT(workspace_id), NUMBER(seen)), out);
 }
 
 enum err word_index_catch_up(struct word_index *index, struct tx *tx,
@@ -121,11 +120,10 @@ enum err word_index_catch_up(struct word_index *index, struct tx *tx,
     if (wanted <= seen)
         return OK;
     struct change_list changes = {0};
-    changes_of(tx, document_ids, seen, &changes);
+    enum err err = changes_of(tx, document_ids, seen, &changes);
     AUTO(map) asked = map_new();
     for (size_t i = 0; changes.count && i < document_ids->count; i++)
         map_set_str(asked, document_ids->items[i], asked);
-    enum err err = tx_result(tx);
     for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++)
         if (map_get_str(asked, changes.items[i].document_id))
             err = apply(index, tx, &changes.items[i]);
@@ -169,14 +167,11 @@ enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_
     if (wanted <= seen)
         return sweep(index, tx, until_us, out_is_done);
     struct change_list changes = {0};
-    AUTO(cursor)
-    row = QUERY(tx,
-                "SELECT c.document_id, COALESCE(d.workspace_id, ''), c.revision"
-                " FROM document_changes c LEFT JOIN documents d ON d.id = c.document_id"
-                " WHERE c.revision > ? ORDER BY c.revision LIMIT ?",
-                NUMBER(seen), NUMBER(CHANGES_AT_ONCE));
-    read_changes(row, tx->arena, &changes);
-    enum err err = tx_result(tx);
+    enum err err =
+        read_changes(tx,
+                     "FROM document_changes c LEFT JOIN documents d ON d.id = c.document_id"
+                     " WHERE c.revision > ? ORDER BY c.revision LIMIT ?",
+                     VALUES(NUMBER(seen), NUMBER(CHANGES_AT_ONCE)), &changes);
     for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++) {
         err = apply(index, tx, &changes.items[i]);
         if (!err && generation == atomic_load(&index->generation))

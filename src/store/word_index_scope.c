@@ -77,11 +77,9 @@ static void find_documents(struct word_scope *scope, const struct text_list *ids
     AUTO(map) asked = map_new();
     for (size_t i = 0; i < ids->count; i++)
         map_set_str(asked, ids->items[i], asked);
-    AUTO(cursor)
-    row = QUERY(&scope->tx,
-                "SELECT number, id, passages, languages, title FROM documents"
-                " WHERE space = ? AND state = ? ORDER BY number",
-                NUMBER(scope->space), NUMBER(WORD_WHOLE));
+    static const char sql[] = "SELECT number, id, passages, languages, title FROM documents"
+                              " WHERE space = ? AND state = ? ORDER BY number";
+    AUTO(cursor) row = QUERY(&scope->tx, sql, NUMBER(scope->space), NUMBER(WORD_WHOLE));
     while (cursor_next(row)) {
         const char *id = cursor_peek(row, 1, NULL);
         if (!map_get_str(asked, id))
@@ -155,9 +153,9 @@ int64_t word_scope_word(struct word_scope *scope, const char *text)
 struct word_matches word_scope_key(struct word_scope *scope, const char *key, size_t most)
 {
     struct word_matches matches = {0};
-    AUTO(cursor)
-    row = QUERY(&scope->tx, "SELECT word, text FROM keys WHERE space = ? AND key = ? LIMIT ?",
-                NUMBER(scope->space), TEXT(key), NUMBER((int64_t)most));
+    static const char sql[] = "SELECT word, text FROM keys WHERE space = ? AND key = ? LIMIT ?";
+    AUTO(cursor) row =
+        QUERY(&scope->tx, sql, NUMBER(scope->space), TEXT(key), NUMBER((int64_t)most));
     while (cursor_next(row)) {
         struct indexed_word *word = GROW(&matches, scope->tx.arena);
         word->number = cursor_number(row, 0);
@@ -185,9 +183,8 @@ static void add_rows(struct word_scope *scope, const struct scope_document *docu
 static void find_one(struct word_scope *scope, int64_t word, const struct scope_document *document,
                      struct word_rows *out)
 {
-    AUTO(cursor)
-    row = QUERY(&scope->tx, "SELECT passages FROM posts WHERE word = ? AND document = ?",
-                NUMBER(word), NUMBER(document->number));
+    static const char sql[] = "SELECT passages FROM posts WHERE word = ? AND document = ?";
+    AUTO(cursor) row = QUERY(&scope->tx, sql, NUMBER(word), NUMBER(document->number));
     while (cursor_next(row))
         add_rows(scope, document, row, 0, out);
 }
@@ -195,10 +192,10 @@ static void find_one(struct word_scope *scope, int64_t word, const struct scope_
 static void find_merged(struct word_scope *scope, int64_t word, struct word_rows *out)
 {
     const struct scope_document *at = scope->documents.items, *end = at + scope->documents.count;
-    AUTO(cursor)
-    row = QUERY(&scope->tx,
-                "SELECT document, passages FROM posts WHERE word = ? AND document BETWEEN ? AND ?",
-                NUMBER(word), NUMBER(at->number), NUMBER(end[-1].number));
+    static const char sql[] =
+        "SELECT document, passages FROM posts WHERE word = ? AND document BETWEEN ? AND ?";
+    AUTO(cursor) row =
+        QUERY(&scope->tx, sql, NUMBER(word), NUMBER(at->number), NUMBER(end[-1].number));
     while (cursor_next(row)) {
         int64_t number = cursor_number(row, 0);
         while (at < end && at->number < number)
@@ -254,9 +251,10 @@ enum err word_scope_load(struct word_scope *scope, uint32_t row, struct word_pas
 {
     size_t place = word_scope_document(scope, row);
     const struct scope_document *document = &scope->documents.items[place];
-    AUTO(cursor)
-    found = QUERY(&scope->tx, "SELECT text, question, words, lead FROM texts WHERE row = ?",
-                  NUMBER((document->number << POSITION_BITS) + (int64_t)(row - document->first)));
+    static const char sql[] = "SELECT text, question, words, lead FROM texts WHERE row = ?";
+    AUTO(cursor) found =
+        QUERY(&scope->tx, sql,
+              NUMBER((document->number << POSITION_BITS) + (int64_t)(row - document->first)));
     if (!cursor_next(found))
         return tx_missing(&scope->tx);
     *out = (struct word_passage){.document_id = document->id,

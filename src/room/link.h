@@ -42,7 +42,9 @@ struct room_events {
     void (*on_closed)(void *arg);
 };
 
-struct room_stats { /* of the caller's media, for quality */
+/* As the transport counts, for the load generator and tests. What a call tells of its quality is
+ * reckoned from what was played (audio/jitter.h). */
+struct room_stats {
     uint64_t packets_received, packets_lost, packets_sent;
     double jitter_ms, rtt_ms; /* negative: not measured */
 };
@@ -58,7 +60,7 @@ struct room_link_ops {
         struct room_link *link,
         const char *state); /* initializing, idle, listening, thinking, speaking */
     void (*stats)(struct room_link *link, struct room_stats *out);
-    bool (*is_joined)(const struct room_link *link);
+    bool (*is_joined)(const struct room_link *link); /* tests ask */
     void (*close)(struct room_link *link, enum room_close_reason reason);
 };
 

@@ -107,9 +107,9 @@ static void on_port(void *arg, struct peer *peer, const struct peer_event *event
         if (is_primary)
             media_closed(caller, now_us);
         break;
-    case PEER_EVENT_FAILED:
-        if (is_primary)
-            caller_refuse(caller, LEAVE_JOIN_FAILURE, event->reason);
+    case PEER_EVENT_FAILED: /* of either: who is heard but hears nothing, or the reverse, has no
+                               call */
+        caller_refuse(caller, LEAVE_JOIN_FAILURE, event->reason);
         break;
     }
 }

@@ -182,6 +182,35 @@ TEST(dtls_ignores_garbage_once_up)
     tear_down(&pair);
 }
 
+/* Forged from the caller's address, without a key: sealed records that are too short to be any. */
+TEST(dtls_drops_sealed_records_of_any_length)
+{
+    struct pair pair;
+    uint8_t got[1500];
+    for (int is_early = 0; is_early <= 1; is_early++) {
+        set_up(&pair, 1, 0);
+        if (is_early)
+            flush(&pair);
+        else
+            run(&pair, SIM_START_US + 10000000);
+        for (unsigned type = 20; type <= 23; type++) {
+            for (uint8_t len = 0; len < 60; len++) {
+                uint8_t forged[13 + 60] = {(uint8_t)type, 0xfe, 0xfd, 0,  1, 0, 0, 0, 0,
+                                           0xff,          0xff, 0,    len};
+                for (unsigned end = 0; end < 2; end++) {
+                    dtls_input(pair.ends[end], forged, 13U + len, pair.net->now_us);
+                    CHECK_INT(dtls_read(pair.ends[end], got, sizeof(got)), 0);
+                }
+            }
+        }
+        run(&pair, pair.net->now_us + 10000000);
+        CHECK(is_up(&pair));
+        CHECK_INT(dtls_write(pair.ends[0], (const uint8_t *)"0123456789", 10), OK);
+        CHECK_INT(carry(&pair, 1, got, sizeof(got)), 10);
+        tear_down(&pair);
+    }
+}
+
 TEST(dtls_moves_as_the_table_says)
 {
     enum { NO = STATES_REFUSED };

@@ -74,7 +74,7 @@ const char *phrase_line(enum phrase phrase, const char *iso)
 static bool list_has(const char *list, const char *word)
 {
     size_t len = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at++)
+    for (const char *at = list; len && (at = strstr(at, word)); at++)
         if ((at == list || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
             return true;
     return false;

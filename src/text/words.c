@@ -128,6 +128,8 @@ static void each(const char *text, struct stem *stem, word_fn *fn, void *arg)
         char folded[WORD_MAX_BYTES];
         struct word word = {.text = text + start, .len = (size_t)(at - start), .folded = folded};
         fold(word.text, word.len, folded);
+        if (!*folded)
+            continue; /* nothing but accents */
         word.stem = stem_word(stem, folded);
         word.is_number = is_number(folded);
         if (fn(arg, &word) != 0)

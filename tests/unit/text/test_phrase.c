@@ -47,6 +47,8 @@ TEST(phrase_intent_of_short_utterances)
         {"you", INTENT_NONE},
         {"hello can you tell me the price", INTENT_NONE},
         {"stop", INTENT_NONE},
+        {"\u0301", INTENT_NONE}, /* an accent on nothing */
+        {"ok \u0301", INTENT_ACKNOWLEDGE},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (!CHECK_INT(phrase_intent(rows[i].text), rows[i].intent))

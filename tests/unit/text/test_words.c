@@ -86,6 +86,7 @@ TEST(words_equal_ignores_case_and_punctuation)
     CHECK(!words_equal("What are your hours?", "what are your hour"));
     CHECK(words_equal("", " ?"));
     CHECK_INT(words_count("one, two three-four"), 4);
+    CHECK_INT(words_count("one \u0301 two"), 2); /* an accent on nothing is no word */
 }
 
 TEST(who_does_is_another_word_than_what_is_done)

@@ -16,6 +16,7 @@ enum err local_store_open(const struct config *config, struct store **out, struc
         .master_key = config_text(config, SET_MASTER_KEY),
         .node_name = config_text(config, SET_NODE),
         .connections = (unsigned)config_int(config, SET_DATABASE_CONNECTIONS),
+        .starts_later = true,
     };
     return store_open(&store, out, fault);
 }

@@ -322,6 +322,8 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
 enum err store_document_waiting(struct tx *tx, struct document_list *out)
 {
     *out = (struct document_list){0};
+    if (!node_may_lease(tx))
+        return OK;
     AUTO(cursor) row = QUERY(
         tx, "SELECT id, workspace_id FROM documents WHERE " IS_FREE " ORDER BY updated_ms LIMIT ?",
         NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),

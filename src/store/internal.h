@@ -77,7 +77,7 @@ struct store {
     char *data_dir, *location; /* location: the file's path or the URL */
     char node[ID_SIZE * 2];
     uint8_t master_key[MASTER_KEY_BYTES];
-    bool is_pg;
+    bool is_pg, starts_later;
     int64_t patience_us[STORE_LANES], run_us; /* run_us: of store_run() */
     struct loop *loop;                        /* what is due; PostgreSQL: retries and LISTEN */
     /* Where jobs run. SQLite: by enum store_mode, the readers and the writer; PostgreSQL: by enum
@@ -114,6 +114,7 @@ enum err identity_check(struct tx *tx, void *arg) MUST_USE;
 /* node.c: whose lease it is; in the job's arena */
 const char *node_lease(struct tx *tx);        /* "name:epoch", of this process */
 const char *node_lease_prefix(struct tx *tx); /* "name:", of all its starts */
+bool node_may_lease(const struct tx *tx);     /* false until store_node_start(), if it comes */
 
 /* store.c */
 /* Its memory outlives store_close() until the last job was answered. */

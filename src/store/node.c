@@ -18,6 +18,11 @@ const char *node_lease(struct tx *tx)
                         (long long)atomic_load(&tx->store->epoch));
 }
 
+bool node_may_lease(const struct tx *tx)
+{
+    return !tx->store->starts_later || atomic_load(&tx->store->epoch) != 0;
+}
+
 /* What this process's predecessor held under its name is taken up at once, not when its leases run
  * out: deliveries under way and documents being read. */
 static void take_over_own(struct tx *tx)
@@ -52,6 +57,8 @@ enum err store_node_start(struct tx *tx, const char *public_url)
         return tx_missing(tx);
     atomic_store(&tx->store->epoch, epoch);
     take_over_own(tx);
+    tx_touch(tx, STORE_OUTBOX); /* from now on they may be leased */
+    tx_touch(tx, STORE_DOCUMENTS);
     if (!tx->store->is_pg)
         EXEC(tx, "UPDATE nodes SET lease_until_ms = 0, epoch = epoch + 1 WHERE id <> ?",
              TEXT(tx->store->node));

@@ -176,7 +176,9 @@ enum err store_outbox_take(struct tx *tx, struct outbox_turns *turns,
                         .until_ms = now_ms + wish->lease_ms,
                         .of_line = of_line,
                         .of_workspace = of_workspace};
-    *out = (struct outbox_taken){0};
+    *out = (struct outbox_taken){.next_due_ms = -1};
+    if (!node_may_lease(tx))
+        return OK;
     tidy(&take);
     if (turns_are_crowded(turns) || !take_by_due(&take))
         take_by_turns(&take, out);

@@ -99,6 +99,7 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     list_init(&store->sqlite.group);
     list_init(&store->pg.retrying);
     store->data_dir = mem_strdup(config->data_dir);
+    store->starts_later = config->starts_later;
     store->is_pg = url && *url;
     store->run_us = jobs_run_us;
     memcpy(store->patience_us, jobs_patience_us, sizeof(store->patience_us));

@@ -52,6 +52,8 @@ struct store_config {
     const char *master_key;   /* 64 hex digits, or "": the file master.key, made when missing */
     const char *node_name;    /* unique among the nodes of one database; "": the file node.id */
     unsigned connections;     /* SQLite: readers, 0: 3; PostgreSQL: for requests, 0: 8 */
+    bool starts_later; /* store_node_start() comes: nothing is leased before it has an epoch, since
+                          what an earlier start left leased is given back by it */
 };
 
 /* What a job works with. Plain data; lives until `done` has returned. */

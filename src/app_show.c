@@ -73,7 +73,8 @@ static struct js *loops_tree(const struct app *app)
 }
 
 /* One `earshot show`: first the calls' loops are asked, then the store for what was set aside. Who
- * asks does so when the database is away, too: without its answer in time it goes unsaid. */
+ * asks does so when the database is away, too: without its answer in time it goes unsaid. One that
+ * the service's end overtakes is answered then, and freed when who was asked last comes back. */
 struct showing {
     struct list_node node;
     struct app *app;
@@ -151,12 +152,12 @@ static void on_calls(void *arg, struct js *take_tree)
 {
     struct showing *showing = arg;
     struct app *app = showing->app;
-    showing->tree = js_object();
-    js_set(showing->tree, "service", service_tree(app));
-    js_set(showing->tree, "loops", loops_tree(app));
+    if (!showing->client) {
+        js_free(take_tree);
+        showing_free(showing);
+        return;
+    }
     js_set(showing->tree, "calls", take_tree);
-    list_push_back(&app->showings, &showing->node);
-    timer_init(&showing->patience, app->control, answer_without, showing);
     timer_set_after(&showing->patience, DATABASE_PATIENCE_US);
     if (store_job(app->store, STORE_READ, read_dead_letters, showing, app->control,
                   on_dead_letters) != OK)
@@ -169,6 +170,11 @@ static void on_show(void *arg, struct show_client *client)
     struct showing *showing = mem_new(struct showing);
     showing->app = app;
     showing->client = client;
+    showing->tree = js_object();
+    js_set(showing->tree, "service", service_tree(app));
+    js_set(showing->tree, "loops", loops_tree(app));
+    list_push_back(&app->showings, &showing->node);
+    timer_init(&showing->patience, app->control, answer_without, showing);
     calls_show(app->calls, on_calls, showing);
 }
 

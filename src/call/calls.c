@@ -105,6 +105,7 @@ struct calls *calls_new(const struct calls_config *config)
     calls->snapshots = snapshots_new();
     calls->watches = watches_new();
     list_init(&calls->all);
+    list_init(&calls->gathers);
     timer_init(&calls->unjoined, config->control, on_unjoined_over, calls);
     timer_init(&calls->grace, config->control, on_grace_over, calls);
     timer_init(&calls->bound, config->control, on_bound_over, calls);
@@ -125,6 +126,7 @@ void calls_free(struct calls *calls)
 {
     if (!calls)
         return;
+    show_cut(&calls->gathers);
     node_free(calls->node);
     timer_stop(&calls->unjoined);
     timer_stop(&calls->grace);
@@ -521,5 +523,5 @@ void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, voi
 
 void calls_show(struct calls *calls, calls_show_fn *done, void *arg)
 {
-    show_gather(calls->config.control, calls->homes, calls->config.media_count, done, arg);
+    show_gather(&calls->gathers, calls->config.control, calls->homes, calls->config.media_count, done, arg);
 }

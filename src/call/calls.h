@@ -115,7 +115,7 @@ size_t calls_count(const struct calls *calls); /* any */
 struct snapshots *calls_snapshots(const struct calls *calls);
 /* Would a call be refused now because the machine holds no more? any */
 bool calls_is_full(const struct calls *calls);
-/* A tree for `earshot show`: calls with states, timers, queues, engines. done on the control loop;
- * takes nothing: the tree is the callee's. */
+/* A tree for `earshot show`: calls with states, timers, queues, engines. done on the control loop,
+ * or when that is freed; the tree is the callee's. */
 typedef void calls_show_fn(void *arg, struct js *take_tree);
 void calls_show(struct calls *calls, calls_show_fn *done, void *arg);

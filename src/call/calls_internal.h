@@ -45,6 +45,7 @@ struct calls {
     /* Messages under way: what a loop finds when it is freed itself comes after calls_free(). */
     atomic_size_t messages;
     bool is_freed;
+    struct list_node gathers; /* what `earshot show` asks the loops just now (call/show.h) */
 };
 
 /* A place on the emptiest loop that has one. false: there is none; *out_index is still a loop, for

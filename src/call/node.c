@@ -14,7 +14,8 @@ enum {
     START_AGAIN_US = 500 * 1000,
     STOP_MAX_US = 1000 * 1000,
     COMMANDS_AT_ONCE = 20,
-    ANSWER_MAX_US = 10 * 1000 * 1000, /* that is waited for the owner's answer to a command */
+    ANSWER_MAX_US = 10 * 1000 * 1000,     /* that is waited for the owner's answer to a command */
+    LAST_ANSWER_MAX_US = 2 * 1000 * 1000, /* and once this node stops: it is still told of it */
 };
 
 struct node {
@@ -317,11 +318,14 @@ static void stopped(void *arg, enum err err)
     on_stop_limit(arg);
 }
 
+static void hurry_asks(struct node *node);
+
 void node_stop(struct node *node, calls_done_fn *done, void *arg)
 {
     timer_stop(&node->timer);
     recovery_stop(node->recovery);
     node->is_stopping = true;
+    hurry_asks(node);
     node->done = done; /* a start that is under way is told nothing any more */
     node->done_arg = arg;
     timer_init(&node->timer, node->control, on_stop_limit, node);
@@ -421,6 +425,16 @@ static void on_too_late(void *arg)
     finish(arg, ERR_TIMEOUT);
 }
 
+/* Whoever asked is told before the connections are closed. */
+static void hurry_asks(struct node *node)
+{
+    int64_t until_us = loop_now_us(node->control) + LAST_ANSWER_MAX_US;
+    struct ask *ask;
+    LIST_EACH (ask, &node->asks, struct ask, waiting)
+        if (ask->timer.due_us > until_us)
+            timer_set(&ask->timer, until_us);
+}
+
 static enum err ask_job(struct tx *tx, void *arg)
 {
     struct ask *ask = arg;
@@ -436,7 +450,7 @@ static void on_asked(void *arg, enum err err)
         finish(ask, err);
         return;
     }
-    timer_set_after(&ask->timer, ANSWER_MAX_US);
+    timer_set_after(&ask->timer, node->is_stopping ? LAST_ANSWER_MAX_US : ANSWER_MAX_US);
     list_push_back(&node->asks, &ask->waiting);
     look_for_answers(node);
 }

@@ -6,6 +6,8 @@
 #include "call/internal.h"
 
 struct gather {
+    struct list_node node;
+    bool is_cut; /* its homes have gone */
     struct loop *control;
     struct call_loop *const *homes;
     size_t count, next;
@@ -65,8 +67,9 @@ static void gather_there(void *arg)
 {
     struct gather *gather = arg;
     struct live_call *call;
-    LIST_EACH (call, &gather->homes[gather->next]->all, struct live_call, node)
-        js_push(gather->calls, describe(call));
+    if (!gather->is_cut)
+        LIST_EACH (call, &gather->homes[gather->next]->all, struct live_call, node)
+            js_push(gather->calls, describe(call));
     gather->next++;
     loop_post(gather->control, go_on, gather);
 }
@@ -74,18 +77,34 @@ static void gather_there(void *arg)
 static void go_on(void *arg)
 {
     struct gather *gather = arg;
-    if (gather->next < gather->count) {
+    if (!gather->is_cut && gather->next < gather->count) {
         loop_post(gather->homes[gather->next]->media.loop, gather_there, gather);
         return;
     }
+    list_remove(&gather->node);
     gather->done(gather->arg, gather->calls);
     mem_free(gather);
 }
 
-void show_gather(struct loop *control, struct call_loop *const *homes, size_t count,
-                 calls_show_fn *done, void *arg)
+void show_cut(struct list_node *gathers)
+{
+    struct gather *gather;
+    LIST_EACH (gather, gathers, struct gather, node) {
+        list_remove(&gather->node); /* the head may go before the message that is under way */
+        gather->is_cut = true;
+    }
+}
+
+void show_gather(struct list_node *gathers, struct loop *control, struct call_loop *const *homes,
+                 size_t count, calls_show_fn *done, void *arg)
 {
     struct gather *gather = mem_new(struct gather);
-    *gather = (struct gather){control, homes, count, 0, js_array(), done, arg};
+    *gather = (struct gather){.control = control,
+                              .homes = homes,
+                              .count = count,
+                              .calls = js_array(),
+                              .done = done,
+                              .arg = arg};
+    list_push_back(gathers, &gather->node);
     go_on(gather);
 }

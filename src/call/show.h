@@ -7,6 +7,11 @@
 
 struct call_loop;
 
-/* Thread: control loop; done comes there. */
-void show_gather(struct loop *control, struct call_loop *const *homes, size_t count,
-                 calls_show_fn *done, void *arg);
+struct list_node;
+
+/* Stands in `gathers` until done comes. Thread: control loop; done comes there. */
+void show_gather(struct list_node *gathers, struct loop *control, struct call_loop *const *homes,
+                 size_t count, calls_show_fn *done, void *arg);
+/* The homes go: what has been gathered is all that done gets, when the loops hand out their last
+ * messages. Thread: when no loop runs any more. */
+void show_cut(struct list_node *gathers);

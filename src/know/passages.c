@@ -443,7 +443,13 @@ static void add_cards(struct cutter *cutter, const struct passages *cards)
         add_passage(cutter, cards->items[i].text, cards->items[i].question);
 }
 
-enum err passages_of(const struct block_list *blocks, struct arena *arena, struct passages *out)
+static bool is_off(const _Atomic bool *is_unwanted)
+{
+    return is_unwanted && atomic_load_explicit(is_unwanted, memory_order_relaxed);
+}
+
+enum err passages_of(const struct block_list *blocks, const _Atomic bool *is_unwanted,
+                     struct arena *arena, struct passages *out)
 {
     *out = (struct passages){0};
     struct passages cards = {0};
@@ -451,7 +457,7 @@ enum err passages_of(const struct block_list *blocks, struct arena *arena, struc
                             .out = out,
                             .answer = BUF_INIT(TEXT_MAX_BYTES),
                             .section = BUF_INIT(TEXT_MAX_BYTES)};
-    for (size_t i = 0; i < blocks->count; i++)
+    for (size_t i = 0; i < blocks->count && !is_off(is_unwanted); i++)
         take_block(&cutter, blocks, i, &cards);
     end_question(&cutter);
     end_section(&cutter);
@@ -461,20 +467,23 @@ enum err passages_of(const struct block_list *blocks, struct arena *arena, struc
             add_passage(&cutter, cutter.headings[level], NULL);
     buf_clear(&cutter.answer);
     buf_clear(&cutter.section);
+    if (is_off(is_unwanted))
+        return ERR_CLOSED;
     return out->count ? OK : ERR_INVALID;
 }
 
-enum err passages_cut(const char *text, struct arena *arena, struct passages *out)
+enum err passages_cut(const char *text, const _Atomic bool *is_unwanted, struct arena *arena,
+                      struct passages *out)
 {
     struct block_writer writer;
     struct block_reader reader;
     block_writer_init(&writer, -1);
     block_reader_init(&reader, arena);
-    enum err err = plain_read(text, &writer);
+    enum err err = is_off(is_unwanted) ? ERR_CLOSED : plain_read(text, &writer);
     if (!err && writer.buf.len)
         err = block_reader_push(&reader, writer.buf.data, writer.buf.len);
     if (!err)
-        err = passages_of(&reader.blocks, arena, out);
+        err = passages_of(&reader.blocks, is_unwanted, arena, out);
     block_reader_clear(&reader);
     block_writer_clear(&writer);
     return err;

@@ -13,6 +13,8 @@
  * Thread: any. */
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -29,8 +31,11 @@ struct passages {
     struct text_list topics; /* headings, at most 30 */
 };
 
-/* Texts in the arena. ERR_INVALID: there is nothing in it to read. */
-enum err passages_of(const struct block_list *blocks, struct arena *arena,
-                     struct passages *out) MUST_USE;
+/* Texts in the arena. ERR_INVALID: there is nothing in it to read. is_unwanted: NULL, or what
+ * another thread sets when nobody waits for the passages any more; then it ends soon, with
+ * ERR_CLOSED. */
+enum err passages_of(const struct block_list *blocks, const _Atomic bool *is_unwanted,
+                     struct arena *arena, struct passages *out) MUST_USE;
 /* Of a plain text (extract/plain.h). ERR_LIMIT: it is longer than a document may be. */
-enum err passages_cut(const char *text, struct arena *arena, struct passages *out) MUST_USE;
+enum err passages_cut(const char *text, const _Atomic bool *is_unwanted, struct arena *arena,
+                      struct passages *out) MUST_USE;

@@ -50,8 +50,9 @@ struct reading {
     struct list_node under_way;
     struct store_watch *watch;
     struct timer look;
-    bool is_listing, must_list, is_closing;
-    unsigned users; /* reading_open(), each task, each listing */
+    bool is_listing, must_list;
+    _Atomic bool is_closing; /* looked at by what is being cut as well */
+    unsigned users;          /* reading_open(), each task, each listing */
 };
 
 struct task {
@@ -218,11 +219,12 @@ static void fail(struct task *task, const char *sentence)
 static void cut(void *arg)
 {
     struct task *task = arg;
-    enum err err =
-        task->kind == DOCUMENT_TEXT
-            ? passages_cut(task->text.len ? task->text.data : "", task->arena, &task->passages)
-            : passages_of(&task->blocks, task->arena, &task->passages);
-    if (err)
+    const _Atomic bool *is_closing = &task->reading->is_closing;
+    enum err err = task->kind == DOCUMENT_TEXT
+                       ? passages_cut(task->text.len ? task->text.data : "", is_closing,
+                                      task->arena, &task->passages)
+                       : passages_of(&task->blocks, is_closing, task->arena, &task->passages);
+    if (err && err != ERR_CLOSED)
         task->failure = extract_sentence(err == ERR_LIMIT ? EXTRACT_TOO_LONG : EXTRACT_EMPTY);
 }
 

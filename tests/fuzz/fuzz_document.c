@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_MEM char *text = mem_strndup((const char *)data, size);
     AUTO(arena) arena = arena_new(0);
     struct passages cut;
-    if (passages_cut(text, arena, &cut))
+    if (passages_cut(text, NULL, arena, &cut))
         return 0;
     assert(cut.count > 0);
     for (size_t i = 0; i < cut.count; i++) {

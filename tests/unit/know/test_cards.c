@@ -168,7 +168,7 @@ static struct writing write_cards(const char *const *said, struct arena *arena,
     for (int i = 0; i < 8; i++)
         (void)buf_printf(&text, "# Part %c\n\nRoom %c costs %d dollars.\n\n", 'a' + i, 'a' + i,
                          i + 20);
-    CHECK_INT(passages_cut(text.data, arena, out), OK);
+    CHECK_INT(passages_cut(text.data, NULL, arena, out), OK);
     CHECK_INT(out->count, 8);
     scripts = said;
     requests = 0;

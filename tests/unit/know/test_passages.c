@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "extract/block.h"
 #include "know/language.h"
 #include "know/passages.h"
 #include "know/terms.h"
@@ -15,7 +16,7 @@ TEST(text_is_cut_under_its_headings)
     REQUIRE(passages_cut("# Parking\nGuests park free of charge.\n\n"
                          "The garage closes at ten.\n\n"
                          "Breakfast\n\nIt is served from seven to ten.\n",
-                         arena, &cut) == OK);
+                         NULL, arena, &cut) == OK);
     REQUIRE(cut.count == 2 && cut.topics.count == 2);
     CHECK_TEXT(cut.topics.items[0], "Parking");
     CHECK_TEXT(cut.topics.items[1], "Breakfast");
@@ -33,7 +34,7 @@ TEST(questions_with_answers_become_cards)
                          "Q: Is there parking?\nA: Yes,\nbehind the house.\n\n"
                          "Do you take cards?\n\nAll of them, and cash.\n\n"
                          "Is this answered?\n",
-                         arena, &cut) == OK);
+                         NULL, arena, &cut) == OK);
     REQUIRE(cut.count == 4);
     CHECK_TEXT(cut.items[0].question, "May I bring a dog?");
     CHECK_TEXT(cut.items[0].text, "Yes, on the terrace.");
@@ -51,7 +52,7 @@ TEST(long_paragraph_is_cut_between_sentences)
     for (int i = 0; i < 200; i++)
         (void)buf_printf(&text, "This is sentence number %d of a long paragraph. ", i);
     struct passages cut;
-    REQUIRE(passages_cut(text.data, arena, &cut) == OK);
+    REQUIRE(passages_cut(text.data, NULL, arena, &cut) == OK);
     CHECK(cut.count > 15 && cut.count < 40);
     for (size_t i = 0; i < cut.count; i++) {
         CHECK(text_length(cut.items[i].text) <= 600);
@@ -87,7 +88,7 @@ TEST(questions_are_known_by_labels_of_many_languages)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO(arena) arena = arena_new(0);
         struct passages cut;
-        REQUIRE(passages_cut(rows[i].text, arena, &cut) == OK);
+        REQUIRE(passages_cut(rows[i].text, NULL, arena, &cut) == OK);
         if (rows[i].question)
             check_card(&cut, rows[i].question, rows[i].answer);
     }
@@ -100,7 +101,7 @@ TEST(a_heading_that_asks_is_answered_by_what_stands_below_it)
     REQUIRE(passages_cut(
                 "# Rooms\n\n## How do I cancel?\nCall the office.\n\n- before noon\n- after two\n\n"
                 "## Prices\nThey are on the door.\n",
-                arena, &cut) == OK);
+                NULL, arena, &cut) == OK);
     check_card(&cut, "How do I cancel?", "Call the office.\nbefore noon\nafter two");
     REQUIRE(cut.count == 2 && cut.topics.count == 2);
     CHECK_TEXT(cut.items[1].text, "Prices\nThey are on the door.");
@@ -113,7 +114,7 @@ TEST(rows_of_a_table_stand_alone)
     REQUIRE(passages_cut("# Rooms\n\n|Room|Price|\n|---|---|\n|Deluxe|4,500|\n|Standard|2,500|\n\n"
                          "|Check-in|3 pm|\n|Check-out|11 am|\n\n"
                          "|Is there a pool?|Yes, on the roof.|\n|Is it heated?|No.|\n",
-                         arena, &cut) == OK);
+                         NULL, arena, &cut) == OK);
     REQUIRE(cut.count == 3);
     CHECK_TEXT(cut.items[0].text,
                "Rooms\nRoom: Deluxe; Price: 4,500\nRoom: Standard; Price: 2,500\n"
@@ -129,7 +130,7 @@ TEST(lines_of_a_key_and_a_value_are_cards_beside_their_section)
     REQUIRE(passages_cut(
                 "Times\n\nCheck-in: from 3 pm\nCheck-out: until 11 am\nPool – May to September\n\n"
                 "Note: this one stands alone.\n",
-                arena, &cut) == OK);
+                NULL, arena, &cut) == OK);
     check_card(&cut, "Check-in", "Check-in: from 3 pm");
     check_card(&cut, "Pool", "Pool – May to September");
     REQUIRE(cut.count == 4 && !cut.items[0].question);
@@ -148,7 +149,7 @@ TEST(no_sentence_is_cut)
         (void)buf_append_str(&text, " and ends. ");
     }
     struct passages cut;
-    REQUIRE(passages_cut(text.data, arena, &cut) == OK);
+    REQUIRE(passages_cut(text.data, NULL, arena, &cut) == OK);
     for (size_t i = 0; i < cut.count; i++) {
         const char *got = cut.items[i].text;
         CHECK(strncmp(got, "Sentence ", 9) == 0);
@@ -160,12 +161,26 @@ TEST(odd_texts_do_no_harm)
 {
     AUTO(arena) arena = arena_new(0);
     struct passages cut;
-    CHECK_INT(passages_cut("", arena, &cut), ERR_INVALID);
-    CHECK_INT(passages_cut(" \n\n \t\n", arena, &cut), ERR_INVALID);
-    CHECK_INT(passages_cut("?\n?\n?", arena, &cut), OK);
-    CHECK_INT(passages_cut("Opening hours", arena, &cut), OK);
-    CHECK_INT(passages_cut("###\n\n#\n\n- \n* a", arena, &cut), OK);
-    CHECK_INT(passages_cut("\xE0\xA4", arena, &cut), ERR_INVALID);
+    CHECK_INT(passages_cut("", NULL, arena, &cut), ERR_INVALID);
+    CHECK_INT(passages_cut(" \n\n \t\n", NULL, arena, &cut), ERR_INVALID);
+    CHECK_INT(passages_cut("?\n?\n?", NULL, arena, &cut), OK);
+    CHECK_INT(passages_cut("Opening hours", NULL, arena, &cut), OK);
+    CHECK_INT(passages_cut("###\n\n#\n\n- \n* a", NULL, arena, &cut), OK);
+    CHECK_INT(passages_cut("\xE0\xA4", NULL, arena, &cut), ERR_INVALID);
+}
+
+TEST(what_nobody_waits_for_is_not_cut)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    _Atomic bool is_unwanted = false;
+    CHECK_INT(passages_cut("Guests park free of charge.", &is_unwanted, arena, &cut), OK);
+    is_unwanted = true;
+    CHECK_INT(passages_cut("Guests park free of charge.", &is_unwanted, arena, &cut), ERR_CLOSED);
+    struct block block = {.kind = BLOCK_PARAGRAPH, .text = "Guests park free of charge."};
+    const struct block_list blocks = {.items = &block, .count = 1};
+    CHECK_INT(passages_of(&blocks, &is_unwanted, arena, &cut), ERR_CLOSED);
+    CHECK_INT(passages_of(&blocks, NULL, arena, &cut), OK);
 }
 
 TEST(language_is_guessed)

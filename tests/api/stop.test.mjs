@@ -1,0 +1,140 @@
+/* The end of a service and its next start, while others still want something of it: what is asked, sent and read then
+ * is finished or left to the next start, once. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startReceiver } from '../harness/receiver.mjs';
+import { client, until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
+import { startApi } from './contract.mjs';
+
+const HELD_MS = 2500; // an answer comes after several looks for what is due
+const AGENT = { name: 'a', greetingMode: 'none' };
+
+let t;
+before(async () => { t = await startApi({ env: { EARSHOT_SERVICE_DRAIN_GRACE: '1' } }); });
+after(() => t?.close());
+
+async function startCalls(webhookUrl, count) {
+  const { body: { agent } } = await t.api('POST', '/v1/agents', { ...AGENT, webhookUrl });
+  for (let n = 0; n < count; n++) await t.api('POST', '/v1/calls', { agentId: agent.id });
+}
+
+async function again() {
+  await t.service.restart();
+  t.api = client(t.service, t.workspace.key);
+}
+
+/* Refuses at first; when `isWell`, answers late. */
+async function moodyReceiver() {
+  const posts = []; // { id, isWell }
+  const receiver = { posts, isWell: false };
+  const server = createServer((request, response) => {
+    const { isWell } = receiver;
+    posts.push({ id: request.headers['x-service-delivery'], isWell });
+    request.resume();
+    if (isWell) setTimeout(() => response.writeHead(204).end(), HELD_MS);
+    else response.writeHead(500).end();
+  });
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  receiver.url = `http://127.0.0.1:${server.address().port}/`;
+  receiver.close = () => { server.closeAllConnections(); server.close(); };
+  return receiver;
+}
+
+test('what is due when a service starts is sent once', async () => {
+  const receiver = await moodyReceiver();
+  const { body: { webhook } } = await t.api('POST', '/v1/webhooks', { url: receiver.url, events: ['call.started'] });
+  await startCalls('', 3);
+  await until(() => new Set(receiver.posts.map(({ id }) => id)).size === 3, { what: 'the first attempts' });
+  await t.service.stop('SIGTERM');
+  await until(() => sql(t.service,
+    `SELECT count(*) FROM deliveries WHERE state = 'waiting' AND due_ms > ${Date.now()}`) === '0',
+  { what: 'the next attempts to be due' });
+  receiver.isWell = true;
+  await again();
+  await until(async () => {
+    const { body } = await t.api('GET', `/v1/webhooks/${webhook.id}/deliveries?limit=100`);
+    return body.deliveries.length === 3 && body.deliveries.every(({ state }) => state === 'delivered');
+  }, { what: 'the deliveries' });
+  const sent = receiver.posts.filter(({ isWell }) => isWell).map(({ id }) => id);
+  assert.deepEqual([...sent].sort(), [...new Set(sent)].sort(), 'each once since the start');
+  await t.api('DELETE', `/v1/webhooks/${webhook.id}`);
+  receiver.close();
+});
+
+test('a receiver that never answers keeps no outcome from being stored', async () => {
+  const receiver = await startReceiver();
+  await startCalls(receiver.url('/slow'), 2);
+  await until(() => receiver.of('/slow').length >= 2, { what: 'attempts under way' });
+  const from = t.service.output.length;
+  assert.equal((await t.service.stop('SIGTERM')).code, 0);
+  assert.doesNotMatch(t.service.output.slice(from), /webhooks\.(store|stop) /);
+  await again();
+  receiver.close();
+});
+
+/* `earshot show` again and again, without the program. */
+function keepAsking(path) {
+  const asking = { isOn: true, answers: 0 };
+  const ask = () => {
+    if (!asking.isOn) return;
+    const socket = connect(path);
+    socket.on('data', () => { asking.answers++; });
+    socket.on('error', () => {});
+    socket.on('close', () => setImmediate(ask));
+  };
+  for (let n = 0; n < 40; n++) ask();
+  return asking;
+}
+
+test('a service that is being looked at ends well', async () => {
+  for (let round = 0; round < 3; round++) {
+    const asking = keepAsking(join(t.service.data, 'earshot.sock'));
+    await until(() => asking.answers > 100, { what: 'answers to show' });
+    assert.equal((await t.service.stop('SIGTERM')).code, 0);
+    asking.isOn = false;
+    await again();
+  }
+});
+
+/* Cutting it takes a while, in a sanitizer's build above all. */
+const longText = () => Array.from({ length: 12000 }, (_, n) => `Sentence ${n} has words like ${n * 7919 % 99991}.` +
+  (n % 9 ? '' : '\n\n')).join(' ');
+
+test('a document that is being cut keeps no service from its end and is read by the next one', async () => {
+  const text = new TextEncoder().encode(longText());
+  const ids = [];
+  for (let n = 0; n < 2; n++) {
+    const { status, body, text: said } = await t.api('POST', `/v1/knowledge/documents?name=Book${n}.txt`, text,
+      { 'Content-Type': 'application/octet-stream' });
+    assert.equal(status, 201, said);
+    ids.push(body.document.id);
+  }
+  assert.equal((await t.service.stop('SIGTERM')).code, 0);
+  await again();
+  for (const id of ids)
+    await until(async () => (await t.api('GET', `/v1/knowledge/documents/${id}`)).body.document.status === 'ready',
+      { what: 'a document to be read' });
+});
+
+/* The other node is a row alone: alive for 10 s, and silent. */
+test('a request that waits for another node is answered before the end',
+  { skip: process.env.TEST_DATABASE !== 'postgresql' && 'needs PostgreSQL' }, async () => {
+    const { body: { agent } } = await t.api('POST', '/v1/agents', AGENT);
+    const { body: { callId } } = await t.api('POST', '/v1/calls', { agentId: agent.id });
+    await t.service.stop('SIGKILL');
+    sql(t.service, `INSERT INTO nodes (id, epoch, public_url, lease_until_ms, started_ms)
+      VALUES ('silent', 1, 'http://silent', ${Date.now() + 60000}, ${Date.now()});
+      UPDATE calls SET owner = 'silent', owner_epoch = 1 WHERE id = '${callId}'`);
+    await again();
+    const answer = t.api('POST', `/v1/calls/${callId}/end`);
+    await until(() => sql(t.service, `SELECT count(*) FROM commands WHERE node = 'silent'`) !== '0',
+      { what: 'the command' });
+    const exit = await t.service.stop('SIGTERM');
+    assert.equal((await answer).status, 503, 'told before the connection closed');
+    assert.equal(exit.code, 0);
+    await again();
+  });

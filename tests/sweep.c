@@ -8,9 +8,9 @@
 enum { RUNS_MAX = 5000 }; /* more outside calls than any case has: it does not end by itself */
 
 static struct {
-    bool is_on, is_lasting;
+    atomic_bool is_on, is_lasting;
     atomic_int pauses;
-    unsigned nth;
+    atomic_uint nth;
     atomic_uint seen;
     const char *_Atomic failed;
     int failures_before;

@@ -11,7 +11,7 @@
 #include "sweep.h"
 
 int outside_sqlite_code = SQLITE_FULL;
-bool outside_has_sockets;
+_Atomic bool outside_has_sockets;
 
 /* The library's function of that name. */
 #define REAL(fn)                                                                                   \

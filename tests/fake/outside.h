@@ -14,4 +14,4 @@
 #include <stdbool.h>
 
 extern int outside_sqlite_code;
-extern bool outside_has_sockets;
+extern _Atomic bool outside_has_sockets;

@@ -15,7 +15,7 @@ static struct db_ops faulty;
 static const struct db_ops *real;
 static bool is_sent;
 static unsigned lose;
-static struct postgres *frozen; /* stands still from the lost answer on */
+static struct postgres *_Atomic frozen; /* stands still from the lost answer on */
 
 static enum err lossy_commit(struct db *db, struct fault *fault)
 {

@@ -256,9 +256,10 @@ STORE_TEST(done_gets_what_fn_returned)
     static enum err said[ERR_COUNT];
     AUTO(loop) loop = loop_new("done");
     REQUIRE(loop_start(loop) == OK);
+    for (int err = 0; err < ERR_COUNT; err++)
+        said[err] = (enum err)err;
     for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
         for (int err = 0; err < ERR_COUNT; err++) {
-            said[err] = (enum err)err;
             struct store_line line = {.key = "a", .mode = (enum store_mode)mode};
             atomic_fetch_add(&left, 1);
             CHECK_INT(store_job_for(fix->store, line, say, &said[err], loop, hear), OK);

@@ -523,5 +523,6 @@ void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, voi
 
 void calls_show(struct calls *calls, calls_show_fn *done, void *arg)
 {
-    show_gather(&calls->gathers, calls->config.control, calls->homes, calls->config.media_count, done, arg);
+    show_gather(&calls->gathers, calls->config.control, calls->homes, calls->config.media_count,
+                done, arg);
 }

@@ -181,8 +181,9 @@ static const struct thing *read_currency(const char *iso, const char *at, size_t
 {
     for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
         size_t len = strlen(signs[i].written);
-        bool is_word = isalpha((unsigned char)at[len - 1]) && isalpha((unsigned char)at[len]);
-        if (strncmp(at, signs[i].written, len) != 0 || is_word)
+        if (strncmp(at, signs[i].written, len) != 0) /* it may end before so many bytes */
+            continue;
+        if (isalpha((unsigned char)at[len - 1]) && isalpha((unsigned char)at[len]))
             continue;
         *out_len = len;
         return find_thing(currencies, ARRAY_LEN(currencies), iso, signs[i].sign);

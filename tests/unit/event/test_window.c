@@ -31,6 +31,19 @@ TEST(a_window_begins_small_and_grows_with_answers)
     CHECK_INT(window.size, 4);
 }
 
+TEST(an_answer_weighs_an_eighth_of_the_latency)
+{
+    struct window window;
+    window_init(&window, MOST);
+    window_answered(&window, 80 * MS);
+    CHECK_INT(window.latency_us, 80 * MS); /* the first is all that is known */
+    window_answered(&window, 160 * MS);
+    CHECK_INT(window.latency_us, 90 * MS);
+    window_silent(&window, 10 * MS, 0);
+    CHECK_INT(window.latency_us, 80 * MS);
+    CHECK_INT(window_holds(&window), window.size * (1 + 250 / 80));
+}
+
 TEST(silence_shrinks_a_window_to_its_beginning)
 {
     struct window window;

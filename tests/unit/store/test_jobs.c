@@ -378,6 +378,21 @@ STORE_TEST(a_job_that_holds_too_much_fails_and_the_next_runs)
     CHECK_INT(store_run(fix->store, STORE_READ, read_workspace, &step, NULL), OK);
 }
 
+static enum err never_through(struct tx *tx, void *arg)
+{
+    (void)tx;
+    ++*(int *)arg;
+    return ERR_AGAIN;
+}
+
+STORE_TEST(a_job_that_never_gets_through_is_given_up_after_twenty_tries)
+{
+    int tries = 0;
+    struct fault fault = {0};
+    CHECK_INT(store_run(fix->store, STORE_WRITE, never_through, &tries, &fault), ERR_AGAIN);
+    CHECK_INT(tries, 20);
+}
+
 struct late {
     struct fix *fix;
     struct store *store;

@@ -324,6 +324,29 @@ TEST(the_caller_may_interrupt_a_say_and_the_next_one_waits)
     CHECK(rig_has(&rig, "agent turn Of course."));
 }
 
+/* The voice had both; what it is told to stop, it does not say by itself later. */
+TEST(a_line_that_the_voice_already_had_is_said_after_the_interruption)
+{
+    RIG rig;
+    rig_init(&rig);
+    start_long_reply(&rig);
+    CHECK_INT(talk_say(rig.talk, "The line closes now.", rig.now_us), OK);
+    CHECK_INT(talk_say(rig.talk, "Please hurry.", rig.now_us), OK);
+    while (!rig_has(&rig, "speak Please hurry.") && rig_ms(&rig) < 20000)
+        rig_run(&rig, rig_ms(&rig) + 20);
+    CHECK(rig.is_playing && !rig_has(&rig, "agent turn The line"));
+    rig.reply = "Of course.";
+    rig.words = "no wait";
+    talk_voice_started(rig.talk, rig.now_us);
+    rig_partial(&rig, "no wait");
+    rig_run(&rig, rig_ms(&rig) + 300);
+    talk_voice_stopped(rig.talk, rig.now_us - 200000, rig.now_us);
+    rig_run(&rig, rig_ms(&rig) + 2500);
+    CHECK_INT(rig_count(&rig, "speak Please hurry."), 2); /* at once, by no deadline */
+    rig_run(&rig, rig_ms(&rig) + 10000);
+    CHECK(rig_has(&rig, "agent turn Please hurry."));
+}
+
 TEST(say_has_a_ceiling_and_waits_for_the_caller)
 {
     RIG rig;

@@ -1,0 +1,62 @@
+/* What a workspace may still have taken, by what is held for it. No receiver gets a connection
+ * here: all waits. */
+#include "event/sender.h"
+
+#include "base/loop.h"
+#include "event/allowance.h"
+#include "store/outbox.h"
+#include "test.h"
+
+enum { FREE_UNITS = 100, UNITS = 10 };
+
+static void on_sent(void *arg, const struct sent *sent, const struct attempt_outcome *outcome)
+{
+    (void)sent, (void)outcome;
+    ++*(int *)arg;
+}
+
+static void hold(struct sender *sender, const char *workspace_id, const char *url)
+{
+    struct outbox_item item = {.id = 1,
+                               .workspace_id = workspace_id,
+                               .webhook_id = "",
+                               .line = url,
+                               .event_id = "evt_1",
+                               .type = "call.ended",
+                               .body = "{}",
+                               .url = url,
+                               .secret = "",
+                               .attempt = 1,
+                               .units = UNITS};
+    sender_send(sender, &item);
+}
+
+static unsigned room_of(struct sender *sender, const char *workspace_id)
+{
+    struct allowance *allowance = sender_allowance(sender, FREE_UNITS);
+    unsigned room = allowance_of_workspace(allowance, workspace_id);
+    allowance_free(allowance);
+    return room;
+}
+
+TEST(a_workspace_has_one_share_however_many_receivers_it_has)
+{
+    int put_back = 0;
+    struct loop *loop = loop_new("sender");
+    struct sender *sender = sender_new(&(struct sender_config){
+        .loop = loop, .answer_ms = 1000, .max_per_receiver = 0, .fn = on_sent, .arg = &put_back});
+    CHECK_INT(room_of(sender, "usr_1"), FREE_UNITS / 2); /* so that as much is left for others */
+    hold(sender, "usr_1", "https://one.test/");
+    CHECK_INT(room_of(sender, "usr_1"), (FREE_UNITS - UNITS) / 2);
+    hold(sender, "usr_1", "https://two.test/");
+    hold(sender, "usr_1", "https://three.test/");
+    CHECK_INT(room_of(sender, "usr_1"), (FREE_UNITS - 3 * UNITS) / 2);
+    CHECK_INT(room_of(sender, "usr_2"), FREE_UNITS / 2);
+    sender_drop(sender, "https://two.test/"); /* lines are named by their subscription */
+    CHECK_INT(put_back, 1);
+    CHECK_INT(room_of(sender, "usr_1"), (FREE_UNITS - 2 * UNITS) / 2);
+    CHECK_INT(sender_cancel(sender), 2 * UNITS);
+    CHECK_INT(room_of(sender, "usr_1"), FREE_UNITS / 2);
+    sender_free(sender);
+    loop_free(loop);
+}

@@ -23,6 +23,7 @@ enum {
     LINES_MAX = 64,
     LINE_MAX_SAMPLES = OUT_RATE_HZ * 120, /* a line longer than that is cut */
     SLOW_RETRY_US = 20000,
+    WORKSPACE_SIZE = 40,
     ONSET_PEAK = 120, /* quieter than that is the silence before a line: flite's is 200 ms */
     ONSET_BLOCK_MS = 5,
     ONSET_MAX_MS = 300,    /* cut no more than this */
@@ -42,6 +43,7 @@ struct speaking {
     const struct synth *synth;
     struct synth_wish wish;
     double volume;
+    char workspace[WORKSPACE_SIZE];
     struct resampler *resampler;
     int rate_hz;
     struct timer timer;
@@ -70,13 +72,14 @@ static const char *take_field(const char *at, char *out, size_t size)
 enum err speaking_new(struct loop *loop, struct link *link, uint32_t id, const char *wish,
                       struct speaking **out, struct fault *fault)
 {
-    char engine[32], speed[32], volume[32];
+    char engine[32], speed[32], volume[32], workspace[WORKSPACE_SIZE];
     struct synth_wish wanted = {0};
     wish = take_field(wish, engine, sizeof(engine));
     wish = take_field(wish, wanted.language, sizeof(wanted.language));
     wish = take_field(wish, wanted.speaker, sizeof(wanted.speaker));
     wish = take_field(wish, speed, sizeof(speed));
-    take_field(wish, volume, sizeof(volume));
+    wish = take_field(wish, volume, sizeof(volume));
+    take_field(wish, workspace, sizeof(workspace));
     wanted.speed = fmin(fmax(strtod(speed, NULL), 0.2), 4);
     const struct synth *synth = NULL;
     for (size_t i = 0; i < ARRAY_LEN(synths); i++)
@@ -93,6 +96,7 @@ enum err speaking_new(struct loop *loop, struct link *link, uint32_t id, const c
     speaking->wish = wanted;
     speaking->volume = fmin(fmax(strtod(volume, NULL), 0), 4);
     speaking->rate_hz = rate_hz;
+    snprintf(speaking->workspace, sizeof(speaking->workspace), "%s", workspace);
     speaking->resampler = resampler_new(rate_hz, OUT_RATE_HZ);
     buf_init(&speaking->made, LINE_MAX_SAMPLES * sizeof(int16_t));
     list_init(&speaking->lines);
@@ -211,7 +215,9 @@ static void synthesise(struct speaking *speaking)
     speaking->gen = line->gen;
     speaking->has_line = speaking->is_onset = true;
     speaking->onset_samples = 0;
+    tell(speaking, VOICE_SAYING, speaking->workspace, strlen(speaking->workspace));
     speaking->synth->say(&speaking->wish, line->text, on_samples, speaking);
+    tell(speaking, VOICE_SAYING, NULL, 0);
     int16_t rest[CHUNK_SAMPLES];
     size_t got = resampler_finish(speaking->resampler, rest, CHUNK_SAMPLES);
     (void)buf_append(&speaking->made, rest, got * sizeof(*rest));

@@ -12,7 +12,7 @@ struct link;
 struct loop;
 struct speaking;
 
-/* wish: engine, language, speaker, speed, volume, a line each. */
+/* wish: engine, language, speaker, speed, volume, workspace, a line each. */
 enum err speaking_new(struct loop *loop, struct link *link, uint32_t id, const char *wish,
                       struct speaking **out, struct fault *fault) MUST_USE;
 void speaking_free(struct speaking *speaking);
@@ -36,3 +36,7 @@ struct synth {
     void (*say)(const struct synth_wish *wish, const char *text, synth_fn *fn, void *arg);
 };
 extern const struct synth flite_synth, espeak_synth;
+
+/* A text as espeak-ng survives it: long unspaced runs and rows of dotted letters get spaces. The
+ * result is the caller's. */
+char *espeak_text(const char *text);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/mem.h"
 #include "speaking.h"
 
 enum {
@@ -12,6 +13,8 @@ enum {
     RATE_NORMAL_WPM = 175, /* espeak's own default; 80 is its least */
     RATE_LEAST_WPM = 80,
     RATE_MAX_WPM = 450,
+    RUN_MAX_CHARS = 60,  /* without a space */
+    TIGHT_DOTS_MAX = 24, /* of one text; about a hundred overflow a buffer of espeak-ng 1.51 */
 };
 
 /* Where espeak's voice has another name than the ISO code. */
@@ -63,6 +66,51 @@ static enum err open_espeak(const struct synth_wish *wish, int *out_rate_hz, str
     return OK;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+/* One with more text right behind it: of an abbreviation, a version, an address. */
+static bool is_tight_dot(const char *at)
+{
+    return at[0] == '.' && at[1] && at[1] != '.' && !is_space(at[1]);
+}
+
+/* Bytes of the character at `at`, whose bytes that follow are bounded where it is no UTF-8. */
+static size_t char_bytes(const char *at)
+{
+    size_t len = 1;
+    while (len < 4 && ((unsigned char)at[len] & 0xC0) == 0x80)
+        len++;
+    return len;
+}
+
+char *espeak_text(const char *text)
+{
+    size_t dots = 0, run = 0, out = 0;
+    for (const char *at = text; *at; at++)
+        dots += is_tight_dot(at);
+    char *spaced = mem_new_n(char, 2 * strlen(text) + 1);
+    for (const char *at = text; *at;) {
+        size_t len = char_bytes(at);
+        run = is_space(*at) ? 0 : run + 1;
+        if (run > RUN_MAX_CHARS) {
+            spaced[out++] = ' ';
+            run = 1;
+        }
+        memcpy(spaced + out, at, len);
+        out += len;
+        if (dots > TIGHT_DOTS_MAX && is_tight_dot(at)) {
+            spaced[out++] = ' ';
+            run = 0;
+        }
+        at += len;
+    }
+    spaced[out] = '\0';
+    return spaced;
+}
+
 static void say_espeak(const struct synth_wish *wish, const char *text, synth_fn *fn, void *arg)
 {
     struct stream stream = {fn, arg};
@@ -70,7 +118,8 @@ static void say_espeak(const struct synth_wish *wish, const char *text, synth_fn
     if (!choose_voice(wish))
         return;
     espeak_SetParameter(espeakRATE, MIN(MAX(wpm, RATE_LEAST_WPM), RATE_MAX_WPM), 0);
-    espeak_Synth(text, strlen(text) + 1, 0, POS_CHARACTER, 0, espeakCHARS_UTF8, NULL, &stream);
+    AUTO_MEM char *spaced = espeak_text(text);
+    espeak_Synth(spaced, strlen(spaced) + 1, 0, POS_CHARACTER, 0, espeakCHARS_UTF8, NULL, &stream);
     espeak_Synchronize();
 }
 

@@ -15,7 +15,8 @@ static uint64_t mark_of(const char *own)
 
 bool breaker_counts(enum engine_error error)
 {
-    return error != ENGINE_OK && error != ENGINE_BAD_REQUEST && error != ENGINE_CROWDED;
+    return error != ENGINE_OK && error != ENGINE_BAD_REQUEST && error != ENGINE_CROWDED &&
+           error != ENGINE_INTERRUPTED;
 }
 
 bool breaker_failed(struct breaker *breaker, const char *own, int64_t now_us)

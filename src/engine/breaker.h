@@ -27,7 +27,7 @@ struct breaker {
 };
 
 /* Does the error speak of the engine? What a tenant may have brought about does not: a request that
- * is refused, a flood that waits in its own line. */
+ * is refused, a flood that waits in its own line, a line that ended a process of many sessions. */
 bool breaker_counts(enum engine_error error);
 /* A call has failed, and had not before. True: the engine is left out from now on.
  * own: the workspace whose own words may be why; NULL: nobody's can. */

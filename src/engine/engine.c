@@ -12,6 +12,7 @@ static const char *const names[] = {
     [ENGINE_PROTOCOL] = "the engine's answer could not be understood",
     [ENGINE_TIMEOUT] = "the engine did not answer in time",
     [ENGINE_CROWDED] = "too many requests of this workspace wait for the engine",
+    [ENGINE_INTERRUPTED] = "the engine was interrupted",
 };
 _Static_assert(ARRAY_LEN(names) == ENGINE_ERROR_COUNT, "a name for each error");
 

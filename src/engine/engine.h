@@ -25,7 +25,8 @@ enum engine_error {
     ENGINE_TRANSIENT,   /* connection lost or 5xx: worth another try */
     ENGINE_PROTOCOL,    /* it said what cannot be understood */
     ENGINE_TIMEOUT,
-    ENGINE_CROWDED, /* too many requests of this workspace wait for it here */
+    ENGINE_CROWDED,     /* too many requests of this workspace wait for it here */
+    ENGINE_INTERRUPTED, /* what another session asked for ended this one too: worth another try */
     ENGINE_ERROR_COUNT
 };
 const char *engine_error_name(enum engine_error error);

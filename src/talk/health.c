@@ -26,6 +26,7 @@ static const char *const faults[] = {
     [ENGINE_PROTOCOL] = "gave an answer that cannot be understood",
     [ENGINE_TIMEOUT] = "did not answer in time",
     [ENGINE_CROWDED] = "has too many requests of this workspace waiting",
+    [ENGINE_INTERRUPTED] = "was interrupted",
 };
 _Static_assert(ARRAY_LEN(faults) == ENGINE_ERROR_COUNT, "words for each error");
 

@@ -201,6 +201,12 @@ static void finish_words(struct voice *voice, uint32_t gen)
 
 /* The voice's answers. */
 
+/* Another try cannot bring it, and there is no other voice that might. */
+static bool is_final(const struct voice *voice, enum engine_error error)
+{
+    return error == ENGINE_BAD_REQUEST && !health_has_more(voice->health, TALK_TTS);
+}
+
 /* True: it cannot be said, the conversation goes on without it. */
 static bool has_failed(struct voice *voice, enum engine_error error, const char *detail,
                        bool is_fatal, int64_t now_us)
@@ -215,7 +221,7 @@ static bool has_failed(struct voice *voice, enum engine_error error, const char 
     actions_add(voice->actions, (struct talk_action){.what = TALK_DO_UNSPEAK});
     speech_unask(&voice->speech);
     voice->due_us = INT64_MAX;
-    if (++voice->tries < VOICE_TRIES_MAX)
+    if (++voice->tries < VOICE_TRIES_MAX && !is_final(voice, error))
         return false;
     voice->tries = 0;
     voice_end(voice);

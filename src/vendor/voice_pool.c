@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ enum {
     DEATHS_MAX = 3,  /* within DEATHS_US, then */
     DEATHS_US = 10 * 1000 * 1000,
     QUIET_US = 120 * 1000 * 1000, /* so long without a death, pauses are short again */
+    SUSPECTS_MAX = 32,
 };
 
 struct voice_worker {
@@ -36,7 +38,22 @@ struct voice_worker {
     struct list_node sessions;
     unsigned session_count, owed; /* utterances of all sessions */
     struct timer overdue;
+    bool is_apart; /* for suspects */
     bool is_dead;
+    uint32_t saying;                      /* the session whose line it makes */
+    char saying_of[VOICE_WORKSPACE_SIZE]; /* "": none, or nobody's */
+};
+
+/* Deaths in a row and the pause that they bring. */
+struct rest {
+    unsigned deaths;
+    int64_t first_death_us, last_death_us, until_us, pause_us;
+};
+
+/* A workspace of whose line a worker died. */
+struct suspect {
+    char workspace[VOICE_WORKSPACE_SIZE];
+    int64_t until_us;
 };
 
 struct voice_pool {
@@ -45,8 +62,8 @@ struct voice_pool {
     unsigned most_workers;
     struct list_node workers[VOICE_ROLE_COUNT];
     uint32_t last_id;
-    unsigned deaths;
-    int64_t first_death_us, last_death_us, rest_until_us, rest_us;
+    struct rest rest, rest_apart;
+    struct suspect suspects[SUSPECTS_MAX];
 };
 
 static const char *const role_names[VOICE_ROLE_COUNT] = {
@@ -60,7 +77,7 @@ struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned 
     pool->loop = loop;
     pool->path = mem_strdup(path);
     pool->most_workers = MAX(most_workers, 1);
-    pool->rest_us = VOICE_REST_US;
+    pool->rest.pause_us = pool->rest_apart.pause_us = VOICE_REST_US;
     for (enum voice_role role = 0; role < VOICE_ROLE_COUNT; role++)
         list_init(&pool->workers[role]);
     return pool;
@@ -109,21 +126,69 @@ static void detach(struct voice_session *session)
     session->worker = NULL;
 }
 
-static void count_death(struct voice_pool *pool)
+static void count_death(struct rest *rest, int64_t now_us)
+{
+    if (now_us - rest->last_death_us > QUIET_US)
+        rest->pause_us = VOICE_REST_US;
+    rest->last_death_us = now_us;
+    if (rest->deaths == 0 || now_us - rest->first_death_us > DEATHS_US) {
+        rest->deaths = 0;
+        rest->first_death_us = now_us;
+    }
+    if (++rest->deaths < DEATHS_MAX)
+        return;
+    rest->deaths = 0;
+    rest->until_us = now_us + rest->pause_us;
+    rest->pause_us = MIN(2 * rest->pause_us, (int64_t)VOICE_REST_MAX_US);
+}
+
+static struct rest *rest_of(struct voice_pool *pool, bool is_apart)
+{
+    return is_apart ? &pool->rest_apart : &pool->rest;
+}
+
+static bool is_suspect(const struct voice_pool *pool, const char *workspace)
 {
     int64_t now_us = loop_now_us(pool->loop);
-    if (now_us - pool->last_death_us > QUIET_US)
-        pool->rest_us = VOICE_REST_US;
-    pool->last_death_us = now_us;
-    if (pool->deaths == 0 || now_us - pool->first_death_us > DEATHS_US) {
-        pool->deaths = 0;
-        pool->first_death_us = now_us;
+    for (size_t i = 0; *workspace && i < SUSPECTS_MAX; i++)
+        if (now_us < pool->suspects[i].until_us &&
+            strcmp(pool->suspects[i].workspace, workspace) == 0)
+            return true;
+    return false;
+}
+
+/* In the place of itself, or of the one whose time is up first. */
+static void suspect(struct voice_pool *pool, const char *workspace)
+{
+    struct suspect *place = &pool->suspects[0];
+    for (size_t i = 0; i < SUSPECTS_MAX; i++) {
+        struct suspect *one = &pool->suspects[i];
+        if (one->until_us < place->until_us)
+            place = one;
+        if (strcmp(one->workspace, workspace) == 0) {
+            place = one;
+            break;
+        }
     }
-    if (++pool->deaths < DEATHS_MAX)
-        return;
-    pool->deaths = 0;
-    pool->rest_until_us = now_us + pool->rest_us;
-    pool->rest_us = MIN(2 * pool->rest_us, (int64_t)VOICE_REST_MAX_US);
+    snprintf(place->workspace, sizeof(place->workspace), "%s", workspace);
+    place->until_us = loop_now_us(pool->loop) + VOICE_APART_US;
+}
+
+/* Whose line it was bears the death; where many share a worker, that is nobody else's pause. */
+static void blame(struct voice_worker *worker)
+{
+    struct voice_pool *pool = worker->pool;
+    if (*worker->saying_of)
+        suspect(pool, worker->saying_of);
+    if (!*worker->saying_of || worker->is_apart)
+        count_death(rest_of(pool, worker->is_apart), loop_now_us(pool->loop));
+}
+
+static enum engine_error loss_of(const struct voice_worker *worker, uint32_t session)
+{
+    if (!*worker->saying_of)
+        return ENGINE_TRANSIENT;
+    return session == worker->saying ? ENGINE_BAD_REQUEST : ENGINE_INTERRUPTED;
 }
 
 static void lose_worker(struct voice_worker *worker, const char *why)
@@ -131,20 +196,14 @@ static void lose_worker(struct voice_worker *worker, const char *why)
     if (worker->is_dead)
         return;
     log_warn("voice.worker_lost", LOG_S("role", role_names[worker->role]), LOG_S("why", why),
-             LOG_I("sessions", worker->session_count));
-    count_death(worker->pool);
+             LOG_I("sessions", worker->session_count), LOG_S("workspace", worker->saying_of));
+    blame(worker);
     stop_worker(worker);
     while (!list_is_empty(&worker->sessions)) {
         struct voice_session *session = LIST_FIRST(&worker->sessions, struct voice_session, node);
         detach(session);
-        session->on_lost(session->arg, why);
+        session->on_lost(session->arg, loss_of(worker, session->id), why);
     }
-}
-
-static void on_exit(void *arg, int exit_code, int signal_number)
-{
-    (void)exit_code;
-    lose_worker(arg, signal_number ? "the speech process crashed" : "the speech process ended");
 }
 
 static void on_overdue(void *arg)
@@ -203,6 +262,13 @@ static struct voice_session *session_of(const struct voice_worker *worker, uint3
     return NULL;
 }
 
+static void note_saying(struct voice_worker *worker, const struct voice_frame *frame)
+{
+    worker->saying = frame->session;
+    snprintf(worker->saying_of, sizeof(worker->saying_of), "%.*s",
+             (int)MIN(frame->len, sizeof(worker->saying_of)), (const char *)frame->body);
+}
+
 /* A callback may close its session, and any other. */
 static bool give_out(struct voice_worker *worker)
 {
@@ -216,6 +282,10 @@ static bool give_out(struct voice_worker *worker)
         at += used;
         struct voice_session *session = session_of(worker, frame.session);
         bool is_end = frame.kind == VOICE_DONE || frame.kind == VOICE_FLUSHED;
+        if (frame.kind == VOICE_SAYING) {
+            note_saying(worker, &frame);
+            continue;
+        }
         if (session && frame.kind == VOICE_FAILED)
             owe(session, 0);
         if (session && is_end && session->owed > 0)
@@ -229,19 +299,36 @@ static bool give_out(struct voice_worker *worker)
     return err != ERR_INVALID;
 }
 
-static void read_in(struct voice_worker *worker)
+/* ERR_AGAIN: there is nothing yet; ERR_IO: nothing comes any more; ERR_INVALID: it is no frame. */
+static enum err take_in(struct voice_worker *worker)
 {
     char data[READ_BYTES];
     ssize_t got = recv(worker->fd, data, sizeof(data), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got <= 0) {
-        lose_worker(worker, "the speech process closed its end");
-        return;
-    }
+        return ERR_AGAIN;
+    if (got <= 0)
+        return ERR_IO;
     bool is_good = buf_append(&worker->in, data, (size_t)got) == OK && give_out(worker);
-    if (!is_good)
+    return is_good ? OK : ERR_INVALID;
+}
+
+static void read_in(struct voice_worker *worker)
+{
+    enum err err = take_in(worker);
+    if (err == ERR_IO)
+        lose_worker(worker, "the speech process closed its end");
+    else if (err == ERR_INVALID)
         lose_worker(worker, "the speech process sent what is no frame");
+}
+
+/* What it sent last tells what it died of. */
+static void on_exit(void *arg, int exit_code, int signal_number)
+{
+    struct voice_worker *worker = arg;
+    (void)exit_code;
+    while (!worker->is_dead && take_in(worker) == OK)
+        ;
+    lose_worker(worker, signal_number ? "the speech process crashed" : "the speech process ended");
 }
 
 static void on_io(void *arg, unsigned events)
@@ -260,17 +347,20 @@ static int worker_nice(void)
     return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 0 : NICE_ALONE;
 }
 
-static enum err start_worker(struct voice_pool *pool, enum voice_role role,
+static enum err start_worker(struct voice_pool *pool, enum voice_role role, bool is_apart,
                              struct voice_worker **out, struct fault *fault)
 {
     int ends[2];
-    if (loop_now_us(pool->loop) < pool->rest_until_us)
-        return fault_set(fault, ERR_BUSY, "the speech process dies at its start");
+    struct rest *rest = rest_of(pool, is_apart);
+    if (loop_now_us(pool->loop) < rest->until_us)
+        return fault_set(fault, is_apart ? ERR_LIMIT : ERR_BUSY,
+                         "the speech process dies again and again");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
         return fault_set(fault, ERR_IO, "socketpair: %s", strerror(errno));
     struct voice_worker *worker = mem_new(struct voice_worker);
     worker->pool = pool;
     worker->role = role;
+    worker->is_apart = is_apart;
     worker->fd = ends[0];
     buf_init(&worker->in, IN_MAX_BYTES);
     buf_init(&worker->out, OUT_MAX_BYTES);
@@ -284,7 +374,7 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
     if (err) {
         close(ends[0]);
         free_worker(worker);
-        count_death(pool);
+        count_death(rest, loop_now_us(pool->loop));
         return err;
     }
     worker->io = io_open(pool->loop, ends[0], IO_READ, on_io, worker);
@@ -294,24 +384,26 @@ static enum err start_worker(struct voice_pool *pool, enum voice_role role,
 }
 
 /* The one with the fewest sessions; a new one while there may be more and all have much to do. */
-static enum err choose_worker(struct voice_pool *pool, enum voice_role role,
+static enum err choose_worker(struct voice_pool *pool, enum voice_role role, bool is_apart,
                               struct voice_worker **out, struct fault *fault)
 {
     struct voice_worker *worker, *best = NULL;
-    unsigned count = 0;
+    unsigned count = 0, most = is_apart ? 1 : pool->most_workers;
     LIST_EACH (worker, &pool->workers[role], struct voice_worker, node) {
+        if (worker->is_apart != is_apart)
+            continue;
         count++;
         if (!best || worker->session_count < best->session_count)
             best = worker;
     }
-    if (!best || (best->session_count >= SESSIONS_EASY && count < pool->most_workers)) {
-        enum err err = start_worker(pool, role, &best, best ? NULL : fault);
+    if (!best || (best->session_count >= SESSIONS_EASY && count < most)) {
+        enum err err = start_worker(pool, role, is_apart, &best, best ? NULL : fault);
         if (!best)
             return err;
     }
     if (best->session_count >= SESSIONS_MAX)
-        return fault_set(fault, ERR_BUSY, "%u sessions of embedded speech are open already",
-                         count * SESSIONS_MAX);
+        return fault_set(fault, is_apart ? ERR_LIMIT : ERR_BUSY,
+                         "%u sessions of embedded speech are open already", count * SESSIONS_MAX);
     *out = best;
     return OK;
 }
@@ -334,9 +426,10 @@ enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
     struct voice_worker *worker = NULL;
     unsigned share = pool->most_workers * SESSIONS_MAX / 2;
     if (*session->workspace && held_by(pool, role, session->workspace) >= share)
-        return fault_set(fault, ERR_BUSY, "this workspace has %u sessions of embedded speech",
+        return fault_set(fault, ERR_LIMIT, "this workspace has %u sessions of embedded speech",
                          share);
-    enum err err = choose_worker(pool, role, &worker, fault);
+    bool is_apart = role == VOICE_SPEAKING && is_suspect(pool, session->workspace);
+    enum err err = choose_worker(pool, role, is_apart, &worker, fault);
     if (err)
         return err;
     session->worker = worker;
@@ -345,6 +438,11 @@ enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
     worker->session_count++;
     list_push_back(&worker->sessions, &session->node);
     return OK;
+}
+
+enum engine_error voice_refusal(enum err err)
+{
+    return err == ERR_BUSY ? ENGINE_QUOTA : err == ERR_LIMIT ? ENGINE_CROWDED : ENGINE_TRANSIENT;
 }
 
 void voice_session_close(struct voice_session *session)
@@ -357,7 +455,7 @@ void voice_session_close(struct voice_session *session)
 
 int64_t voice_pool_rest_us(const struct voice_pool *pool)
 {
-    return MAX(pool->rest_until_us - loop_now_us(pool->loop), 0);
+    return MAX(pool->rest.until_us - loop_now_us(pool->loop), 0);
 }
 
 unsigned voice_pool_workers(const struct voice_pool *pool, enum voice_role role)

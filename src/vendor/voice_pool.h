@@ -2,7 +2,10 @@
  * role, each with many sessions. When one dies its sessions are told, and the next session starts a
  * new one; one that dies again and again is left alone, each time for longer. One that owes an
  * answer and sends nothing for VOICE_DEADLINE_US hangs, and is killed. No workspace holds more than
- * half of the places of a role. Thread: its loop. */
+ * half of the places of a role.
+ * A worker tells whose line it makes. One that dies of it counts against that workspace alone,
+ * which for VOICE_APART_US speaks in one worker apart from the others', with pauses of its own.
+ * Thread: its loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +14,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "engine/engine.h"
 #include "vendor/voice_wire.h"
 
 struct loop;
@@ -25,6 +29,7 @@ enum {
     VOICE_DEADLINE_US = 8 * 1000 * 1000, /* while it speaks, sound comes all the time */
     VOICE_REST_US = 5 * 1000 * 1000,     /* first pause after deaths, doubled up to */
     VOICE_REST_MAX_US = 80 * 1000 * 1000,
+    VOICE_APART_US = 600 * 1000 * 1000,
 };
 
 struct voice_pool *voice_pool_new(struct loop *loop, const char *path, unsigned most_workers);
@@ -37,14 +42,18 @@ struct voice_session { /* a member of the adapter's session */
     unsigned owed;                        /* utterances without their end */
     char workspace[VOICE_WORKSPACE_SIZE]; /* whose call it is; "": nobody's */
     void (*on_frame)(void *arg, const struct voice_frame *frame);
-    void (*on_lost)(void *arg, const char *why); /* the worker is gone, and so is the session */
+    /* The worker is gone, and so is the session. ENGINE_BAD_REQUEST: the line that it was making
+     * was this session's; ENGINE_INTERRUPTED: another's; ENGINE_TRANSIENT: it made none. */
+    void (*on_lost)(void *arg, enum engine_error error, const char *why);
     void *arg;
 };
 
-/* The callbacks, arg and workspace are set before. ERR_BUSY: all workers are full, the workspace
- * has its share, or the workers die at once; ERR_IO: none can be started. */
+/* The callbacks, arg and workspace are set before. ERR_BUSY: all workers are full, or die at once;
+ * ERR_LIMIT: the workspace has its share, or its own worker dies again and again; ERR_IO: none can
+ * be started. */
 enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
                             struct voice_session *session, struct fault *fault) MUST_USE;
+enum engine_error voice_refusal(enum err err); /* of voice_session_open() */
 /* session and its number are filled in here; to a lost session it is dropped. Never calls back. */
 void voice_session_send(struct voice_session *session, enum voice_kind kind, uint32_t gen,
                         const void *body, size_t len);

@@ -27,13 +27,12 @@ static void tell_lost(struct voice_stt *stt, enum engine_error error, const char
 static void on_failure(void *arg)
 {
     struct voice_stt *stt = arg;
-    enum engine_error error = stt->fault.err == ERR_BUSY ? ENGINE_QUOTA : ENGINE_TRANSIENT;
-    tell_lost(stt, error, stt->fault.text);
+    tell_lost(stt, voice_refusal(stt->fault.err), stt->fault.text);
 }
 
-static void on_lost(void *arg, const char *why)
+static void on_lost(void *arg, enum engine_error error, const char *why)
 {
-    tell_lost(arg, ENGINE_TRANSIENT, why);
+    tell_lost(arg, error, why);
 }
 
 static void on_frame(void *arg, const struct voice_frame *frame)

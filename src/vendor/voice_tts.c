@@ -29,13 +29,12 @@ static void tell_lost(struct voice_tts *tts, enum engine_error error, const char
 static void on_failure(void *arg)
 {
     struct voice_tts *tts = arg;
-    enum engine_error error = tts->fault.err == ERR_BUSY ? ENGINE_QUOTA : ENGINE_TRANSIENT;
-    tell_lost(tts, error, tts->fault.text);
+    tell_lost(tts, voice_refusal(tts->fault.err), tts->fault.text);
 }
 
-static void on_lost(void *arg, const char *why)
+static void on_lost(void *arg, enum engine_error error, const char *why)
 {
-    tell_lost(arg, ENGINE_TRANSIENT, why);
+    tell_lost(arg, error, why);
 }
 
 /* Samples are copied out of the frame's buffer for their alignment. */
@@ -86,8 +85,9 @@ static struct tts *voice_tts_open(const struct engine *engine, struct loop *loop
         timer_set_after(&tts->failure, 0);
         return &tts->base;
     }
-    AUTO_MEM char *wish = mem_printf("%s\n%s\n%s\n%.3f\n%.3f", engine->info.id, config->language,
-                                     config->speaker, config->speed, config->volume);
+    AUTO_MEM char *wish =
+        mem_printf("%s\n%s\n%s\n%.3f\n%.3f\n%s", engine->info.id, config->language, config->speaker,
+                   config->speed, config->volume, tts->session.workspace);
     voice_session_send(&tts->session, VOICE_OPEN_SPEAKING, 0, wish, strlen(wish));
     return &tts->base;
 }

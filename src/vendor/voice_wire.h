@@ -8,11 +8,13 @@
  *     to the worker                          from it
  *     OPEN_HEARING  vocabulary               READY
  *     OPEN_SPEAKING engine\nlanguage\n       FAILED  sentence; the session is over
- *                   speaker\nspeed\nvolume
+ *                   speaker\nspeed\nvolume\n
+ *                   workspace
  *     PUSH          16 kHz samples           PARTIAL text
  *     FLUSH         gen                      FINAL text\nunsure words; FLUSHED gen
  *     SPEAK         gen, text                AUDIO gen, 48 kHz samples; DONE gen
- *     CANCEL        all speaking so far
+ *     CANCEL        all speaking so far      SAYING  gen, workspace: its line is being made now;
+ *                                                    without one: no line is
  *     CLOSE
  */
 #pragma once
@@ -39,6 +41,7 @@ enum voice_kind {
     VOICE_FLUSHED,
     VOICE_AUDIO,
     VOICE_DONE,
+    VOICE_SAYING,
     VOICE_KIND_END
 };
 

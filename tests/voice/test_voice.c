@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -13,7 +14,9 @@
 #include "base/sandbox.h"
 #include "hotel.h"
 #include "line.h"
+#include "link.h"
 #include "rig.h"
+#include "speaking.h"
 #include "test.h"
 #include "vendor/internal.h"
 #include "vendor/voice_pool.h"
@@ -205,6 +208,118 @@ TEST(voice_takes_any_text)
             mem_free(spoken.samples);
         }
     speech_rig_close(&rig);
+}
+
+/* What one piece becomes, so many times. */
+static char *spaced_of(const char *piece, size_t times)
+{
+    AUTO_BUF text = BUF_INIT(64 * 1024);
+    for (size_t i = 0; i < times; i++)
+        CHECK(buf_append_str(&text, piece) == OK);
+    return espeak_text(text.data);
+}
+
+TEST(voice_text_for_espeak_has_no_long_run)
+{
+    static const struct {
+        const char *piece;
+        size_t times;
+        const char *begin; /* of what is said */
+        size_t spaces;
+    } rows[] = {
+        {"x", 60, "xxxxx", 0},
+        {"x", 61, "xxxxx", 1},
+        {"\xE4\xB8\xAD", 121, "\xE4\xB8\xAD\xE4\xB8\xAD", 2},
+        {"\x80", 2000, "\x80", 8}, /* what is no UTF-8 has its runs as well */
+        {"U.S.A. ", 8, "U.S.A. U.S.A. ", 8},
+        {"a.b.c.d.", 25, "a. b. c. d. a. ", 99},
+        {"a.b. ", 25, "a. b. a. b. ", 50},
+        {"a..b..", 26, "a.. b.. a.. ", 51},
+        {".", 50, "....", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_MEM char *said = spaced_of(rows[i].piece, rows[i].times);
+        size_t spaces = 0;
+        for (const char *at = said; *at; at++) {
+            spaces += *at == ' ';
+            CHECK(*at != ' ' || rows[i].piece[0] == '\x80' ||
+                  ((unsigned char)at[1] & 0xC0) != 0x80);
+        }
+        CHECK(strncmp(said, rows[i].begin, strlen(rows[i].begin)) == 0);
+        CHECK_INT(spaces, rows[i].spaces);
+    }
+}
+
+TEST(voice_says_rows_of_dotted_letters)
+{
+    struct speech_rig rig;
+    struct spoken spoken;
+    AUTO_BUF text = BUF_INIT(4096);
+    for (int i = 0; i < 25; i++)
+        CHECK(buf_append_str(&text, "a.b.c.d.") == OK);
+    speech_rig_open(&rig);
+    speech_rig_speak(&rig, "espeak", &plain, text.data, &spoken);
+    CHECK_INT(spoken.error, ENGINE_OK);
+    CHECK(spoken.count > 0);
+    mem_free(spoken.samples);
+    speech_rig_close(&rig);
+}
+
+static void on_nothing(void *arg, const struct voice_frame *frame)
+{
+    (void)arg;
+    (void)frame;
+}
+
+static void on_ready(void *arg, unsigned events)
+{
+    (void)events;
+    loop_stop(arg);
+}
+
+static void on_late(void *arg)
+{
+    loop_stop(arg);
+}
+
+TEST(voice_tells_whose_line_it_makes)
+{
+    static char got[256 * 1024];
+    int ends[2];
+    struct fault fault = {0};
+    struct speaking *speaking = NULL;
+    struct loop *loop = loop_new("worker");
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+    struct link *link = link_open(loop, ends[0], on_nothing, NULL);
+    REQUIRE(speaking_new(loop, link, 7, "flite\nen\nslt\n1\n1\nusr_one", &speaking, &fault) == OK);
+    speaking_speak(speaking, 3, "One.");
+    struct io *io = io_open(loop, ends[1], IO_READ, on_ready, loop);
+    struct timer late;
+    timer_init(&late, loop, on_late, loop);
+    timer_set_after(&late, 60 * 1000 * 1000);
+    loop_run(loop); /* a line is made in one turn */
+    timer_stop(&late);
+    ssize_t len = recv(ends[1], got, sizeof(got), 0);
+    struct voice_frame frame = {0};
+    size_t used = 0, at = 0, told = 0, sounds = 0;
+    while (len > 0 && voice_frame_read(got + at, (size_t)len - at, &frame, &used) == OK) {
+        at += used;
+        sounds += frame.kind == VOICE_AUDIO;
+        if (frame.kind != VOICE_SAYING)
+            continue;
+        CHECK_INT(frame.session, 7);
+        CHECK_INT(frame.gen, 3);
+        CHECK_INT(frame.len, told == 0 ? strlen("usr_one") : 0);
+        CHECK(told > 0 || (sounds == 0 && memcmp(frame.body, "usr_one", frame.len) == 0));
+        told++;
+    }
+    CHECK_INT(told, 2);
+    io_close(io);
+    speaking_free(speaking);
+    link_close(link);
+    close(ends[0]);
+    close(ends[1]);
+    loop_free(loop);
 }
 
 /* Kills the workers while one speaks. */

@@ -249,6 +249,7 @@ TEST(engines_do_not_count_what_a_tenant_may_bring_about)
 {
     CHECK_INT(failures_after(ENGINE_BAD_REQUEST), 0); /* a speaker that the vendor does not know */
     CHECK_INT(failures_after(ENGINE_CROWDED), 0);
+    CHECK_INT(failures_after(ENGINE_INTERRUPTED), 0);
     CHECK_INT(failures_after(ENGINE_AUTH), 1);
     CHECK_INT(failures_after(ENGINE_OK), 1); /* silent for too long: nothing was told */
 }

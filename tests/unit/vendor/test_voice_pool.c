@@ -15,6 +15,7 @@ struct peer {
     struct voice_pool *pool;
     struct voice_session session;
     unsigned frames, losses;
+    enum engine_error error; /* of the last loss */
     char why[64];
 };
 
@@ -25,10 +26,11 @@ static void on_frame(void *arg, const struct voice_frame *frame)
     peer->frames++;
 }
 
-static void on_lost(void *arg, const char *why)
+static void on_lost(void *arg, enum engine_error error, const char *why)
 {
     struct peer *peer = arg;
     peer->losses++;
+    peer->error = error;
     snprintf(peer->why, sizeof(peer->why), "%s", why);
     loop_stop(peer->loop);
 }
@@ -63,6 +65,7 @@ TEST(voice_pool_leaves_a_program_alone_that_ends_at_once)
         REQUIRE(session_open(&peer) == OK);
         loop_run_for(peer.loop, 2000000);
         CHECK_INT(peer.losses, i);
+        CHECK_INT(peer.error, ENGINE_TRANSIENT);
         CHECK(peer.session.worker == NULL);
         CHECK_INT(voice_pool_workers(peer.pool, VOICE_HEARING), 0);
     }
@@ -151,6 +154,57 @@ TEST(voice_pool_gives_no_workspace_more_than_half)
     for (int i = 0; i < MOST; i++)
         voice_session_close(&sessions[i]);
     peer_close(&peer);
+}
+
+/* Calls of two workspaces, in whose worker a line of one kills. */
+struct pair {
+    struct loop *loop;
+    struct voice_pool *pool;
+    struct peer bad, good;
+};
+
+static enum err pair_open(struct pair *pair, struct peer *peer, const char *workspace)
+{
+    struct fault fault = {0};
+    peer->loop = pair->loop;
+    peer->pool = pair->pool;
+    peer->session = (struct voice_session){.on_frame = on_frame, .on_lost = on_lost, .arg = peer};
+    snprintf(peer->session.workspace, sizeof(peer->session.workspace), "%s", workspace);
+    return voice_session_open(pair->pool, VOICE_SPEAKING, &peer->session, &fault);
+}
+
+static void wait_for_losses(const struct peer *peer, unsigned losses)
+{
+    for (int i = 0; i < 3000 && peer->losses < losses; i++)
+        loop_run_for(peer->loop, 10000);
+    CHECK_INT(peer->losses, losses);
+}
+
+TEST(voice_pool_counts_a_line_that_kills_against_its_workspace)
+{
+    struct pair pair = {.loop = loop_new("pair")};
+    pair.pool = voice_pool_new(pair.loop, KILLED_PROGRAM, 1);
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    for (unsigned i = 1; i <= 4; i++) { /* the first in a common worker, the others apart */
+        REQUIRE(pair_open(&pair, &pair.bad, "usr_bad") == OK);
+        CHECK_INT(voice_pool_workers(pair.pool, VOICE_SPEAKING), i == 1 ? 1 : 2);
+        voice_session_send(&pair.bad.session, VOICE_SPEAK, 1, "die", 3);
+        wait_for_losses(&pair.bad, i);
+        wait_for_losses(&pair.good, 1);
+        CHECK_INT(pair.bad.error, ENGINE_BAD_REQUEST);
+        CHECK_INT(pair.good.error, ENGINE_INTERRUPTED);
+        if (i == 1)
+            REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    }
+    CHECK_INT(pair_open(&pair, &pair.bad, "usr_bad"), ERR_LIMIT); /* it has to pause */
+    CHECK_INT(voice_refusal(ERR_LIMIT), ENGINE_CROWDED);
+    CHECK_INT(voice_pool_rest_us(pair.pool), 0);
+    CHECK(pair.good.session.worker != NULL);
+    voice_session_close(&pair.good.session);
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    voice_session_close(&pair.good.session);
+    voice_pool_free(pair.pool);
+    loop_free(pair.loop);
 }
 
 TEST(voice_pool_without_a_program_is_an_error)

@@ -136,7 +136,8 @@ static void ask(struct fix *fix, struct know *know, const struct text_list *ids,
         struct tx *tx = fix_read(fix);
         struct hit_list hits = {0};
         int64_t began_us = cpu_us(), began_wall_us = clock_now_us();
-        CHECK_INT(know_search(know, tx, ids, question.data, 5, &hits), OK);
+        const struct know_question asked = {.document_ids = ids, .query = question.data};
+        CHECK_INT(know_search(know, tx, &asked, 5, &hits), OK);
         took_us[count++] = cpu_us() - began_us;
         longest_us = MAX(longest_us, clock_now_us() - began_wall_us);
         hits_count += hits.count > 0;

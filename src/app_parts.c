@@ -287,11 +287,20 @@ static const struct engine *card_writer(const struct app *app)
                : NULL;
 }
 
+static const struct engine *embedder(const struct app *app)
+{
+    const struct engine_info *info = registry_default(app->registry, ENGINE_EMBED);
+    return info && info->is_enabled ? registry_find(app->registry, ENGINE_EMBED, info->id) : NULL;
+}
+
 static enum err open_know(struct app *app, struct fault *fault)
 {
     AUTO_MEM char *program = program_own();
-    const struct know_config config = {
-        .store = app->store, .loop = app->control, .program = program, .writer = card_writer(app)};
+    const struct know_config config = {.store = app->store,
+                                       .loop = app->control,
+                                       .program = program,
+                                       .writer = card_writer(app),
+                                       .embedder = embedder(app)};
     return know_open(&config, &app->know, fault);
 }
 

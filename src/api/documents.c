@@ -5,6 +5,7 @@
 #include "api/pieces.h"
 #include "api/request.h"
 #include "api/resources.h"
+#include "api/run.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "extract/kind.h"
@@ -295,25 +296,74 @@ static const struct field search_answer_rows[] = {
 };
 FIELD_TABLE(search_answer_table, struct search_answer, "SearchAnswer", search_answer_rows);
 
+struct search_call {
+    struct search_body body;
+    struct know_vector vector;
+    int64_t started_us;
+};
+
+/* The body lives as long as its job; what is kept for the next one, as long as the request. */
+static void keep_body(struct request *request, struct search_call *call)
+{
+    struct text_list *ids = &call->body.document_ids;
+    const char **items = arena_new_n(request->arena, const char *, ids->count + 1);
+    for (size_t i = 0; i < ids->count; i++)
+        items[i] = arena_strdup(request->arena, ids->items[i]);
+    ids->items = items;
+    call->body.query = arena_strdup(request->arena, call->body.query);
+    request->job.state = call;
+}
+
+static void search(struct request *request)
+{
+    const struct search_call *call = request->job.state;
+    const struct search_body *body = &call->body;
+    struct search_answer answer = {0};
+    const struct know_question asked = {
+        .document_ids = &body->document_ids, .query = body->query, .vector = call->vector};
+    if (body->document_ids.count &&
+        !request_found(request, know_search(request->deps->know, request->job.tx, &asked,
+                                            KNOW_HITS_MAX, &answer.hits)))
+        return;
+    answer.took_ms = (clock_now_us() - call->started_us) / 1000;
+    request_answer(request, &answer, 0);
+}
+
+static void on_meant(void *arg, const struct know_vector *vector)
+{
+    struct request *request = arg;
+    struct search_call *call = request->job.state;
+    if (vector->numbers) {
+        float *numbers = arena_new_n(request->arena, float, vector->size);
+        memcpy(numbers, vector->numbers, vector->size * sizeof(float));
+        call->vector = (struct know_vector){numbers, vector->size};
+    }
+    run_job(request, STORE_READ, search);
+}
+
+/* On the control loop. */
+static void ask_meaning(struct request *request)
+{
+    const struct search_call *call = request->job.state;
+    know_mean(request->deps->know, request_workspace(request), call->body.query, on_meant, request);
+}
+
 void search_documents(struct request *request)
 {
-    struct search_body body;
-    struct search_answer answer = {0};
+    struct search_call *call = arena_new_of(request->arena, struct search_call);
+    *call = (struct search_call){.started_us = clock_now_us()};
     struct field_context context;
-    int64_t started_us = clock_now_us();
     request_context(request, &context);
-    field_create(&search_body_table, &body, request_json(request), &context, "");
+    field_create(&search_body_table, &call->body, request_json(request), &context, "");
     if (!request_is_valid(request, &context))
         return;
     if (!request_found(request,
                        store_document_keep_known(request->job.tx, request_workspace(request),
-                                                 &body.document_ids, true)))
+                                                 &call->body.document_ids, true)))
         return;
-    if (body.document_ids.count &&
-        !request_found(request,
-                       know_search(request->deps->know, request->job.tx, &body.document_ids,
-                                   body.query, KNOW_HITS_MAX, &answer.hits)))
-        return;
-    answer.took_ms = (clock_now_us() - started_us) / 1000;
-    request_answer(request, &answer, 0);
+    keep_body(request, call);
+    if (call->body.document_ids.count && know_has_meaning(request->deps->know))
+        request_after(request, ask_meaning);
+    else
+        search(request);
 }

@@ -63,9 +63,11 @@ void question_read(struct search *search, const char *question);
 
 struct weighed;
 struct know;
+struct search_meaning;
 
-/* What is weighed for a question, the likeliest first. */
-enum err search_weigh(struct word_scope *scope, const char *question, struct arena *arena,
+/* What is weighed for a question, the likeliest first. meaning: see search.h. */
+enum err search_weigh(struct word_scope *scope, const char *question,
+                      const struct search_meaning *meaning, struct arena *arena,
                       struct weighed **out, size_t *out_count) MUST_USE;
 struct word_index *know_index(struct know *know);
 /* It lives until each hold is released. Any thread. */

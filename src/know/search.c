@@ -1,6 +1,7 @@
 /* See search.h. Thread: a store thread. */
 #include "know/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,15 @@ static const float KIND_PART = 0.02F; /* less than any word of the question */
 enum {
     FEW_PASSAGES = 5000,
     CANDIDATES_MAX = 48, /* passages that are weighed */
+    MEANT_MAX = 8,       /* of them, beside those that the words have found */
+    COMPARED_MAX = 3000, /* passages whose vectors are read for one question: some 5 MB */
+    SPREAD_LEAST = 20,
 };
+
+/* Set by hand: no model was there to learn them with. */
+static const double MEANING_WEIGHT = 6;
+static const double COSINE_LEAST = 0.3, COSINE_SURE = 0.6; /* in too few passages to compare */
+static const double OUT_LEAST = 2, OUT_SURE = 5;           /* standard deviations */
 
 /* Candidates. */
 
@@ -136,6 +145,120 @@ static size_t choose(const float *scores, size_t passages, struct candidate out[
     return count;
 }
 
+/* By meaning. */
+
+/* Cosines of the scope's passages with the question. What of them means much differs from model to
+ * model, so that they are told by how far they stand out among those of the scope. */
+struct meant {
+    float *cosines; /* NAN: not known */
+    double mean, deviation;
+    size_t known;
+};
+
+static void compare(const struct search_meaning *meaning, struct word_scope *scope,
+                    struct meant *meant)
+{
+    for (size_t document = 0; document < word_scope_documents(scope); document++) {
+        size_t end = word_scope_document_end(scope, document);
+        size_t first = document ? word_scope_document_end(scope, document - 1) : 0;
+        store_vector_compare(meaning->tx, word_scope_document_id(scope, document), &meaning->asked,
+                             0, end - first, meant->cosines + first);
+    }
+}
+
+/* In many passages, only those that the words have found. */
+static void compare_chosen(const struct search_meaning *meaning, struct word_scope *scope,
+                           const struct candidate *candidates, size_t count, struct meant *meant)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = candidates[i].row;
+        size_t document = word_scope_document(scope, row);
+        size_t end = word_scope_document_end(scope, document);
+        size_t begin = document ? word_scope_document_end(scope, document - 1) : 0;
+        size_t first = begin + (row - begin) / VECTOR_SLICE * VECTOR_SLICE;
+        if (isnan(meant->cosines[row]))
+            store_vector_compare(meaning->tx, word_scope_document_id(scope, document),
+                                 &meaning->asked, first - begin,
+                                 MIN((size_t)VECTOR_SLICE, end - first), meant->cosines + first);
+    }
+}
+
+static void spread(struct meant *meant, size_t passages)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < passages; i++) {
+        if (isnan(meant->cosines[i]))
+            continue;
+        meant->known++;
+        sum += (double)meant->cosines[i];
+        squares += (double)meant->cosines[i] * (double)meant->cosines[i];
+    }
+    if (!meant->known)
+        return;
+    meant->mean = sum / (double)meant->known;
+    meant->deviation = sqrt(MAX(squares / (double)meant->known - meant->mean * meant->mean, 1e-9));
+}
+
+/* 0: like any other passage of the scope, 1: it stands out. */
+static double means(const struct meant *meant, uint32_t row)
+{
+    double cosine = (double)meant->cosines[row];
+    if (!meant->known || isnan(cosine))
+        return 0;
+    double out =
+        meant->known < SPREAD_LEAST
+            ? (cosine - COSINE_LEAST) / (COSINE_SURE - COSINE_LEAST)
+            : ((cosine - meant->mean) / meant->deviation - OUT_LEAST) / (OUT_SURE - OUT_LEAST);
+    return MIN(MAX(out, 0.0), 1.0);
+}
+
+static bool is_chosen(const struct candidate *candidates, size_t count, uint32_t row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i].row == row)
+            return true;
+    return false;
+}
+
+/* In few passages, those that mean most come in beside those that the words have found. */
+static size_t add_meant(const struct search_meaning *meaning, struct word_scope *scope,
+                        struct arena *arena, struct candidate *candidates, size_t count,
+                        struct meant *meant)
+{
+    size_t passages = word_scope_passages(scope), added = 0;
+    meant->cosines = arena_new_n(arena, float, passages + 1);
+    for (size_t i = 0; i < passages; i++)
+        meant->cosines[i] = NAN;
+    if (passages > COMPARED_MAX) {
+        compare_chosen(meaning, scope, candidates, count, meant);
+        spread(meant, passages);
+        return count;
+    }
+    compare(meaning, scope, meant);
+    spread(meant, passages);
+    struct candidate best[MEANT_MAX];
+    for (uint32_t row = 0; row < passages; row++) {
+        double out = means(meant, row);
+        if (out <= 0 || (added == MEANT_MAX && out <= best[added - 1].score))
+            continue;
+        size_t at = added < MEANT_MAX ? added++ : added - 1;
+        for (; at > 0 && best[at - 1].score < out; at--)
+            best[at] = best[at - 1];
+        best[at] = (struct candidate){out, row};
+    }
+    for (size_t i = 0; i < added; i++)
+        if (!is_chosen(candidates, count, best[i].row))
+            candidates[count++] = best[i];
+    return count;
+}
+
+/* The words' sum and the meaning's share of it. */
+static double with_meaning(const struct meant *meant, const struct weighed *item)
+{
+    double words = log(item->similarity / (1 - item->similarity));
+    return 1 / (1 + exp(-(words + MEANING_WEIGHT * means(meant, item->row))));
+}
+
 static int by_similarity(const void *a, const void *b)
 {
     const struct weighed *x = a, *y = b;
@@ -144,7 +267,24 @@ static int by_similarity(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-enum err search_weigh(struct word_scope *scope, const char *question, struct arena *arena,
+/* Reads those passages that are still there. */
+static enum err load(struct word_scope *scope, const struct candidate *candidates, size_t count,
+                     struct weighed *items, size_t *out_count)
+{
+    *out_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct weighed *item = &items[*out_count];
+        *item = (struct weighed){.row = candidates[i].row};
+        enum err err = word_scope_load(scope, item->row, &item->passage);
+        if (err && err != ERR_NOT_FOUND)
+            return err;
+        *out_count += !err;
+    }
+    return OK;
+}
+
+enum err search_weigh(struct word_scope *scope, const char *question,
+                      const struct search_meaning *meaning, struct arena *arena,
                       struct weighed **out, size_t *out_count)
 {
     struct search *search = arena_new_of(arena, struct search);
@@ -157,30 +297,31 @@ enum err search_weigh(struct word_scope *scope, const char *question, struct are
     if (word_scope_passages(scope) <= FEW_PASSAGES)
         score_kinds(search, scores);
     score_titles(search, scores);
-    struct candidate candidates[CANDIDATES_MAX];
-    size_t n = choose(scores, word_scope_passages(scope), candidates), kept = 0;
+    struct candidate candidates[CANDIDATES_MAX + MEANT_MAX];
+    struct meant meant = {0};
+    size_t n = choose(scores, word_scope_passages(scope), candidates), kept;
+    if (meaning)
+        n = add_meant(meaning, scope, arena, candidates, n, &meant);
     struct weighed *items = arena_new_n(arena, struct weighed, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        struct weighed *item = &items[kept];
-        *item = (struct weighed){.row = candidates[i].row};
-        enum err err = word_scope_load(scope, item->row, &item->passage);
-        if (err && err != ERR_NOT_FOUND)
-            return err;
-        kept += !err;
-    }
+    enum err err = load(scope, candidates, n, items, &kept);
+    if (err)
+        return err;
     weigh_all(search, items, kept);
+    for (size_t i = 0; meaning && i < kept; i++)
+        items[i].similarity = with_meaning(&meant, &items[i]);
     qsort(items, kept, sizeof(*items), by_similarity);
     *out = items;
     *out_count = kept;
     return word_scope_has_failed(scope) ? ERR_IO : OK;
 }
 
-enum err search_scope(struct word_scope *scope, const char *question, unsigned limit,
-                      struct arena *arena, struct hit_list *out)
+enum err search_scope(struct word_scope *scope, const char *question,
+                      const struct search_meaning *meaning, unsigned limit, struct arena *arena,
+                      struct hit_list *out)
 {
     struct weighed *items;
     size_t count, kept = 0;
-    enum err err = search_weigh(scope, question, arena, &items, &count);
+    enum err err = search_weigh(scope, question, meaning, arena, &items, &count);
     if (err)
         return err;
     while (kept < count && kept < limit && items[kept].similarity >= FLOOR)

@@ -13,10 +13,20 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/err.h"
+#include "store/vector.h"
 
 struct hit_list;
+struct tx;
 struct word_scope;
 
-/* Fills hits (document names left "") best first; texts in the arena. */
-enum err search_scope(struct word_scope *scope, const char *question, unsigned limit,
-                      struct arena *arena, struct hit_list *out) MUST_USE;
+/* What a question means, beside its words. */
+struct search_meaning {
+    struct tx *tx; /* the job's: where the passages' vectors are */
+    struct vector_asked asked;
+};
+
+/* Fills hits (document names left "") best first; texts in the arena. meaning: NULL: by its words
+ * alone. */
+enum err search_scope(struct word_scope *scope, const char *question,
+                      const struct search_meaning *meaning, unsigned limit, struct arena *arena,
+                      struct hit_list *out) MUST_USE;

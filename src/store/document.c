@@ -17,6 +17,7 @@
 #include "model/document.h"
 #include "store/columns.h"
 #include "store/internal.h"
+#include "store/vector.h"
 
 enum {
     HOUR_MS = 3600000,
@@ -278,13 +279,19 @@ static void note_change(struct tx *tx, const char *id)
          TEXT(id), NUMBER(revision));
 }
 
+static void drop_passages(struct tx *tx, const char *id)
+{
+    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    store_vector_drop(tx, id);
+}
+
 enum err store_document_remove(struct tx *tx, const char *workspace_id, const char *id)
 {
     if (!EXEC(tx, "DELETE FROM documents WHERE id = ? AND workspace_id = ?", TEXT(id),
               TEXT(workspace_id)))
         return tx_missing(tx);
     EXEC(tx, "DELETE FROM document_pieces WHERE document_id = ?", TEXT(id));
-    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    drop_passages(tx, id);
     note_change(tx, id);
     return tx_result(tx);
 }
@@ -306,7 +313,7 @@ enum err store_document_retry(struct tx *tx, const char *workspace_id, const cha
     enum err err = store_document_get(tx, workspace_id, id, out);
     if (err || !changed)
         return err ? err : ERR_CONFLICT;
-    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id));
+    drop_passages(tx, id);
     note_change(tx, id);
     tx_touch(tx, STORE_DOCUMENTS);
     return tx_result(tx);
@@ -350,7 +357,7 @@ enum err store_document_take(struct tx *tx, const char *id, struct document *out
          " sections_done = 0, sections = 0"
          " WHERE id = ?",
          NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(node_lease(tx)), TEXT(id));
-    EXEC(tx, "DELETE FROM passages WHERE document_id = ?", TEXT(id)); /* of one who died */
+    drop_passages(tx, id); /* of one who died */
     return tx_result(tx);
 }
 

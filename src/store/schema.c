@@ -257,9 +257,18 @@ static const char *const version_11[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1, version_2,  version_3, version_4,
-                                              version_5, version_6,  version_7, version_8,
-                                              version_9, version_10, version_11};
+/* Vectors of passages (store/vector.h); none without an embeddings engine. */
+static const char *const version_12[] = {
+    "CREATE TABLE vector_states (document_id {id} PRIMARY KEY, model TEXT NOT NULL,"
+    " done BIGINT NOT NULL, until_ms BIGINT NOT NULL)",
+    "CREATE TABLE vectors (document_id {id} NOT NULL, first BIGINT NOT NULL, size BIGINT NOT NULL,"
+    " numbers {blob} NOT NULL, PRIMARY KEY (document_id, first))",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2,  version_3,  version_4,
+                                              version_5, version_6,  version_7,  version_8,
+                                              version_9, version_10, version_11, version_12};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

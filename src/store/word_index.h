@@ -102,6 +102,7 @@ enum err word_scope_load(struct word_scope *scope, uint32_t row, struct word_pas
 /* The documents of the scope by number: how many, which one a passage is in, and the first passage
  * after it. */
 size_t word_scope_documents(const struct word_scope *scope);
+const char *word_scope_document_id(const struct word_scope *scope, size_t document);
 size_t word_scope_document(const struct word_scope *scope, uint32_t row);
 /* The words of what a document says it is. */
 const int64_t *word_scope_title(const struct word_scope *scope, size_t document, size_t *out_count);

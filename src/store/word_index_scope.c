@@ -223,6 +223,11 @@ size_t word_scope_documents(const struct word_scope *scope)
     return scope->documents.count;
 }
 
+const char *word_scope_document_id(const struct word_scope *scope, size_t document)
+{
+    return scope->documents.items[document].id;
+}
+
 const int64_t *word_scope_title(const struct word_scope *scope, size_t document, size_t *out_count)
 {
     *out_count = scope->documents.items[document].title_count;

@@ -125,7 +125,7 @@ static void dump(struct quality *quality, const struct labelled_question *questi
     struct weighed *items;
     size_t count;
     CHECK(file && scope &&
-          search_weigh(scope, question->question, tx->arena, &items, &count) == OK);
+          search_weigh(scope, question->question, NULL, tx->arena, &items, &count) == OK);
     for (size_t i = 0; i < count; i++) {
         bool is_right = *question->answer && strstr(items[i].passage.text, question->answer);
         fprintf(file, "%u%s %d %s %s", number, scope_name, is_right, question->language,
@@ -163,7 +163,8 @@ static void ask(struct quality *quality, const struct labelled_question *questio
     struct text_list ids = {quality->ids, quality->set->document_count};
     narrow(quality, question, &ids);
     struct hit_list hits = {0};
-    CHECK_INT(know_search(quality->know, tx, &ids, question->question, 5, &hits), OK);
+    const struct know_question asked = {.document_ids = &ids, .query = question->question};
+    CHECK_INT(know_search(quality->know, tx, &asked, 5, &hits), OK);
     if (getenv("KNOWLEDGE_DUMP"))
         dump_all(quality, question, tx, &ids);
     unsigned place = *question->answer ? place_of(&hits, question->answer) : 0;

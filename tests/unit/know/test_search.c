@@ -100,7 +100,8 @@ static struct hit_list search(struct desk *desk, const char **ids, size_t n, con
     struct tx *tx = fix_read(desk->fix);
     struct text_list list = {ids, n};
     struct hit_list hits = {0};
-    CHECK_INT(know_search(desk->know, tx, &list, query, 5, &hits), OK);
+    const struct know_question asked = {.document_ids = &list, .query = query};
+    CHECK_INT(know_search(desk->know, tx, &asked, 5, &hits), OK);
     fix_rollback(tx);
     return hits;
 }

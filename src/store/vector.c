@@ -1,0 +1,155 @@
+/* See vector.h. A vector is a float, what a byte is worth, and a signed byte for each number: a
+ * quarter of the space, and cosines that differ by less than a hundredth. Thread: inside a job. */
+#include "store/vector.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "store/tx.h"
+
+enum { LEASE_MS = 60000, BYTE_MAX = 127 };
+
+/* Who is next. */
+
+static enum err find(struct tx *tx, const char *model, const char *after_workspace,
+                     struct vector_turn *out)
+{
+    static const char sql[] =
+        "SELECT d.id, d.workspace_id, v.model, v.done FROM documents d"
+        " LEFT JOIN vector_states v ON v.document_id = d.id"
+        " WHERE d.status = 'ready' AND d.workspace_id > ? AND d.card_count +"
+        " d.section_count > 0 AND (v.document_id IS NULL OR (v.until_ms <= ? AND"
+        " (v.model <> ? OR v.done < d.card_count + d.section_count)))"
+        " ORDER BY d.workspace_id, d.created_ms LIMIT 1";
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(after_workspace), NUMBER(tx->now_ms), TEXT(model));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    out->document_id = cursor_text(row, 0);
+    out->workspace_id = cursor_text(row, 1);
+    out->done = strcmp(cursor_text(row, 2), model) == 0 ? cursor_number(row, 3) : 0;
+    return tx_result(tx);
+}
+
+static void read_texts(struct tx *tx, struct vector_turn *turn)
+{
+    static const char sql[] =
+        "SELECT text, question FROM passages WHERE document_id = ? AND position >= ?"
+        " ORDER BY position LIMIT ?";
+    AUTO(cursor) row =
+        QUERY(tx, sql, TEXT(turn->document_id), NUMBER(turn->done), NUMBER(VECTOR_TURN));
+    turn->texts = arena_new_n(tx->arena, const char *, VECTOR_TURN);
+    turn->count = 0;
+    while (cursor_next(row) && turn->count < VECTOR_TURN) {
+        const char *text = cursor_text(row, 0), *question = cursor_text(row, 1);
+        turn->texts[turn->count++] =
+            *question ? arena_printf(tx->arena, "%s\n%s", question, text) : text;
+    }
+    turn->end = turn->done + (int64_t)turn->count;
+}
+
+enum err store_vector_take(struct tx *tx, const char *model, const char *after_workspace,
+                           struct vector_turn *out)
+{
+    struct vector_turn turn = {.until_ms = tx->now_ms + LEASE_MS};
+    enum err err = find(tx, model, after_workspace, &turn);
+    if (err)
+        return err;
+    if (!turn.done)
+        EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(turn.document_id));
+    int64_t taken = EXEC(
+        tx,
+        "INSERT INTO vector_states (document_id, model, done, until_ms) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (document_id) DO UPDATE SET model = excluded.model, done = excluded.done,"
+        " until_ms = excluded.until_ms WHERE vector_states.until_ms <= ?",
+        TEXT(turn.document_id), TEXT(model), NUMBER(turn.done), NUMBER(turn.until_ms),
+        NUMBER(tx->now_ms));
+    if (!taken) /* by another node meanwhile */
+        return tx_missing(tx);
+    read_texts(tx, &turn);
+    *out = turn;
+    return tx_result(tx);
+}
+
+/* Writing. */
+
+static unsigned char *write_vector(const float *vector, size_t size, unsigned char *out)
+{
+    float most = 0;
+    for (size_t i = 0; i < size; i++)
+        most = MAX(most, fabsf(vector[i]));
+    float step = most > 0 ? most / BYTE_MAX : 1;
+    memcpy(out, &step, sizeof(step));
+    out += sizeof(step);
+    for (size_t i = 0; i < size; i++)
+        *out++ = (unsigned char)(signed char)lrintf(vector[i] / step);
+    return out;
+}
+
+enum err store_vector_put(struct tx *tx, const char *model, struct vector_turn *turn,
+                          const float *vectors, size_t count, size_t size)
+{
+    bool is_last = turn->done + (int64_t)count >= turn->end;
+    int64_t until_ms = is_last ? tx->now_ms : MAX(tx->now_ms + LEASE_MS, turn->until_ms + 1);
+    int64_t changed = EXEC(tx,
+                           "UPDATE vector_states SET done = ?, until_ms = ? WHERE document_id = ?"
+                           " AND model = ? AND until_ms = ?",
+                           NUMBER(turn->done + (int64_t)count), NUMBER(until_ms),
+                           TEXT(turn->document_id), TEXT(model), NUMBER(turn->until_ms));
+    if (!changed)
+        return tx_missing(tx);
+    size_t len = count * (sizeof(float) + size);
+    unsigned char *numbers = arena_alloc(tx->arena, len), *at = numbers;
+    for (size_t i = 0; i < count; i++)
+        at = write_vector(vectors + i * size, size, at);
+    EXEC(tx, "INSERT INTO vectors (document_id, first, size, numbers) VALUES (?, ?, ?, ?)",
+         TEXT(turn->document_id), NUMBER(turn->done), NUMBER((int64_t)size), BLOB(numbers, len));
+    turn->done += (int64_t)count;
+    turn->until_ms = until_ms;
+    return tx_result(tx);
+}
+
+void store_vector_put_off(struct tx *tx, const struct vector_turn *turn, int64_t ms)
+{
+    EXEC(tx, "UPDATE vector_states SET until_ms = ? WHERE document_id = ? AND until_ms = ?",
+         NUMBER(tx->now_ms + ms), TEXT(turn->document_id), NUMBER(turn->until_ms));
+}
+
+void store_vector_drop(struct tx *tx, const char *document_id)
+{
+    EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(document_id));
+    EXEC(tx, "DELETE FROM vector_states WHERE document_id = ?", TEXT(document_id));
+}
+
+/* Reading. */
+
+static float cosine(const unsigned char *at, const float *vector, size_t size)
+{
+    float step, sum = 0;
+    memcpy(&step, at, sizeof(step));
+    const signed char *numbers = (const signed char *)at + sizeof(step);
+    for (size_t i = 0; i < size; i++)
+        sum += (float)numbers[i] * vector[i];
+    return sum * step;
+}
+
+void store_vector_compare(struct tx *tx, const char *document_id, const struct vector_asked *asked,
+                          size_t first, size_t count, float *out_cosines)
+{
+    size_t size = asked->size;
+    size_t each = sizeof(float) + size;
+    static const char sql[] =
+        "SELECT v.first, v.numbers FROM vectors v JOIN vector_states s ON s.document_id ="
+        " v.document_id WHERE v.document_id = ? AND s.model = ? AND v.size = ?"
+        " AND v.first >= ? AND v.first < ?";
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(document_id), TEXT(asked->model), NUMBER((int64_t)size),
+                             NUMBER((int64_t)first), NUMBER((int64_t)(first + count)));
+    while (cursor_next(row)) {
+        size_t len, place = (size_t)MAX(cursor_number(row, 0), (int64_t)0) - first;
+        const unsigned char *numbers = cursor_peek_blob(row, 1, &len);
+        for (size_t i = 0; (i + 1) * each <= len && place + i < count; i++)
+            out_cosines[place + i] = cosine(numbers + i * each, asked->numbers, size);
+    }
+}

@@ -235,79 +235,90 @@ size_t sound_keys(const char *sound, char out[SOUND_KEYS_MAX][SOUND_KEY_BYTES])
 
 /* Likeness. */
 
-static bool is_vowel(char letter)
-{
-    return letter == 'A' || strchr("aeiou", letter) != NULL;
-}
+/* A letter as the distance needs it: looked up once, not for each pair. */
+struct letter {
+    char letter, class; /* class '\0': of none */
+    signed char vowel;  /* place in "Aaeiou"; -1: no vowel */
+    float loss;         /* what it costs to leave it out */
+};
 
-/* What it costs to leave a letter out. */
-static double loss(char letter)
+static struct letter letter_as(char letter)
 {
+    static const char vowels[] = "Aaeiou";
+    const char *vowel = strchr(vowels, letter);
+    struct letter out = {.letter = letter, .class = class_of(letter)};
+    out.vowel = (signed char)(vowel ? vowel - vowels : -1);
     if (letter == 'A')
-        return 0.15;
-    if (letter == 'h' || letter == 'y')
-        return 0.3;
-    return is_vowel(letter) ? 0.5 : 1;
+        out.loss = 0.15F;
+    else if (letter == 'h' || letter == 'y')
+        out.loss = 0.3F;
+    else
+        out.loss = vowel ? 0.5F : 1;
+    return out;
 }
 
-/* Neighbours are heard for each other ("e" and "i"), far ones make another word. */
-static double exchange_vowels(char a, char b)
-{
-    static const char *const near[] = {"ei", "ie", "ou", "uo", "ae", "ea", "ao", "oa"};
-    if (a == 'A' || b == 'A')
-        return 0.15;
-    for (size_t i = 0; i < ARRAY_LEN(near); i++)
-        if (near[i][0] == a && near[i][1] == b)
-            return 0.3;
-    return 0.7;
-}
+/* Of vowels: neighbours are heard for each other ("e" and "i"), far ones make another word. */
+static const float vowel_exchange[6][6] = {
+    /* A      a      e      i      o      u */
+    {0.00F, 0.15F, 0.15F, 0.15F, 0.15F, 0.15F}, /* A */
+    {0.15F, 0.00F, 0.30F, 0.70F, 0.30F, 0.70F}, /* a */
+    {0.15F, 0.30F, 0.00F, 0.30F, 0.70F, 0.70F}, /* e */
+    {0.15F, 0.70F, 0.30F, 0.00F, 0.70F, 0.70F}, /* i */
+    {0.15F, 0.30F, 0.70F, 0.70F, 0.00F, 0.30F}, /* o */
+    {0.15F, 0.70F, 0.70F, 0.70F, 0.30F, 0.00F}, /* u */
+};
 
-static double exchange(char a, char b)
+static inline float exchange(struct letter a, struct letter b)
 {
-    if (a == b)
+    if (a.letter == b.letter)
         return 0;
-    if (is_vowel(a) && is_vowel(b))
-        return exchange_vowels(a, b);
-    if (is_vowel(a) || is_vowel(b))
-        return loss(a) + loss(b);
-    return class_of(a) && class_of(a) == class_of(b) ? 0.35 : 1;
+    if (a.vowel >= 0 && b.vowel >= 0)
+        return vowel_exchange[a.vowel][b.vowel];
+    if (a.vowel >= 0 || b.vowel >= 0)
+        return a.loss + b.loss;
+    return a.class && a.class == b.class ? 0.35F : 1;
 }
 
-static double weight(const char *sound)
+/* Returns how many; *out_weight: of all. */
+static size_t letters_of(const char *sound, struct letter out[SOUND_BYTES], float *out_weight)
 {
-    double sum = 0;
-    for (; *sound; sound++)
-        sum += loss(*sound);
-    return sum;
+    size_t n = 0;
+    *out_weight = 0;
+    for (; sound[n] && n < SOUND_BYTES - 1; n++) {
+        out[n] = letter_as(sound[n]);
+        *out_weight += out[n].loss;
+    }
+    return n;
 }
 
-double sound_likeness(const char *a, const char *b)
+double sound_likeness(const char *sound_a, const char *sound_b)
 {
-    double rows[3][SOUND_BYTES];
-    double *before = rows[0], *last = rows[1], *now = rows[2];
-    size_t n = strlen(b);
-    double most = MAX(weight(a), weight(b));
+    struct letter a[SOUND_BYTES], b[SOUND_BYTES];
+    float rows[3][SOUND_BYTES], weight_a, weight_b;
+    float *before = rows[0], *last = rows[1], *now = rows[2];
+    size_t n = letters_of(sound_a, a, &weight_a), m = letters_of(sound_b, b, &weight_b);
+    float most = MAX(weight_a, weight_b);
     if (most <= 0)
         return 0;
     last[0] = 0;
-    for (size_t j = 0; j < n; j++)
-        last[j + 1] = last[j] + loss(b[j]);
-    for (size_t i = 0; a[i]; i++) {
-        now[0] = last[0] + loss(a[i]);
-        for (size_t j = 0; j < n; j++) {
-            double least = last[j] + exchange(a[i], b[j]);
-            least = MIN(least, last[j + 1] + loss(a[i]));
-            least = MIN(least, now[j] + loss(b[j]));
-            if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j]) /* exchanged in typing */
-                least = MIN(least, before[j - 1] + 0.5);
+    for (size_t j = 0; j < m; j++)
+        last[j + 1] = last[j] + b[j].loss;
+    for (size_t i = 0; i < n; i++) {
+        now[0] = last[0] + a[i].loss;
+        for (size_t j = 0; j < m; j++) {
+            float least = last[j] + exchange(a[i], b[j]);
+            least = MIN(least, last[j + 1] + a[i].loss);
+            least = MIN(least, now[j] + b[j].loss);
+            if (i && j && a[i].letter == b[j - 1].letter && a[i - 1].letter == b[j].letter)
+                least = MIN(least, before[j - 1] + 0.5F); /* exchanged in typing */
             now[j + 1] = least;
         }
-        double *spare = before;
+        float *spare = before;
         before = last;
         last = now;
         now = spare;
     }
-    return MAX(0.0, 1 - last[n] / most);
+    return (double)MAX(0.0F, 1 - last[m] / most);
 }
 
 double letters_likeness(const char *a, const char *b)

@@ -8,6 +8,7 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
+#include "base/clock.h"
 #include "base/enum.h"
 #include "model/call.h"
 #include "store/call.h"
@@ -21,7 +22,7 @@ static const struct field call_rows[] = {
 FIELD_TABLE(call_answer_table, struct call_answer, "CallAnswer", call_rows);
 
 struct calls_query {
-    const char *agent_id, *status, *before, *user_id;
+    const char *agent_id, *status, *end_reason, *source, *day, *before, *user_id;
     int64_t limit;
 };
 
@@ -30,6 +31,13 @@ static const struct field query_rows[] = {
              .about = "Only calls handled by this agent."),
     ROW_TEXT(struct calls_query, status, "status", .flags = FIELD_OPTIONAL,
              .names = call_status_names, .name_count = CALL_STATUS_COUNT),
+    ROW_TEXT(struct calls_query, end_reason, "endReason", .flags = FIELD_OPTIONAL,
+             .names = end_reason_names + 1, .name_count = END_REASON_COUNT - 1,
+             .about = "Only calls that have ended so."),
+    ROW_TEXT(struct calls_query, source, "source", .flags = FIELD_OPTIONAL,
+             .names = call_source_names, .name_count = CALL_SOURCE_COUNT),
+    ROW_TEXT(struct calls_query, day, "day", .flags = FIELD_OPTIONAL,
+             .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", .about = "Only calls created on it, UTC."),
     ROW_INT(struct calls_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct calls_query, before, "before", .flags = FIELD_OPTIONAL,
              .pattern = "^[0-9]{1,15}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
@@ -52,6 +60,21 @@ static const struct field calls_rows[] = {
 };
 FIELD_TABLE(calls_answer_table, struct calls_answer, "CallsAnswer", calls_rows);
 
+/* The day's span; all time without one. false: answered. */
+static bool read_day(struct request *request, const char *day, struct call_filter *out)
+{
+    enum { DAY_MS = 86400000 };
+    if (!day)
+        return true;
+    const char *at = arena_printf(request->arena, "%sT00:00:00.000Z", day);
+    if (!clock_parse_iso(at, &out->from_ms)) {
+        request_fault(request, "day", "is no day of the calendar");
+        return false;
+    }
+    out->until_ms = out->from_ms + DAY_MS;
+    return true;
+}
+
 void calls_list(struct request *request)
 {
     struct calls_query query;
@@ -63,9 +86,14 @@ void calls_list(struct request *request)
         .workspace_id = request_workspace(request),
         .agent_id = own ? own : query.agent_id,
         .status = enum_find(call_status_names, CALL_STATUS_COUNT, query.status),
+        .source = enum_find(call_source_names, CALL_SOURCE_COUNT, query.source),
+        .end_reason = (enum end_reason)(
+            enum_find(end_reason_names + 1, END_REASON_COUNT - 1, query.end_reason) + 1),
         .limit = (unsigned)query.limit,
         .before = query.before,
     };
+    if (!read_day(request, query.day, &filter))
+        return;
     bool is_foreign = own && query.agent_id && strcmp(own, query.agent_id) != 0;
     enum err err = is_foreign ? OK : store_call_list(request->job.tx, &filter, &page);
     if (err == ERR_INVALID)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "store/call_count.h"
 #include "store/call_row.h"
 #include "store/columns.h"
 #include "store/funds.h"
@@ -45,6 +46,7 @@ enum err store_call_insert(struct tx *tx, const struct call *call, const char *w
                 .values = VALUES(NUMBER(shared_epoch), TEXT(tx->store->node), NUMBER(epoch))});
     if (!inserted)
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
+    call_count_started(tx, call);
     insert_webhooks(tx, call);
     return tx_result(tx);
 }

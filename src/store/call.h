@@ -55,10 +55,13 @@ enum err store_call_runs(struct tx *tx, const char *id, int64_t after, size_t ma
 
 struct call_filter {
     const char *workspace_id;
-    const char *agent_id; /* NULL: any */
-    int status;           /* enum call_status, or -1: any */
-    unsigned limit;       /* 1 to 100 */
-    const char *before;   /* the cursor of the page before, or NULL */
+    const char *agent_id;       /* NULL: any */
+    int status;                 /* enum call_status, or -1: any */
+    int source;                 /* enum call_source, or -1: any */
+    enum end_reason end_reason; /* END_NONE: any, of running ones too */
+    int64_t from_ms, until_ms;  /* created then or later, and before; until 0: any time */
+    unsigned limit;             /* 1 to 100 */
+    const char *before;         /* the cursor of the page before, or NULL */
 };
 struct call_page {
     struct text_list ids; /* newest first */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/call.h"
+#include "store/call_count.h"
 #include "store/call_row.h"
 #include "store/dead_letter.h"
 #include "store/internal.h"
@@ -73,6 +74,24 @@ static void write_ended(struct tx *tx, const struct ending *ending)
     call_runs_cancel(tx, ending->row->id, end->ended_wall_ms);
 }
 
+/* For ends that are written with the least there is: what cannot be counted ends all the same. */
+static enum err count_row(struct tx *tx, void *id)
+{
+    call_count_ended(tx, id);
+    store_usage_add_row(tx, id);
+    return tx_result(tx);
+}
+
+static void count_bare(struct tx *tx, const char *id)
+{
+    struct fault why = {0};
+    if (tx_try(tx, count_row, (void *)id, &why) == OK || tx_has_failed(tx))
+        return;
+    struct dead_letter letter = {
+        .kind = DEAD_CALL_END, .workspace_id = "", .subject_id = id, .reason = why.text};
+    store_dead_letter_add(tx, &letter);
+}
+
 static void add_usage(struct tx *tx, const struct ending *ending)
 {
     const struct usage_call call = {.workspace_id = ending->row->workspace_id,
@@ -92,6 +111,7 @@ static enum err settle_and_write(struct tx *tx, void *arg)
     if (err)
         return err;
     write_ended(tx, ending);
+    call_count_ended(tx, ending->row->id);
     add_stats(tx, ending->row, ending->seconds, ending->cost_usd4);
     add_usage(tx, ending);
     return tx_result(tx);
@@ -169,6 +189,7 @@ static enum err end_bare(struct tx *tx, struct ending *ending)
     static const struct fault why = {ERR_IO, "the database failed each time it was to be ended"};
     ending->cost_usd4 = ending->row->taken_usd4;
     write_ended(tx, ending);
+    count_bare(tx, ending->row->id);
     set_aside(tx, ending, DEAD_CALL_END, &why);
     return tx_result(tx);
 }
@@ -188,6 +209,7 @@ static enum err call_row_end(struct tx *tx, struct call_row *row, const struct c
         set_aside(tx, &ending, DEAD_CALL_MONEY, &why);
         ending.cost_usd4 = row->taken_usd4;
         write_ended(tx, &ending);
+        count_bare(tx, row->id);
     }
     if (end->left_identity) {
         struct event_identity left = {.identity = end->left_identity};
@@ -264,6 +286,7 @@ static void recover_one(struct tx *tx, struct recovery *recovery)
          "UPDATE calls SET status = 'ended', ended_ms = durable_ms, end_reason = ?, owner = ''"
          " WHERE id = ?",
          TEXT(end_reason_names[END_AGENT_SHUTDOWN]), TEXT(recovery->id));
+    count_bare(tx, recovery->id);
 }
 
 /* SKIP LOCKED: of several nodes that look, each takes other calls. A process without an epoch

@@ -1,12 +1,9 @@
-/* Calls read back: one, its transcript piece by piece, or a page of ids with the total of the same
- * snapshot. Thread: inside a job. */
-#include <inttypes.h>
-#include <stdlib.h>
+/* Calls read back: one, or its transcript piece by piece. Pages: call_list.c. Thread: inside a job.
+ */
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/buf.h"
-#include "base/ids.h"
 #include "store/call.h"
 #include "store/call_row.h"
 #include "store/columns.h"
@@ -218,83 +215,5 @@ enum err store_call_turns(struct tx *tx, const char *id, int64_t first, size_t m
     }
     if (rows < ROWS && bytes < max_bytes)
         *out_next = -1;
-    return tx_result(tx);
-}
-
-/* Pages. */
-
-/* Conditions and values of a filter; the text of the SQL depends only on which are there, so that
- * the database prepares a handful of statements. */
-struct condition {
-    const char *total, *page; /* SQL after WHERE; page: order and limit with it */
-    struct db_value values[8];
-    size_t total_count, page_count; /* values used by each */
-};
-
-static bool parse_cursor(const char *text, int64_t *out_ms, const char **out_id)
-{
-    char *end;
-    *out_ms = strtoll(text, &end, 10);
-    if (end == text || *end != '.' || !uuid_is_valid(end + 1))
-        return false;
-    *out_id = end + 1;
-    return true;
-}
-
-static enum err make_condition(struct tx *tx, const struct call_filter *filter,
-                               struct condition *out)
-{
-    bool has_agent = filter->agent_id && *filter->agent_id, has_status = filter->status >= 0;
-    size_t n = 0;
-    out->values[n++] = TEXT(filter->workspace_id);
-    if (has_agent)
-        out->values[n++] = TEXT(filter->agent_id);
-    if (has_status)
-        out->values[n++] = TEXT(call_status_names[filter->status]);
-    out->total_count = n;
-    const char *id = "";
-    int64_t before_ms = 0;
-    if (filter->before) {
-        if (!parse_cursor(filter->before, &before_ms, &id))
-            return ERR_INVALID;
-        out->values[n++] = NUMBER(before_ms);
-        out->values[n++] = TEXT(id);
-    }
-    out->values[n++] = NUMBER((int64_t)filter->limit + 1); /* one more tells of a next page */
-    out->page_count = n;
-    out->total =
-        arena_printf(tx->arena, "workspace_id = ?%s%s", has_agent ? " AND agent_id = ?" : "",
-                     has_status ? " AND status = ?" : "");
-    out->page = arena_printf(tx->arena, "%s%s ORDER BY created_ms DESC, id DESC LIMIT ?",
-                             out->total, filter->before ? " AND (created_ms, id) < (?, ?)" : "");
-    return OK;
-}
-
-enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct call_page *out)
-{
-    struct condition condition = {0};
-    enum err err = make_condition(tx, filter, &condition);
-    if (err)
-        return err;
-    *out = (struct call_page){0};
-    struct db_value values[ARRAY_LEN(condition.values) + 1] = {0};
-    memcpy(values, condition.values, condition.total_count * sizeof(*values));
-    out->total = tx_query_number(
-        tx, 0, arena_printf(tx->arena, "SELECT COUNT(*) FROM calls WHERE %s", condition.total),
-        values);
-    memcpy(values, condition.values, condition.page_count * sizeof(*values));
-    AUTO(cursor) row = tx_query(
-        tx, arena_printf(tx->arena, "SELECT id, created_ms FROM calls WHERE %s", condition.page),
-        values);
-    int64_t last_ms = 0;
-    while (!out->next && cursor_next(row)) {
-        if (out->ids.count == filter->limit) {
-            out->next = arena_printf(tx->arena, "%" PRId64 ".%s", last_ms,
-                                     out->ids.items[filter->limit - 1]);
-            continue;
-        }
-        *GROW(&out->ids, tx->arena) = cursor_text(row, 0);
-        last_ms = cursor_number(row, 1);
-    }
     return tx_result(tx);
 }

@@ -9,20 +9,31 @@
 
 enum { DAY_MS = 86400000, DATE_LEN = 10 };
 
+#define COLUMNS_OF_DAY                                                                             \
+    "INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds,"             \
+    " cost_usd4, replies, reply_p50_ms, reply_p95_ms)"
+#define ADDED_UP                                                                                   \
+    " ON CONFLICT (workspace_id, day, agent_id, end_reason) DO UPDATE SET"                         \
+    " calls = usage_days.calls + 1, seconds = usage_days.seconds + excluded.seconds,"              \
+    " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4,"                                      \
+    " replies = usage_days.replies + excluded.replies,"                                            \
+    " reply_p50_ms = usage_days.reply_p50_ms + excluded.reply_p50_ms,"                             \
+    " reply_p95_ms = usage_days.reply_p95_ms + excluded.reply_p95_ms"
+
+void store_usage_add_row(struct tx *tx, const char *call_id)
+{
+    EXEC(tx,
+         COLUMNS_OF_DAY " SELECT workspace_id, ended_ms / 86400000, agent_id, end_reason, 1,"
+                        " duration_s, cost_usd4, 0, 0, 0 FROM calls WHERE id = ?" ADDED_UP,
+         TEXT(call_id));
+}
+
 void store_usage_add(struct tx *tx, const struct usage_call *call)
 {
     const struct call_quality *quality = call->quality;
     bool has_reply =
         quality && !isnan(quality->voice_to_voice_ms.p50) && !isnan(quality->voice_to_voice_ms.p95);
-    EXEC(tx,
-         "INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds,"
-         " cost_usd4, replies, reply_p50_ms, reply_p95_ms) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)"
-         " ON CONFLICT (workspace_id, day, agent_id, end_reason) DO UPDATE SET"
-         " calls = usage_days.calls + 1, seconds = usage_days.seconds + excluded.seconds,"
-         " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4,"
-         " replies = usage_days.replies + excluded.replies,"
-         " reply_p50_ms = usage_days.reply_p50_ms + excluded.reply_p50_ms,"
-         " reply_p95_ms = usage_days.reply_p95_ms + excluded.reply_p95_ms",
+    EXEC(tx, COLUMNS_OF_DAY " VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)" ADDED_UP,
          TEXT(call->workspace_id), NUMBER(call->ended_wall_ms / DAY_MS), TEXT(call->agent_id),
          TEXT(end_reason_names[call->reason]), NUMBER(call->seconds), NUMBER(call->cost_usd4),
          NUMBER(has_reply), NUMBER(has_reply ? llround(quality->voice_to_voice_ms.p50) : 0),

@@ -17,6 +17,8 @@ struct usage_call {
 };
 /* A fault of the database is the job's. */
 void store_usage_add(struct tx *tx, const struct usage_call *call);
+/* The same for a call that has been ended by its row alone, as what that row says. */
+void store_usage_add_row(struct tx *tx, const char *call_id);
 
 /* The last `days` days up to now, 1 to USAGE_DAYS_MAX. agent_id NULL: of all agents. */
 enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *agent_id,

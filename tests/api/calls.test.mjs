@@ -263,9 +263,29 @@ test('the log by status and by agent', async () => {
   assert.equal((await by('GET', '/v1/calls?agentId=ua_none')).body.total, 0);
 });
 
+test('the log by end reason, by source and by day', async () => {
+  const { api: by, agentId } = await newDesk({ calls: 5 });
+  const [ended, running] = [(await start({ agentId }, by)).callId, (await start({ agentId }, by)).callId];
+  const { call } = (await end(ended, by)).body;
+  const found = async (query) => {
+    const { body: { calls, total } } = await by('GET', `/v1/calls?${query}`);
+    assert.equal(total, calls.length, query);
+    return calls.map(({ id }) => id);
+  };
+  const day = call.createdAt.slice(0, 10);
+  const all = await found(`day=${day}`); // midnight may have come between the two
+  assert.equal(all.at(-1), ended);
+  assert.deepEqual(await found('endReason=api'), [ended]);
+  assert.deepEqual(await found(`endReason=api&source=api&agentId=${agentId}&status=ended&day=${day}`), [ended]);
+  assert.deepEqual(await found('source=api'), [running, ended]);
+  for (const query of ['endReason=user-left', 'source=embed', 'day=2020-02-29', 'endReason=api&status=created'])
+    assert.deepEqual(await found(query), [], query);
+});
+
 test('faults of the query of the log', async () => {
-  const queries = [['status=x', 'status'], ['limit=0', 'limit'], ['limit=101', 'limit'], ['limit=x', 'limit'],
-    ['before=nonsense', 'before']];
+  const queries = [['endReason=', 'endReason'], ['endReason=bored', 'endReason'], ['source=x', 'source'],
+    ['day=2026-02-30', 'day'], ['day=today', 'day'], ['status=x', 'status'], ['limit=0', 'limit'],
+    ['limit=101', 'limit'], ['limit=x', 'limit'], ['before=nonsense', 'before']];
   for (const [query, field] of queries)
     refused(await api('GET', `/v1/calls?${query}`), 400, 'VALIDATION_FAILED', field);
 });

@@ -144,7 +144,8 @@ STORE_TEST(calls_are_paged_newest_first)
     }
     struct call_end end = {.reason = END_NO_USER, .ended_wall_ms = tx->now_ms};
     CHECK_INT(store_call_end(tx, ids[2], &end, NULL), OK);
-    struct call_filter filter = {.workspace_id = fix->workspace_id, .status = -1, .limit = 3};
+    struct call_filter filter = {
+        .workspace_id = fix->workspace_id, .status = -1, .source = -1, .limit = 3};
     struct call_page page;
     int seen = 0;
     int64_t last_ms = INT64_MAX;

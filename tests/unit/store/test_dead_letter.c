@@ -288,7 +288,8 @@ STORE_TEST(receivers_that_do_not_read_cost_the_others_nothing)
     struct call call;
     REQUIRE(store_call_get(tx, fix->workspace_id, NULL, other, &call) == OK);
     CHECK_INT(call.webhooks.count, 0);
-    struct call_filter filter = {.workspace_id = fix->workspace_id, .status = -1, .limit = 10};
+    struct call_filter filter = {
+        .workspace_id = fix->workspace_id, .status = -1, .source = -1, .limit = 10};
     struct call_page page;
     REQUIRE(store_call_list(tx, &filter, &page) == OK);
     CHECK_INT(page.ids.count, 2);

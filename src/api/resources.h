@@ -27,10 +27,10 @@ extern const struct field_table document_body_table, document_answer_table, docu
     document_cards_answer_table, document_query_table, search_body_table, search_answer_table;
 
 handler_fn calls_list, calls_create, calls_get, calls_end_one, calls_say_one, calls_runs,
-    calls_stream, embed_calls_create;
+    calls_events, calls_stream, embed_calls_create;
 extern const struct field_table calls_query_table, calls_answer_table, call_answer_table,
     call_started_table, embed_started_table, embed_body_table, say_body_table, say_answer_table,
-    call_runs_answer_table;
+    call_runs_answer_table, call_events_query_table, call_events_answer_table;
 
 handler_fn webhooks_list, webhooks_create, webhooks_get, webhooks_update, webhooks_remove,
     webhooks_test, webhooks_events, deliveries_list, deliveries_resend;

@@ -71,6 +71,9 @@ static const struct field delivery_rows[] = {
     ROW_TEXT(struct delivery, type, "type"),
     ROW_TEXT(struct delivery, call_id, "callId", .flags = FIELD_NULL_EMPTY),
     ROW_TEXT(struct delivery, url, "url"),
+    ROW_TEXT(struct delivery, webhook_id, "webhookId", .flags = FIELD_NULL_EMPTY,
+             .about =
+                 "The subscription; null for the agent's webhookUrl and webhooks of the call."),
     ROW_ENUM(struct delivery, state, "state", enum delivery_state, delivery_state_names),
     ROW_INT(struct delivery, attempts, "attempts"),
     ROW_INT(struct delivery, status, "status", .flags = FIELD_NULL_EMPTY,
@@ -83,4 +86,13 @@ static const struct field delivery_rows[] = {
              .about = "When the next attempt is due."),
 };
 FIELD_TABLE(delivery_table, struct delivery, "Delivery", delivery_rows,
-            .about = "One event on its way to one subscription.");
+            .about = "One event on its way to one receiver.");
+
+static const struct field told_event_rows[] = {
+    ROW_TEXT(struct told_event, id, "id"),
+    ROW_TEXT(struct told_event, type, "type"),
+    ROW_TIME(struct told_event, created_wall_ms, "createdAt"),
+    ROW_OBJECTS(struct told_event, deliveries, "deliveries", struct delivery_list, &delivery_table),
+};
+FIELD_TABLE(told_event_table, struct told_event, "CallEvent", told_event_rows,
+            .about = "An event of a call with its deliveries, one for each receiver and resend.");

@@ -37,6 +37,7 @@ extern const char *const delivery_state_names[DELIVERY_STATE_COUNT];
 
 struct delivery {
     const char *id, *event_id, *type, *call_id, *url;
+    const char *webhook_id; /* "": the agent's webhookUrl, or a webhook of the call */
     enum delivery_state state;
     int64_t attempts;
     int64_t status;     /* HTTP status of the last attempt; 0: none */
@@ -46,3 +47,12 @@ struct delivery {
 };
 struct delivery_list LIST_OF(struct delivery);
 extern const struct field_table delivery_table;
+
+/* An event of a call, and whom it was told. */
+struct told_event {
+    const char *id, *type;
+    int64_t created_wall_ms;
+    struct delivery_list deliveries;
+};
+struct told_event_list LIST_OF(struct told_event);
+extern const struct field_table told_event_table;

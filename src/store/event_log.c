@@ -12,7 +12,8 @@
 
 /* What was dropped is so at once, also where its row does not say so yet (store/webhook.c). */
 #define STATE_NOW                                                                                  \
-    "CASE WHEN d.state = 'waiting' AND d.id <= w.dropped_to THEN 'dropped' ELSE d.state END"
+    "CASE WHEN d.state = 'waiting' AND d.id <= COALESCE(w.dropped_to, 0) THEN 'dropped'"           \
+    " ELSE d.state END"
 
 static const struct field log_rows[] = {
     COLUMN_TEXT(struct delivery, id, "CAST(d.id AS TEXT)"),
@@ -20,6 +21,7 @@ static const struct field log_rows[] = {
     COLUMN_TEXT(struct delivery, type, "e.type"),
     COLUMN_TEXT(struct delivery, call_id, "d.call_id"),
     COLUMN_TEXT(struct delivery, url, "d.url"),
+    COLUMN_TEXT(struct delivery, webhook_id, "d.webhook_id"),
     COLUMN_WORD(struct delivery, state, STATE_NOW, enum delivery_state, delivery_state_names),
     COLUMN_NUMBER(struct delivery, attempts, "d.attempts"),
     COLUMN_NUMBER(struct delivery, status, "d.status"),
@@ -33,7 +35,7 @@ static FIELD_TABLE(log_table, struct delivery, "deliveries", log_rows);
 
 #define FROM_LOG                                                                                   \
     "FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                              \
-    " JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id "
+    " LEFT JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id "
 
 /* url: of the subscription as it is now, for those that do not keep one of their own. */
 static enum err read_row(struct tx *tx, struct cursor *row, const char *url, struct delivery *out)
@@ -69,6 +71,60 @@ enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char
     while (cursor_next(row) && !err)
         err = read_row(tx, row, webhook.url, GROW(out, tx->arena));
     return err ? err : tx_result(tx);
+}
+
+/* Where a subscription's deliveries go now; "": it is gone, or does not read. */
+static const char *url_of(struct tx *tx, const char *workspace_id, const char *webhook_id)
+{
+    struct webhook webhook;
+    struct fault why;
+    enum err err = store_webhook_get(tx, workspace_id, webhook_id, &webhook);
+    if (!err)
+        return webhook.url;
+    if (err != ERR_NOT_FOUND)
+        (void)!tx_forgive(tx, err, &why);
+    return "";
+}
+
+static enum err read_deliveries(struct tx *tx, const char *workspace_id, struct told_event *event)
+{
+    const char *sql =
+        columns_select(tx, &log_table, NULL, FROM_LOG "WHERE d.event_id = ? ORDER BY d.id");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(event->id));
+    while (cursor_next(row)) {
+        struct delivery *delivery = GROW(&event->deliveries, tx->arena);
+        enum err err = read_row(tx, row, "", delivery);
+        if (err)
+            return err;
+    }
+    for (size_t i = 0; i < event->deliveries.count; i++) {
+        struct delivery *delivery = &event->deliveries.items[i];
+        if (!*delivery->url)
+            delivery->url = url_of(tx, workspace_id, delivery->webhook_id);
+    }
+    return tx_result(tx);
+}
+
+enum err store_call_events(struct tx *tx, const char *workspace_id, const char *call_id,
+                           int64_t after_ms, unsigned limit, struct told_event_list *out)
+{
+    *out = (struct told_event_list){0};
+    {
+        AUTO(cursor) row = QUERY(tx,
+                                 "SELECT id, type, created_ms FROM events WHERE call_id = ?"
+                                 " AND created_ms > ? ORDER BY created_ms LIMIT ?",
+                                 TEXT(call_id), NUMBER(after_ms), NUMBER(limit));
+        while (cursor_next(row))
+            *GROW(out, tx->arena) = (struct told_event){.id = cursor_text(row, 0),
+                                                        .type = cursor_text(row, 1),
+                                                        .created_wall_ms = cursor_number(row, 2)};
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        enum err err = read_deliveries(tx, workspace_id, &out->items[i]);
+        if (err)
+            return err;
+    }
+    return tx_result(tx);
 }
 
 enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const char *webhook_id,

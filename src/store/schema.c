@@ -290,9 +290,14 @@ static const char *const version_13[] = {
     NULL,
 };
 
+static const char *const version_14[] = {
+    "CREATE INDEX events_call ON events (call_id, created_ms)",
+    NULL,
+};
+
 static const char *const *const versions[] = {
-    version_1, version_2, version_3,  version_4,  version_5,  version_6, version_7,
-    version_8, version_9, version_10, version_11, version_12, version_13};
+    version_1, version_2, version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8, version_9, version_10, version_11, version_12, version_13, version_14};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

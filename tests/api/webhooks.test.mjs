@@ -189,6 +189,35 @@ test('an event is sent again', async () => {
   await until(() => of('/log').length >= 3, { what: 'the event again' });
 });
 
+test('the events of a call tell who was told, page by page, and of what was sent again', async () => {
+  const webhook = await create({ events: ['call.started', 'call.ended'] });
+  const { agent } = (await api('POST', '/v1/agents', { name: 'told', greetingMode: 'none' })).body;
+  const { callId } = (await api('POST', '/v1/calls', { agentId: agent.id,
+    webhooks: [{ url: url('/own'), events: ['call.ended'] }] })).body;
+  await api('POST', `/v1/calls/${callId}/end`);
+  const path = `/v1/calls/${callId}/events`;
+  const mine = (event) => event.deliveries.filter((one) => one.webhookId === webhook.id || one.webhookId === null);
+  const all = async () => (await api('GET', path)).body.events;
+  const events = await until(async () => {
+    const found = await all();
+    return found.every((event) => mine(event).every(({ state }) => state === 'delivered')) && found;
+  }, { what: 'the deliveries' });
+  assert.deepEqual([events[0].type, events.at(-1).type], ['call.started', 'call.ended']);
+  assert.deepEqual(mine(events[0]).map((one) => [one.webhookId, one.url, one.status]), [[webhook.id, url(), 200]]);
+  assert.deepEqual(mine(events.at(-1)).map(({ url: to }) => to).sort(), [url(), url('/own')]);
+  const first = (await api('GET', `${path}?limit=1`)).body;
+  assert.deepEqual(first.events.map(({ id }) => id), [events[0].id]);
+  const rest = (await api('GET', `${path}?after=${first.nextCursor}`)).body;
+  assert.deepEqual([rest.events.map(({ id }) => id), rest.nextCursor], [events.slice(1).map(({ id }) => id), null]);
+  await api('POST', `/v1/webhooks/${webhook.id}/deliveries/${mine(events[0])[0].id}/resend`);
+  await until(async () => mine((await all())[0]).filter(({ state }) => state === 'delivered').length === 2,
+    { what: 'the second delivery' });
+  await api('DELETE', `/v1/webhooks/${webhook.id}`);
+  assert.deepEqual(mine((await all())[0]).map((one) => one.url), ['', '']);
+  refused(await api('GET', `${path}?after=x`), 400, 'VALIDATION_FAILED', 'after');
+  refused(await api('GET', '/v1/calls/00000000-0000-4000-8000-000000000000/events'), 404, 'NOT_FOUND');
+});
+
 test('a delivery that is none is not sent again', async () => {
   const webhook = await create();
   refused(await api('POST', `/v1/webhooks/${webhook.id}/deliveries/none/resend`), 404, 'NOT_FOUND');

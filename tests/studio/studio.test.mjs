@@ -222,8 +222,34 @@ test(
       calls: [call],
     } = (await workspace.api('GET', '/v1/calls')).body;
     assert.equal(call.source, 'studio');
+    const told = page.locator('details', { hasText: 'call.ended' }); // once more, by hand
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await told.locator('summary').click();
+    await told.getByText('Delivered 200').waitFor();
+    await picture('events');
+    assert.deepEqual(await faults('events'), []);
+    await button('Send call.ended again').click();
+    await said('It is sent again.');
+    const isEnd = (one) => one.path === '/hook' && one.headers['x-service-event'] === 'call.ended';
+    await until(() => received.filter(isEnd).length === 2, { what: 'the event again' });
   },
 );
+
+test('calls are found by how, by whom and when', { timeout: 300000 }, async () => {
+  await at('/studio/calls');
+  const rows = page.getByRole('table').getByRole('row');
+  await until(async () => (await rows.count()) === 2, { what: 'the call' });
+  await page.getByLabel('Ended by').selectOption('Nobody joined');
+  await page.getByText('No call fits').waitFor();
+  await button('Show all calls').click();
+  await page.getByLabel('Ended by').selectOption('Caller hung up');
+  await page.getByLabel('Started by').selectOption('test call');
+  await until(async () => (await rows.count()) === 2, { what: 'the call, by its end and its source' });
+  await page.getByLabel('Day (UTC)').fill('2020-02-29');
+  await page.getByText('No call fits').waitFor();
+  await button('Show all calls').click();
+  await until(async () => (await rows.count()) === 2, { what: 'all calls' });
+});
 
 test('a key is made, shown once, used from outside, and revoked', { timeout: 300000 }, async () => {
   await at('/studio/keys');

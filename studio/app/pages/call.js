@@ -5,6 +5,7 @@ import { api, get, may } from '../api.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
 import { Button, Card, Head, Loaded, Problem, Text, sure, toast, useLoad, useWork } from '../ui.js';
 import { LookUps, Runs } from '../runs.js';
+import { Told } from '../told.js';
 import { Waterfall } from '../waterfall.js';
 import { useWatch } from '../watch.js';
 import { CallState } from './calls.js';
@@ -61,7 +62,7 @@ function Detail({ call, runs, lookUps, state, reload }) {
   const { variables = {}, ...metadata } = call.metadata;
   return html`<${Head} title=${t('call.title', time(call.createdAt))} lead=${call.metadata.agentName}><${CallState} call=${call} /><//>
     <div class="editor"><div class="stack"><${Card} title=${t('call.transcript')} aside=${isRunning && state && html`<p class="soft" role="status">${t(`state.${state}`)}</p>`}><${Transcript} call=${call} /><//><${Doing} call=${call} runs=${runs} lookUps=${lookUps} />${isRunning && may('editor') && html`<${Running} call=${call} reload=${reload} />`}
-      <${Card} title=${t('call.events')}>${call.webhooks.length ? html`<ul class="list">${call.webhooks.map((one, i) => html`<li key=${i}><span>${one.url}<br /><span class="soft small">${one.events.join(', ')}</span></span><span class="soft number">${t('call.delivered', count(one.delivered), count(one.failed))}</span></li>`)}</ul>` : html`<p class="soft">${t('call.noWebhooks')} <a href="/studio/webhooks">${t('nav.webhooks')}</a></p>`}<//></div>
+      <${Told} callId=${call.id} freshness=${`${call.status} ${call.transcript.length}`} /></div>
     <aside><${Card} title=${t('call.facts')}><${Pairs} rows=${[[t('calls.agent'), html`<a href="/studio/agents/${call.metadata.agentId}">${call.metadata.agentName}</a>`], [t('calls.caller'), call.participantIdentity], [t('call.source'), word('source', call.source)], [t('call.language'), call.metadata.language],
         [t('call.joined'), time(call.userJoinedAt, { timeStyle: 'medium' })], [t('call.ended'), time(call.endedAt, { timeStyle: 'medium' })], [t('calls.duration'), duration(call.durationSeconds)], [t('calls.cost'), `${money(call.callCost, 4)} (${t('perMinute', money(call.costPerMinute))})`], ['ID', html`<code>${call.id}</code>`]]} /><//>
       <${Card} title=${t('quality.title')}><${Quality} quality=${call.quality} /><//>

@@ -2,10 +2,12 @@
 import { html, useEffect, useState } from '../lib.js';
 import { get } from '../api.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
-import { Badge, Button, Empty, Head, Loaded, Select, Table, useLoad } from '../ui.js';
+import { Badge, Button, Empty, Head, Loaded, Select, Table, Text, useLoad } from '../ui.js';
 
 const EVERY_MS = 5000;
 const PAGE = 50;
+const NO_FILTER = { agentId: '', status: '', endReason: '', source: '', day: '' };
+const REASONS = ['user-left', 'api', 'max-duration', 'socket-lost', 'agent-shutdown', 'room-finished', 'no-user', 'dispatch-failed'];
 
 export function CallState({ call }) {
   if (call.status === 'active') return html`<${Badge} kind="good" live>${t('callStatus.active')}<//>`;
@@ -21,11 +23,11 @@ export function CallRows({ calls, label }) {
 }
 
 export function Calls() {
-  const [agentId, setAgentId] = useState('');
-  const [status, setStatus] = useState('');
+  const [filter, setFilter] = useState(NO_FILTER);
   const [older, setOlder] = useState({ calls: [], next: undefined, busy: false });
-  const query = (before) => `/v1/calls?${new URLSearchParams({ limit: PAGE, ...(agentId ? { agentId } : {}), ...(status ? { status } : {}), ...(before ? { before } : {}) })}`;
-  const key = `${agentId} ${status}`;
+  const query = (before) => `/v1/calls?${new URLSearchParams({ limit: PAGE, ...Object.fromEntries(Object.entries({ ...filter, before }).filter(([, value]) => value)) })}`;
+  const key = Object.values(filter).join(' ');
+  const set = (name) => (value) => setFilter({ ...filter, [name]: value });
   const agents = useLoad(() => get('/v1/agents'));
   const loaded = useLoad(() => get(query()), key);
   useEffect(() => { setOlder({ calls: [], next: undefined, busy: false }); }, [key]);
@@ -36,13 +38,15 @@ export function Calls() {
     setOlder(page ? { calls: [...older.calls, ...page.calls], next: page.nextCursor, busy: false } : { ...older, busy: false });
   };
   return html`<${Head} title=${t('nav.calls')} lead=${t('calls.lead')} />
-    <div class="filters"><${Select} label=${t('calls.agent')} value=${agentId} onInput=${setAgentId} options=${[['', t('allAgents')], ...(agents.data?.agents ?? []).map((agent) => [agent.id, agent.name])]} />
-      <${Select} label=${t('state')} value=${status} onInput=${setStatus} options=${[['', t('anyState')], ...['created', 'active', 'ended'].map((one) => [one, t(`callStatus.${one}`)])]} /></div>
+    <div class="filters many"><${Select} label=${t('calls.agent')} value=${filter.agentId} onInput=${set('agentId')} options=${[['', t('allAgents')], ...(agents.data?.agents ?? []).map((agent) => [agent.id, agent.name])]} />
+      <${Select} label=${t('state')} value=${filter.status} onInput=${set('status')} options=${[['', t('anyState')], ...['created', 'active', 'ended'].map((one) => [one, t(`callStatus.${one}`)])]} />
+      <${Select} label=${t('calls.end')} value=${filter.endReason} onInput=${set('endReason')} options=${[['', t('calls.anyEnd')], ...REASONS.map((one) => [one, t(`reason.${one}`)])]} /><${Select} label=${t('call.source')} value=${filter.source} onInput=${set('source')} options=${[['', t('calls.anySource')], ...['api', 'embed', 'studio'].map((one) => [one, t(`source.${one}`)])]} />
+      <${Text} label=${t('calls.day')} type="date" value=${filter.day} onInput=${set('day')} /></div>
     <${Loaded} load=${loaded}>${(page) => {
       const first = new Set(page.calls.map((call) => call.id));
       const calls = [...page.calls, ...older.calls.filter((call) => !first.has(call.id))];
       const next = older.next === undefined ? page.nextCursor : older.next;
-      if (!calls.length) return agentId || status ? html`<${Empty} icon="calls" title=${t('calls.noneFit')} text=${t('calls.noneFitText')}><${Button} onClick=${() => { setAgentId(''); setStatus(''); }}>${t('calls.showAll')}<//><//>`
+      if (!calls.length) return key.trim() ? html`<${Empty} icon="calls" title=${t('calls.noneFit')} text=${t('calls.noneFitText')}><${Button} onClick=${() => setFilter(NO_FILTER)}>${t('calls.showAll')}<//><//>`
         : html`<${Empty} icon="calls" title=${t('calls.empty')} text=${t('calls.emptyText')}><a class="button primary" href="/studio/agents">${t('calls.toAgents')}</a><//>`;
       return html`<${CallRows} calls=${calls} label=${t('nav.calls')} /><div class="more"><span class="soft" role="status">${t('shown', count(calls.length), count(page.total))}</span>${next && html`<${Button} busy=${older.busy} onClick=${() => more(next)}>${t('more')}<//>`}</div>`;
     }}<//>`;

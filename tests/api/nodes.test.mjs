@@ -2,9 +2,13 @@
  * ended by the other. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startPostgres } from '../harness/postgres.mjs';
 import { client, until } from '../harness/service.mjs';
+import { named, silence, watchAt } from '../harness/stream.mjs';
 import { refused, startApi } from './contract.mjs';
 
 const isPostgres = process.env.TEST_DATABASE === 'postgresql';
@@ -43,6 +47,29 @@ test('say and end reach the node that has the call', option, async () => {
   const { body: { call } } = await there(workspace)('POST', `/v1/calls/${callId}/end`);
   assert.deepEqual([call.status, call.endReason], ['ended', 'api']);
   refused(await there(workspace)('POST', `/v1/calls/${callId}/say`, { text: 'Hello.' }), 409, 'CALL_NOT_ACTIVE');
+});
+
+test('a call of one node is watched on the other, turn by turn', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents',
+    { name: 'n', greetingMode: 'static', greetingText: 'Hello there.' });
+  const dir = mkdtempSync(join(tmpdir(), 'earshot-nodes-'));
+  const caller = one.service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '60',
+    '--url', one.service.url, '--key', workspace.key).catch(() => {});
+  const { id } = await until(async () => (await workspace.api('GET', '/v1/calls')).body.calls[0], { what: 'the call' });
+  const stream = await watchAt(two.service.url, id, { Authorization: `Bearer ${workspace.key}` });
+  assert.equal(stream.status, 200);
+  const turns = (n) => until(() => named(stream, 'turn').length === n, { what: `turn ${n}` });
+  await turns(1);
+  await workspace.api('POST', `/v1/calls/${id}/say`, { text: 'One more thing.' });
+  await turns(2);
+  assert.equal(stream.isOver, false, 'it is told while the call goes on');
+  await workspace.api('POST', `/v1/calls/${id}/end`);
+  await until(() => stream.isOver, { what: 'the end of the stream' });
+  assert.deepEqual(named(stream, 'turn').map(({ text }) => text), ['Hello there.', 'One more thing.']);
+  assert.equal(stream.events.at(-1).event, 'end');
+  await caller;
+  rmSync(dir, { recursive: true, force: true });
 });
 
 test('more lines than may wait are the same conflict on every node', option, async () => {

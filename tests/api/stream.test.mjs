@@ -1,17 +1,20 @@
 /* GET /v1/calls/{id}/stream: a call is told as it goes on, to who may see it, until its end. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
+import { named, silence, watchAt } from '../harness/stream.mjs';
 import { signIn } from '../harness/studio.mjs';
 
 const OWN_STREAMS = 3;
 let service, workspace, dir;
 
 before(async () => {
-  service = await startService({ env: { EARSHOT_HTTP_STREAMS: String(10 * OWN_STREAMS) } });
+  service = await startService({ env: { EARSHOT_HTTP_STREAMS: String(10 * OWN_STREAMS), EARSHOT_RATE_LIMIT: '0' } });
   workspace = await makeWorkspace(service);
   dir = mkdtempSync(join(tmpdir(), 'earshot-stream-'));
 });
@@ -20,42 +23,8 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/* Half a second of silence at 16 kHz. */
-function silence() {
-  const file = join(dir, 'silence.wav');
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0); head.writeUInt32LE(36 + 16000, 4); head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16); head.writeUInt16LE(1, 20); head.writeUInt16LE(1, 22); head.writeUInt32LE(16000, 24);
-  head.writeUInt32LE(32000, 28); head.writeUInt16LE(2, 32); head.writeUInt16LE(16, 34); head.write('data', 36);
-  head.writeUInt32LE(16000, 40);
-  writeFileSync(file, Buffer.concat([head, Buffer.alloc(16000)]));
-  return file;
-}
-
-/* answers { status, type, events, isOver, close() }; events grow as they come. */
-async function watch(callId, headers) {
-  const cut = new AbortController();
-  const response = await fetch(`${service.url}/v1/calls/${callId}/stream`, { headers, signal: cut.signal });
-  const type = response.headers.get('content-type');
-  const stream = { status: response.status, type, events: [], isOver: false, close: () => cut.abort() };
-  let rest = '';
-  const read = async () => {
-    for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-      const blocks = (rest + part).split('\n\n');
-      rest = blocks.pop();
-      for (const block of blocks) {
-        const fields = block.split('\n').map((line) => line.match(/^(\w*): (.*)$/).slice(1));
-        const { event, id, data } = Object.fromEntries(fields);
-        if (event) stream.events.push({ event, id, data: JSON.parse(data) });
-      }
-    }
-  };
-  read().catch((error) => { if (!cut.signal.aborted) stream.fault = error; }).then(() => { stream.isOver = true; });
-  return stream;
-}
-
+const watch = (callId, headers) => watchAt(service.url, callId, headers);
 const byKey = (key = workspace.key) => ({ Authorization: `Bearer ${key}` });
-const named = (stream, name) => stream.events.filter(({ event }) => event === name).map(({ data }) => data);
 
 async function start(fields = {}) {
   const given = { name: 'Watched', greetingMode: 'none', ...fields };
@@ -71,7 +40,7 @@ test('states, turns, runs of tools and the end are told as they come', { timeout
     { name: 'prices', description: 'd', kind: 'before_call', url: 'http://127.0.0.1:9/' })).body;
   const { agent } = (await workspace.api('POST', '/v1/agents',
     { name: 'Watched', greetingMode: 'static', greetingText: 'Hello there.', toolIds: [tool.id] })).body;
-  const called = service.cli('call', '--agent', agent.id, '--in', silence(), '--seconds', '20', '--url', service.url,
+  const called = service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '20', '--url', service.url,
     '--key', workspace.key);
   const { id } = await until(oneCall, { what: 'the call' });
   const stream = await watch(id, byKey());
@@ -135,4 +104,44 @@ test('a workspace has so many streams at once, and the place of who leaves is fr
   assert.equal(named(await until(() => next.events.length && next, { what: 'its first event' }), 'call').length, 1);
   await workspace.api('POST', `/v1/calls/${callId}/end`);
   await until(() => next.isOver && streams.every((one) => one.isOver), { what: 'the end' });
+});
+
+/* So many turns, of 4 kB each, as if they had been said already: more than sockets hold. */
+function fill(callId, turns) {
+  sql(service, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${turns})
+    INSERT INTO call_turns (call_id, position, role, text, at_ms)
+    SELECT '${callId}', i, 'assistant', '${'word '.repeat(800)}', 1700000000000 FROM n;
+    UPDATE calls SET turns = ${turns} WHERE id = '${callId}'`);
+}
+
+/* Asks for the stream and reads none of it. */
+async function askAndSleep(callId) {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port, onread: { buffer: Buffer.alloc(1), callback: () => false } });
+  socket.on('error', () => {}); // it is cut
+  await new Promise((connected) => { socket.on('connect', connected); });
+  socket.write(`GET /v1/calls/${callId}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.key}\r\n\r\n`);
+  return socket;
+}
+
+test('who asks and does not read is cut, and the others are told all', { timeout: 240000 }, async () => {
+  const TURNS = 5000;
+  const { callId } = await start();
+  fill(callId, TURNS);
+  const sleeper = await askAndSleep(callId);
+  const isOpen = (one) => one.status === 200 && one;
+  const all = async () => Promise.all(Array.from({ length: OWN_STREAMS }, () => watch(callId, byKey())));
+  const others = await until(async () => {
+    const open = (await all()).filter(isOpen);
+    if (open.length === OWN_STREAMS - 1) return open;
+    for (const one of open) one.close(); // who sleeps had no place yet
+    return false;
+  }, { what: 'the place of who sleeps' });
+  await until(() => others.every((one) => named(one, 'turn').length === TURNS), { what: 'all turns' });
+  const more = await until(async () => isOpen(await watch(callId, byKey())), { what: 'the place of who slept' });
+  more.close();
+  await workspace.api('POST', `/v1/calls/${callId}/end`);
+  await until(() => others.every((one) => one.isOver), { what: 'the end' });
+  for (const one of others) assert.equal(one.events.at(-1).event, 'end');
+  sleeper.destroy();
 });

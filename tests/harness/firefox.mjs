@@ -70,7 +70,8 @@ const connect = (url) => new Promise((done, failed) => {
     .end();
 });
 
-/* answers { goto(url), evaluate(expression), click(element), close() }. */
+/* answers { goto(url), evaluate(expression), click(element), type(element, text), close() }; elements are
+ * expressions. */
 export async function openFirefox() {
   const profile = mkdtempSync(join(tmpdir(), 'earshot-firefox-'));
   writeFileSync(
@@ -119,6 +120,7 @@ export async function openFirefox() {
     },
     /* A person's click in the middle of what the expression finds. */
     async click(element) {
+      await this.evaluate(`${element}.scrollIntoView({ block: 'center', behavior: 'instant' })`);
       const { x, y } = await this.evaluate(
         `(() => { const box = ${element}.getBoundingClientRect(); ` +
           'return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) }; })()',
@@ -137,6 +139,13 @@ export async function openFirefox() {
           },
         ],
       });
+    },
+    /* As a person does: clicks into it, marks what stands there, and types. */
+    async type(element, text) {
+      await this.click(element);
+      await this.evaluate(`${element}.select()`);
+      const actions = [...text].flatMap((value) => [{ type: 'keyDown', value }, { type: 'keyUp', value }]);
+      await ask('input.performActions', { context, actions: [{ type: 'key', id: 'keyboard', actions }] });
     },
     async close() {
       await ask('browser.close').catch(() => {});

@@ -93,7 +93,7 @@ static bool read_moment(const struct aloud *aloud, const struct clock *clock, co
     size_t run = digit_run(at), sign = strlen(clock->sign);
     bool is_colon = at[run] == ':' || (sign && strncmp(at + run, clock->sign, sign) == 0);
     bool is_stop = is_language(aloud, "de") && at[run] == '.' && run <= 2 &&
-                   strncmp(at + run + 3, " Uhr", 4) == 0;
+                   digit_run(at + run + 1) == 2 && strncmp(at + run + 3, " Uhr", 4) == 0;
     *out = (struct moment){.hours = run > 0 && run <= 2 ? small_number(at) : HOURS};
     out->len = run;
     if (is_colon || is_stop) {

@@ -30,7 +30,7 @@ static const char *skip_blank(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* The sign behind a label: ':', a full-width one, or '.', ')' or '-' and a space. */
+/* The sign after a label: ':', a full-width one, or '.', ')' or '-' and a space. */
 static const char *behind_sign(const char *at)
 {
     static const char *const signs[] = {":", "：", ".", ")", "-", "–", "।"};

@@ -12,7 +12,7 @@ enum {
     PAUSE_RISES = 2,              /* a longer pause goes in by half of its difference, */
     PAUSE_FALLS = 8,              /* a shorter one by an eighth: the long ones are to be met */
     PAUSE_FADES = 8,              /* of it goes with each turn without one; */
-    WHOLE_FADES = 4,              /* behind whole words sooner: most of those are the end */
+    WHOLE_FADES = 4,              /* after whole words sooner: most of those are the end */
     PAUSE_MARGIN_US = 150 * 1000, /* beyond what the caller's pauses are */
     PAUSE_MAX_US = 600 * 1000,    /* more than the least, for whoever pauses long */
 };

@@ -9,7 +9,7 @@
  *
  * A recogniser that sees the end of turns by itself is believed, and waited for as long as it does.
  * The pauses that this caller makes within turns are learned, and not cut (up to 600 ms more):
- * those behind words that go on, and those behind words that might have been all, each for its
+ * those after words that go on, and those after words that might have been all, each for its
  * like.
  *
  * Sans-I/O. Thread: its owner's. */
@@ -23,8 +23,8 @@
 struct stt_event;
 
 enum {
-    ENDPOINT_ASKED_US = 300 * 1000,      /* behind a question, thanks, an end the engine tells */
-    ENDPOINT_SAID_US = 450 * 1000,       /* behind a whole sentence: another may follow */
+    ENDPOINT_ASKED_US = 300 * 1000,      /* after a question, thanks, an end the engine tells */
+    ENDPOINT_SAID_US = 450 * 1000,       /* after a whole sentence: another may follow */
     ENDPOINT_UNFINISHED_US = 600 * 1000, /* more for text that looks unfinished (text/clause.h) */
     ENDPOINT_DICTATED_US = 1200 * 1000,  /* more in a number or a name that is being dictated */
     ENDPOINT_CAP_US = 2500 * 1000,       /* after the voice, whatever the recogniser owes */
@@ -69,7 +69,7 @@ struct endpoint {
     int64_t ended_us; /* when the recogniser said so last; 0: not in this turn */
     enum endpoint_look look;
     int64_t patience_us;                  /* more, for what the text looks like */
-    struct endpoint_habit whole, goes_on; /* pauses behind words that might be all, or that go on */
+    struct endpoint_habit whole, goes_on; /* pauses after words that might be all, or that go on */
     struct buf final, text;               /* finished pieces; those and the partial one */
     struct buf unsure;                    /* words of the finished ones that may be others */
     size_t final_chars;
@@ -109,6 +109,6 @@ const char *endpoint_unsure(const struct endpoint *endpoint);
 bool endpoint_is_likely(const struct endpoint *endpoint);
 enum endpoint_verdict endpoint_verdict(const struct endpoint *endpoint, int64_t now_us);
 int64_t endpoint_deadline_us(const struct endpoint *endpoint); /* INT64_MAX: none */
-/* The caller has paused so long behind the turn that was taken last, and gone on. (Pauses that are
+/* The caller has paused so long after the turn that was taken last, and gone on. (Pauses that are
  * seen here are learned by themselves.) */
 void endpoint_learn_pause(struct endpoint *endpoint, int64_t pause_us);

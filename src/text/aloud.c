@@ -165,7 +165,7 @@ static struct groups read_groups(const char *text)
     return groups;
 }
 
-/* An amount, a span of two, a date, or what goes on behind it is no telephone number. */
+/* An amount, a span of two, a date, or what goes on after it is no telephone number. */
 static size_t phone_len(const char *text)
 {
     struct groups groups = read_groups(text);

@@ -134,7 +134,7 @@ static size_t dash_len(const char *text)
     return len ? len : sign_len(text, "–");
 }
 
-/* The digits behind a sign of thousands; 0: no group stands there. */
+/* The digits after a sign of thousands; 0: no group stands there. */
 static size_t group_len(const char *text, const char *sign, size_t *out_sign)
 {
     *out_sign = sign_len(text, sign);
@@ -202,7 +202,7 @@ static const struct thing *read_unit(const char *iso, const char *at, size_t *ou
     return NULL;
 }
 
-/* Reads "million" behind a number. False: one that is not said here. */
+/* Reads "million" after a number. False: one that is not said here. */
 static bool read_scale(struct amount *amount, const char *at)
 {
     size_t blank = blank_len(at + amount->len), len = strcspn(at + amount->len + blank, " .,;:!?");
@@ -218,7 +218,7 @@ static bool read_scale(struct amount *amount, const char *at)
     return true;
 }
 
-/* What is counted, where it stands behind the number. */
+/* What is counted, where it stands after the number. */
 static void read_thing(struct amount *amount, const char *at)
 {
     size_t blank = blank_len(at + amount->len), len;

@@ -77,7 +77,7 @@ static void read_half(struct moment *moment, const char *at)
     }
 }
 
-/* The word behind it that the language's way of saying has in it. */
+/* The word after it that the language's way of saying has in it. */
 static void read_with(struct moment *moment, const struct clock *clock, const char *at)
 {
     const char *start = at + moment->len + (at[moment->len] == ' ');
@@ -111,7 +111,7 @@ static bool read_moment(const struct aloud *aloud, const struct clock *clock, co
            is_half_right;
 }
 
-/* Hours are ordinals in Polish: nominative, or "-ej" behind a preposition. */
+/* Hours are ordinals in Polish: nominative, or "-ej" after a preposition. */
 static void put_polish_hour(const struct aloud *aloud, int hours, bool is_bent)
 {
     static const char *const words[] = {
@@ -243,7 +243,7 @@ struct day {
     size_t len;
 };
 
-/* A year behind a date: its bytes with what parts them. */
+/* A year after a date: its bytes with what parts them. */
 static size_t read_year(const char *at, const char *parted, int *out_year)
 {
     size_t len = strlen(parted);

@@ -98,7 +98,7 @@ enum clause_mark clause_mark(const char *text)
     return CLAUSE_NO_MARK;
 }
 
-/* Does a sentence begin with this word? It stands behind a space, and a mark before that. */
+/* Does a sentence begin with this word? It stands after a space, and a mark before that. */
 static bool is_after_mark(const struct reading *reading, const struct word *word)
 {
     char between[8];

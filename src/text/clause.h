@@ -12,7 +12,7 @@ enum {
     CLAUSE_FORMED_WORDS = 4,  /* fewer have no form to go by: "can you", "mera naam hai" */
 };
 
-/* What a recogniser wrote behind the words. */
+/* What a recogniser wrote after the words. */
 enum clause_mark { CLAUSE_NO_MARK, CLAUSE_STOP, CLAUSE_QUESTION };
 
 enum clause {

@@ -33,7 +33,7 @@ enum {
     STORE_PAUSE_MAX_US = 4000000,
     ROUND_LINES_FREE = 256, /* a round over more lines than that is followed by a rest, ... */
     ROUND_LINE_US = 20,     /* ... so long for each line, so that looking never fills the time */
-    STOP_STANDARD_MS = 4000,
+    STOP_STANDARD_MS = 3000,
     STOP_SETTLE_US = 2 * 1000000, /* for the last outcomes */
     LEASE_SLACK_MS = 5000,        /* beyond the answer time: for the queue and the settling */
 };

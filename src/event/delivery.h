@@ -36,12 +36,12 @@ struct delivery_config {
     int64_t pause_scale_ppm;       /* 1,000,000; less makes the pauses shorter (tests) */
     int64_t keep_ms;               /* how long settled deliveries stay as the log: 30 days */
     int64_t most_waiting;          /* of one workspace; 0: no ceiling */
-    int64_t stop_ms;               /* for what is under way when it stops: 4,000 */
+    int64_t stop_ms;               /* for what is under way when it stops: 3,000 */
 };
 
 /* Before the loop runs, or on it. */
 struct deliverer *delivery_new(const struct delivery_config *config);
-/* Takes no more; what is under way is settled or, after 4 s, cut off and left to its lease. on_done
+/* Takes no more; what is under way is settled or, after 3 s, cut off and left to its lease. on_done
  * comes on the delivery loop, 2 s later at the latest whatever the store does; then
  * delivery_free(). */
 void delivery_stop(struct deliverer *delivery, void (*on_done)(void *arg), void *arg);

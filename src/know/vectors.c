@@ -1,6 +1,7 @@
 /* See vectors.h.
  *
- *   look -> take a turn (store) -> embed a slice -> put it (store) -> the next slice, or look
+ *   look -> find a document, take a turn (store) -> embed a slice -> put it (store)
+ *           -> the next slice, or look
  *
  * One request at a time, so that many documents take no calls' share of a vendor's limits.
  * Thread: its loop, except for the jobs. */
@@ -35,10 +36,9 @@ struct vectors {
     const struct engine *engine;
     char *model;
     struct embed *embed;
-    struct store_watch *watch;
     struct timer look, late;
-    char last_workspace[ID_SIZE];
-    struct arena *arena; /* of the turn */
+    char last_workspace[ID_SIZE], found[ID_SIZE]; /* found: the document to be taken */
+    struct arena *arena;                          /* of the turn */
     struct vector_turn turn;
     size_t at; /* texts of the turn that have their vectors */
     float *numbers;
@@ -60,21 +60,27 @@ static void free_vectors(struct vectors *vectors)
     mem_free(vectors);
 }
 
-static void run(struct vectors *vectors, store_fn *fn, store_done_fn *done)
+static void run_as(struct vectors *vectors, enum store_mode mode, store_fn *fn, store_done_fn *done)
 {
-    struct store_line line = {.key = FAIR_OPERATOR, .mode = STORE_WRITE};
+    struct store_line line = {.key = FAIR_OPERATOR, .mode = mode};
     vectors->is_under_way = !store_job_for(vectors->store, line, fn, vectors, vectors->loop, done);
     if (!vectors->is_under_way)
         timer_set_after(&vectors->look, PAUSE_US);
 }
 
+static void run(struct vectors *vectors, store_fn *fn, store_done_fn *done)
+{
+    run_as(vectors, STORE_WRITE, fn, done);
+}
+
 /* true: go on. */
 static bool has_come_back(struct vectors *vectors)
 {
+    bool is_closing = vectors->is_closing;
     vectors->is_under_way = false;
-    if (vectors->is_closing)
+    if (is_closing)
         free_vectors(vectors);
-    return !vectors->is_closing;
+    return !is_closing;
 }
 
 static void end_turn(struct vectors *vectors, int64_t pause_us)
@@ -199,10 +205,7 @@ static enum err take(struct tx *tx, void *arg)
 {
     struct vectors *vectors = arg;
     vectors->after = (struct vector_turn){0};
-    enum err err = store_vector_take(tx, vectors->model, vectors->last_workspace, &vectors->after);
-    if (err == ERR_NOT_FOUND && *vectors->last_workspace)
-        err = store_vector_take(tx, vectors->model, "", &vectors->after);
-    return err;
+    return store_vector_take(tx, vectors->model, vectors->found, &vectors->after);
 }
 
 static void keep_turn(struct vectors *vectors)
@@ -224,14 +227,35 @@ static void on_taken(void *arg, enum err err)
     struct vectors *vectors = arg;
     if (!has_come_back(vectors))
         return;
-    if (err == ERR_NOT_FOUND) {
-        timer_set_after(&vectors->look, LOOK_AGAIN_US);
-    } else if (err || !vectors->after.count) {
-        timer_set_after(&vectors->look, PAUSE_US);
+    if (err || !vectors->after.count) {
+        timer_set_after(&vectors->look, err == ERR_NOT_FOUND ? PAUSE_US : LOOK_AGAIN_US);
     } else {
         keep_turn(vectors);
         embed_next(vectors);
     }
+}
+
+static enum err find(struct tx *tx, void *arg)
+{
+    struct vectors *vectors = arg;
+    struct vector_turn found;
+    enum err err = store_vector_find(tx, vectors->model, vectors->last_workspace, &found);
+    if (err == ERR_NOT_FOUND && *vectors->last_workspace)
+        err = store_vector_find(tx, vectors->model, "", &found);
+    if (!err)
+        snprintf(vectors->found, sizeof(vectors->found), "%s", found.document_id);
+    return err;
+}
+
+static void on_found(void *arg, enum err err)
+{
+    struct vectors *vectors = arg;
+    if (!has_come_back(vectors))
+        return;
+    if (err)
+        timer_set_after(&vectors->look, LOOK_AGAIN_US);
+    else
+        run(vectors, take, on_taken);
 }
 
 static void look(void *arg)
@@ -242,15 +266,7 @@ static void look(void *arg)
     if (vectors->turn.document_id)
         embed_next(vectors); /* the slice that failed */
     else
-        run(vectors, take, on_taken);
-}
-
-static void on_documents_changed(void *arg, unsigned topics)
-{
-    struct vectors *vectors = arg;
-    (void)topics;
-    if (!vectors->turn.document_id)
-        look(vectors);
+        run_as(vectors, STORE_READ, find, on_found);
 }
 
 struct vectors *vectors_open(const struct know_config *config)
@@ -268,8 +284,6 @@ struct vectors *vectors_open(const struct know_config *config)
     timer_init(&vectors->late, config->loop, on_late, vectors);
     timer_init(&vectors->look, config->loop, look, vectors);
     timer_set_after(&vectors->look, 0);
-    vectors->watch =
-        store_watch(config->store, STORE_DOCUMENTS, config->loop, on_documents_changed, vectors);
     return vectors;
 }
 
@@ -279,7 +293,6 @@ void vectors_close(struct vectors *vectors)
         return;
     timer_stop(&vectors->look);
     timer_stop(&vectors->late);
-    store_unwatch(vectors->watch);
     vectors->embed->ops->close(vectors->embed);
     vectors->is_closing = true;
     if (!vectors->is_under_way)

@@ -14,23 +14,32 @@ enum { LEASE_MS = 60000, BYTE_MAX = 127 };
 
 /* Who is next. */
 
-static enum err find(struct tx *tx, const char *model, const char *after_workspace,
+#define FROM_WAITING                                                                               \
+    "SELECT d.id, d.workspace_id, v.model, v.done FROM documents d"                                \
+    " LEFT JOIN vector_states v ON v.document_id = d.id"                                           \
+    " WHERE d.status = 'ready' AND d.card_count + d.section_count > 0"                             \
+    " AND (v.document_id IS NULL OR (v.until_ms <= ? AND"                                          \
+    " (v.model <> ? OR v.done < d.card_count + d.section_count)))"
+
+static enum err find(struct tx *tx, const char *sql, const char *model, const char *subject,
                      struct vector_turn *out)
 {
-    static const char sql[] =
-        "SELECT d.id, d.workspace_id, v.model, v.done FROM documents d"
-        " LEFT JOIN vector_states v ON v.document_id = d.id"
-        " WHERE d.status = 'ready' AND d.workspace_id > ? AND d.card_count +"
-        " d.section_count > 0 AND (v.document_id IS NULL OR (v.until_ms <= ? AND"
-        " (v.model <> ? OR v.done < d.card_count + d.section_count)))"
-        " ORDER BY d.workspace_id, d.created_ms LIMIT 1";
-    AUTO(cursor) row = QUERY(tx, sql, TEXT(after_workspace), NUMBER(tx->now_ms), TEXT(model));
+    AUTO(cursor) row = QUERY(tx, sql, NUMBER(tx->now_ms), TEXT(model), TEXT(subject));
     if (!cursor_next(row))
         return tx_missing(tx);
     out->document_id = cursor_text(row, 0);
     out->workspace_id = cursor_text(row, 1);
     out->done = strcmp(cursor_text(row, 2), model) == 0 ? cursor_number(row, 3) : 0;
     return tx_result(tx);
+}
+
+enum err store_vector_find(struct tx *tx, const char *model, const char *after_workspace,
+                           struct vector_turn *out)
+{
+    static const char sql[] =
+        FROM_WAITING " AND d.workspace_id > ? ORDER BY d.workspace_id, d.created_ms LIMIT 1";
+    *out = (struct vector_turn){0};
+    return find(tx, sql, model, after_workspace, out);
 }
 
 static void read_texts(struct tx *tx, struct vector_turn *turn)
@@ -50,15 +59,13 @@ static void read_texts(struct tx *tx, struct vector_turn *turn)
     turn->end = turn->done + (int64_t)turn->count;
 }
 
-enum err store_vector_take(struct tx *tx, const char *model, const char *after_workspace,
+enum err store_vector_take(struct tx *tx, const char *model, const char *document_id,
                            struct vector_turn *out)
 {
     struct vector_turn turn = {.until_ms = tx->now_ms + LEASE_MS};
-    enum err err = find(tx, model, after_workspace, &turn);
+    enum err err = find(tx, FROM_WAITING " AND d.id = ?", model, document_id, &turn);
     if (err)
         return err;
-    if (!turn.done)
-        EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(turn.document_id));
     int64_t taken = EXEC(
         tx,
         "INSERT INTO vector_states (document_id, model, done, until_ms) VALUES (?, ?, ?, ?)"
@@ -68,6 +75,8 @@ enum err store_vector_take(struct tx *tx, const char *model, const char *after_w
         NUMBER(tx->now_ms));
     if (!taken) /* by another node meanwhile */
         return tx_missing(tx);
+    if (!turn.done) /* only now that it is ours: another's are its own */
+        EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(turn.document_id));
     read_texts(tx, &turn);
     *out = turn;
     return tx_result(tx);
@@ -119,8 +128,8 @@ void store_vector_put_off(struct tx *tx, const struct vector_turn *turn, int64_t
 
 void store_vector_drop(struct tx *tx, const char *document_id)
 {
-    EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(document_id));
     EXEC(tx, "DELETE FROM vector_states WHERE document_id = ?", TEXT(document_id));
+    EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(document_id));
 }
 
 /* Reading. */

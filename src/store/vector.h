@@ -26,9 +26,13 @@ struct vector_turn {
     size_t count;
 };
 
-/* The next ones of a ready document without vectors of this model, of the workspace after the named
- * one ("": any), so that workspaces take turns; leased for a minute. ERR_NOT_FOUND: none wait. */
-enum err store_vector_take(struct tx *tx, const char *model, const char *after_workspace,
+/* A ready document without vectors of this model, of the workspace after the named one ("": any),
+ * so that workspaces take turns: document_id, workspace_id, done. ERR_NOT_FOUND: none waits. Looks
+ * through all documents when it has to: not for the one writer. */
+enum err store_vector_find(struct tx *tx, const char *model, const char *after_workspace,
+                           struct vector_turn *out) MUST_USE;
+/* Its next passages, leased for a minute. ERR_NOT_FOUND: it waits no more. */
+enum err store_vector_take(struct tx *tx, const char *model, const char *document_id,
                            struct vector_turn *out) MUST_USE;
 /* Stores those of the next VECTOR_SLICE passages of a turn, or of its last ones: count * size
  * numbers, of unit length. Renews the lease, and moves the turn on. ERR_NOT_FOUND: the document was

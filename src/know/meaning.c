@@ -2,8 +2,10 @@
  * the same. Thread: its loop. */
 #include "know/meaning.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/ids.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/map.h"
@@ -12,7 +14,9 @@
 
 enum {
     WAIT_US = 150 * 1000,
-    ASKING_MAX = 32, /* at once; more are answered without */
+    OVER_US = 3 * 1000 * 1000, /* then what comes is not kept either */
+    ASKING_MAX = 32,           /* at once; more are answered without */
+    ASKING_OF_WORKSPACE = 8,
     KEPT_MAX = 256,
     QUERY_MAX_BYTES = 2000, /* longer ones are not kept */
 };
@@ -39,6 +43,7 @@ struct asking {
     struct embed *embed;
     struct timer late, over;
     char *query;
+    char workspace_id[ID_SIZE];
     know_meant_fn *fn; /* NULL: it has been told */
     void *arg;
 };
@@ -122,17 +127,28 @@ static void ask(struct meaning *meaning, const char *workspace_id, const char *q
     struct asking *asking = mem_new(struct asking);
     asking->meaning = meaning;
     asking->query = mem_strdup(query);
+    snprintf(asking->workspace_id, sizeof(asking->workspace_id), "%s", workspace_id);
     asking->fn = fn;
     asking->arg = arg;
     timer_init(&asking->late, meaning->loop, on_late, asking);
     timer_init(&asking->over, meaning->loop, end, asking);
     timer_set_after(&asking->late, WAIT_US);
+    timer_set_after(&asking->over, OVER_US);
     list_push_back(&meaning->asking, &asking->node);
     meaning->asking_count++;
     const struct embed_config config = {.model = "", .workspace = workspace_id};
     asking->embed = meaning->engine->ops.embed->open(meaning->engine, &config, meaning->loop,
                                                      on_embedded, asking);
     asking->embed->ops->start(asking->embed, 1, (const char *const[]){asking->query}, 1);
+}
+
+static bool has_room(const struct meaning *meaning, const char *workspace_id)
+{
+    size_t own = 0;
+    struct asking *asking;
+    LIST_EACH (asking, &meaning->asking, struct asking, node)
+        own += strcmp(asking->workspace_id, workspace_id) == 0;
+    return meaning->asking_count < ASKING_MAX && own < ASKING_OF_WORKSPACE;
 }
 
 void meaning_ask(struct meaning *meaning, const char *workspace_id, const char *query,
@@ -142,7 +158,7 @@ void meaning_ask(struct meaning *meaning, const char *workspace_id, const char *
     if (kept) {
         const struct know_vector vector = {kept->numbers, kept->size};
         fn(arg, &vector);
-    } else if (meaning && meaning->asking_count < ASKING_MAX && *query) {
+    } else if (meaning && *query && has_room(meaning, workspace_id)) {
         ask(meaning, workspace_id, query, fn, arg);
     } else {
         fn(arg, &nobody_knows);

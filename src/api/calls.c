@@ -36,7 +36,7 @@ static const struct field query_rows[] = {
              .about = "Only calls that have ended so."),
     ROW_TEXT(struct calls_query, source, "source", .flags = FIELD_OPTIONAL,
              .names = call_source_names, .name_count = CALL_SOURCE_COUNT),
-    ROW_TEXT(struct calls_query, day, "day", .flags = FIELD_OPTIONAL,
+    ROW_TEXT(struct calls_query, day, "day", .flags = FIELD_OPTIONAL, .format = "date",
              .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", .about = "Only calls created on it, UTC."),
     ROW_INT(struct calls_query, limit, "limit", .min = 1, .max = 100, .standard = 50),
     ROW_TEXT(struct calls_query, before, "before", .flags = FIELD_OPTIONAL,
@@ -71,7 +71,7 @@ static bool read_day(struct request *request, const char *day, struct call_filte
         request_fault(request, "day", "is no day of the calendar");
         return false;
     }
-    out->until_ms = out->from_ms + DAY_MS;
+    out->until_ms = MAX(out->from_ms + DAY_MS, (int64_t)1); /* 0: all time; no call is older */
     return true;
 }
 

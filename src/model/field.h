@@ -131,7 +131,7 @@ struct field {
     size_t name_count;
     const struct field_table *table; /* nested */
     field_check_fn *check;
-    const char *format;  /* OpenAPI: uri, uuid */
+    const char *format;  /* OpenAPI: uri, uuid, date */
     const char *pattern; /* OpenAPI: of the text or of each entry */
     const char *example; /* OpenAPI: JSON text */
 };

@@ -116,7 +116,11 @@ enum err store_call_list(struct tx *tx, const struct call_filter *filter, struct
         if (err)
             return err;
     }
-    where.values[where.count] = NUMBER((int64_t)filter->limit + 1); /* one more tells of a next */
-    read_page(tx, filter, &where, out);
+    int64_t most = (int64_t)filter->limit + 1; /* one more tells of a next */
+    if (!filter->before)                       /* what is not there is not searched for */
+        most = MIN(most, out->total);
+    where.values[where.count] = NUMBER(most);
+    if (most > 0)
+        read_page(tx, filter, &where, out);
     return tx_result(tx);
 }

@@ -29,8 +29,8 @@ enum err store_event_emit(struct tx *tx, const char *call_id, enum event_type ty
 enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char *webhook_id,
                              unsigned limit, const char *before,
                              struct delivery_list *out) MUST_USE;
-/* The events of a call, oldest first, each with its deliveries. after_ms: createdAt of the last
- * event of the page before, or 0. */
+/* The events of a call, oldest first, each with its deliveries (the newest 200). after_ms:
+ * createdAt of the last event of the page before, or 0. */
 enum err store_call_events(struct tx *tx, const char *workspace_id, const char *call_id,
                            int64_t after_ms, unsigned limit, struct told_event_list *out) MUST_USE;
 /* The event again to its subscription, as a new delivery with four attempts. ERR_NOT_FOUND;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "base/map.h"
 #include "model/webhook.h"
 #include "store/columns.h"
 #include "store/event.h"
@@ -32,6 +33,8 @@ static const struct field log_rows[] = {
     COLUMN_NUMBER(struct delivery, due_wall_ms, "d.due_ms - c.value"),
 };
 static FIELD_TABLE(log_table, struct delivery, "deliveries", log_rows);
+
+enum { EVENT_DELIVERIES_MAX = 200 };
 
 #define FROM_LOG                                                                                   \
     "FROM deliveries d JOIN counters c ON c.name = 'outbox_ahead_ms'"                              \
@@ -73,24 +76,33 @@ enum err store_delivery_list(struct tx *tx, const char *workspace_id, const char
     return err ? err : tx_result(tx);
 }
 
-/* Where a subscription's deliveries go now; "": it is gone, or does not read. */
-static const char *url_of(struct tx *tx, const char *workspace_id, const char *webhook_id)
+/* Where a subscription's deliveries go now; "": it is gone, or does not read. Each is read once:
+ * urls maps ids to what was found. */
+static const char *url_of(struct tx *tx, const char *workspace_id, const char *webhook_id,
+                          struct map *urls)
 {
-    struct webhook webhook;
+    struct webhook webhook = {.url = ""};
     struct fault why;
+    const char *known = map_get_str(urls, webhook_id);
+    if (known)
+        return known;
     enum err err = store_webhook_get(tx, workspace_id, webhook_id, &webhook);
-    if (!err)
-        return webhook.url;
-    if (err != ERR_NOT_FOUND)
+    if (err && err != ERR_NOT_FOUND)
         (void)!tx_forgive(tx, err, &why);
-    return "";
+    const char *url = err ? "" : webhook.url;
+    map_set_str(urls, webhook_id, (char *)url);
+    return url;
 }
 
-static enum err read_deliveries(struct tx *tx, const char *workspace_id, struct told_event *event)
+/* The newest, which are all but where somebody sent again and again. */
+static enum err read_deliveries(struct tx *tx, const char *workspace_id, struct map *urls,
+                                struct told_event *event)
 {
     const char *sql =
-        columns_select(tx, &log_table, NULL, FROM_LOG "WHERE d.event_id = ? ORDER BY d.id");
-    AUTO(cursor) row = QUERY(tx, sql, TEXT(event->id));
+        columns_select(tx, &log_table, NULL,
+                       FROM_LOG "WHERE d.id IN (SELECT id FROM deliveries WHERE event_id = ?"
+                                " ORDER BY id DESC LIMIT ?) ORDER BY d.id");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(event->id), NUMBER(EVENT_DELIVERIES_MAX));
     while (cursor_next(row)) {
         struct delivery *delivery = GROW(&event->deliveries, tx->arena);
         enum err err = read_row(tx, row, "", delivery);
@@ -100,7 +112,7 @@ static enum err read_deliveries(struct tx *tx, const char *workspace_id, struct 
     for (size_t i = 0; i < event->deliveries.count; i++) {
         struct delivery *delivery = &event->deliveries.items[i];
         if (!*delivery->url)
-            delivery->url = url_of(tx, workspace_id, delivery->webhook_id);
+            delivery->url = url_of(tx, workspace_id, delivery->webhook_id, urls);
     }
     return tx_result(tx);
 }
@@ -119,8 +131,9 @@ enum err store_call_events(struct tx *tx, const char *workspace_id, const char *
                                                         .type = cursor_text(row, 1),
                                                         .created_wall_ms = cursor_number(row, 2)};
     }
+    AUTO(map) urls = map_new();
     for (size_t i = 0; i < out->count; i++) {
-        enum err err = read_deliveries(tx, workspace_id, &out->items[i]);
+        enum err err = read_deliveries(tx, workspace_id, urls, &out->items[i]);
         if (err)
             return err;
     }

@@ -292,6 +292,7 @@ static const char *const version_13[] = {
 
 static const char *const version_14[] = {
     "CREATE INDEX events_call ON events (call_id, created_ms)",
+    "CREATE INDEX calls_running_agent ON calls (agent_id) WHERE status <> 'ended'",
     NULL,
 };
 

@@ -301,11 +301,10 @@ static int64_t with_habits_us(const struct endpoint *endpoint, int64_t least_us)
         return MAX(whole_us, goes_on_us);
     case ENDPOINT_WHOLE:
     case ENDPOINT_SAID:
+    case ENDPOINT_ASKED:
         return whole_us;
     case ENDPOINT_UNFINISHED:
         return goes_on_us;
-    case ENDPOINT_ASKED:
-        break;
     }
     return least_us;
 }

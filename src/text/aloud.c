@@ -172,7 +172,8 @@ static size_t phone_len(const char *text)
     char after = text[groups.len];
     size_t least = groups.is_marked || groups.count > 2 ? DIGITS_LEAST : DIGITS_ALONE;
     bool is_span = groups.count == 2 && !groups.is_marked;
-    bool goes_on = isalpha((unsigned char)after) ||
+    bool is_money = aloud_is_currency(text + groups.len + aloud_blank_len(text + groups.len));
+    bool goes_on = is_money || isalpha((unsigned char)after) ||
                    (after && strchr(",:", after) && isdigit((unsigned char)text[groups.len + 1]));
     if (groups.digits < least || groups.digits > DIGITS_MOST || groups.is_amount || is_span ||
         is_date_like(&groups) || goes_on)
@@ -229,16 +230,42 @@ size_t aloud_word_before(const struct aloud *aloud, const char *at, unsigned cou
 
 bool aloud_is_end(const char *at)
 {
-    static const char *const signs[] = {"।", "”", "’", "»", "…", "\u00A0"};
+    static const char *const signs[] = {"।", "”", "’", "»", "…", "“"};
+    if (strncmp(at, "’", strlen("’")) == 0 && isdigit((unsigned char)at[strlen("’")]))
+        return false; /* 1’250 */
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
         if (strncmp(at, signs[i], strlen(signs[i])) == 0)
             return true;
-    if (*at == '\0' || isspace((unsigned char)*at))
+    if (*at == '\0' || isspace((unsigned char)*at) || aloud_blank_len(at))
         return true;
     return strchr(".,;:!?)]\"'", *at) && !isalnum((unsigned char)at[1]);
 }
 
-/* A text. */
+static const char *const blanks[] = {" ", "\u00A0", "\u202F", "\u2009"};
+
+size_t aloud_blank_len(const char *at)
+{
+    for (size_t i = 0; i < ARRAY_LEN(blanks); i++)
+        if (strncmp(at, blanks[i], strlen(blanks[i])) == 0)
+            return strlen(blanks[i]);
+    return 0;
+}
+
+/* The bytes of the one of the signs that ends at a place; 0: none does. */
+static size_t sign_before(const char *text, const char *at, const char *const *signs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(signs[i]);
+        if ((size_t)(at - text) >= len && memcmp(at - len, signs[i], len) == 0)
+            return len;
+    }
+    return 0;
+}
+
+size_t aloud_blank_before(const char *text, const char *at)
+{
+    return sign_before(text, at, blanks, ARRAY_LEN(blanks));
+}
 
 /* Digits that are not ours to read, with what joins them. */
 static size_t digits_len(const char *text)
@@ -247,6 +274,25 @@ static size_t digits_len(const char *text)
     while (len > 0 && text[len] && strchr(".,:/-", text[len]) &&
            isdigit((unsigned char)text[len + 1]))
         len += 1 + strspn(text + len + 1, "0123456789");
+    return len;
+}
+
+size_t aloud_figure_len(const char *at)
+{
+    size_t len = digits_len(at), blank;
+    while (len > 0 && (blank = aloud_blank_len(at + len)) > 0 &&
+           strspn(at + len + blank, "0123456789") == THOUSANDS)
+        len += blank + digits_len(at + len + blank);
+    return len;
+}
+
+/* A text. */
+
+static size_t copy_figure(const struct aloud *aloud, const char *text)
+{
+    size_t len = aloud_figure_len(text);
+    if (len)
+        (void)buf_append(aloud->out, text, len);
     return len;
 }
 
@@ -271,14 +317,15 @@ static size_t say_word(const struct aloud *aloud, const char *text)
         say_phone(aloud->manner, text, len, aloud->out);
     else
         len = aloud_amount(aloud, text);
-    if (!len && (len = digits_len(text)) > 0)
-        (void)buf_append(aloud->out, text, len);
-    return len;
+    return len ? len : copy_figure(aloud, text);
 }
 
 static bool begins_word(const char *text, const char *at)
 {
+    static const char *const openings[] = {"“", "„", "«", "‘", "¿", "¡"};
     unsigned char before = at > text ? (unsigned char)at[-1] : ' ';
+    if (aloud_blank_before(text, at) || sign_before(text, at, openings, ARRAY_LEN(openings)))
+        return true;
     return !isalnum(before) && before < 0x80 && !strchr("@.-_/+$#'", before);
 }
 
@@ -304,7 +351,7 @@ void aloud_write(const char *text, const char *iso, struct buf *out)
         return;
     }
     for (const char *at = text; *at;) {
-        size_t len = begins_word(text, at) ? say_word(&aloud, at) : 0;
+        size_t len = begins_word(text, at) ? say_word(&aloud, at) : copy_figure(&aloud, at);
         if (!len)
             (void)buf_append_char(out, *at);
         at += MAX(len, (size_t)1);

@@ -18,6 +18,7 @@ enum {
     GROUP = 3,
     GROUP_INDIAN = 2,
     HUNDRED = 100,
+    MILLION = 1000000,
 };
 
 /* Whole numbers that are left to the voice where no thing is known: those that end in 1 (but 11),
@@ -116,16 +117,9 @@ static size_t digit_run(const char *text)
 /* The bytes of a sign at text; 0: it is not there. A blank one is any space of that kind. */
 static size_t sign_len(const char *text, const char *sign)
 {
-    static const char *const blanks[] = {" ", "\u00A0", "\u202F"};
-    for (size_t i = 0; *sign == ' ' && i < ARRAY_LEN(blanks); i++)
-        if (strncmp(text, blanks[i], strlen(blanks[i])) == 0)
-            return strlen(blanks[i]);
+    if (*sign == ' ')
+        return aloud_blank_len(text);
     return strncmp(text, sign, strlen(sign)) == 0 ? strlen(sign) : 0;
-}
-
-static size_t blank_len(const char *text)
-{
-    return sign_len(text, " ");
 }
 
 static size_t dash_len(const char *text)
@@ -186,6 +180,8 @@ static const struct thing *read_currency(const char *iso, const char *at, size_t
         if (isalpha((unsigned char)at[len - 1]) && isalpha((unsigned char)at[len]))
             continue;
         *out_len = len;
+        if (strcmp(iso, "es") == 0 && strcmp(signs[i].written, "$") == 0)
+            return NULL; /* a dollar or one of many pesos */
         return find_thing(currencies, ARRAY_LEN(currencies), iso, signs[i].sign);
     }
     return NULL;
@@ -205,7 +201,8 @@ static const struct thing *read_unit(const char *iso, const char *at, size_t *ou
 /* Reads "million" after a number. False: one that is not said here. */
 static bool read_scale(struct amount *amount, const char *at)
 {
-    size_t blank = blank_len(at + amount->len), len = strcspn(at + amount->len + blank, " .,;:!?");
+    size_t blank = aloud_blank_len(at + amount->len),
+           len = strcspn(at + amount->len + blank, " .,;:!?");
     for (size_t i = 0; blank && i < ARRAY_LEN(scales); i++) {
         if (strcmp(scales[i].iso, amount->row->iso) != 0 ||
             !aloud_is_one_of(at + amount->len + blank, len, scales[i].words))
@@ -221,7 +218,7 @@ static bool read_scale(struct amount *amount, const char *at)
 /* What is counted, where it stands after the number. */
 static void read_thing(struct amount *amount, const char *at)
 {
-    size_t blank = blank_len(at + amount->len), len;
+    size_t blank = aloud_blank_len(at + amount->len), len;
     const char *next = at + amount->len + blank;
     if (*next == '%' && !amount->scale) {
         amount->is_percent = true;
@@ -259,7 +256,7 @@ static bool read_amount(const struct aloud *aloud, const char *at, struct amount
     amount->thing = read_currency(amount->row->iso, at + minus, &len);
     amount->is_money = amount->thing != NULL;
     amount->is_negative = minus > 0 && (at == aloud->text || strchr(" (", at[-1]));
-    amount->len = minus + (amount->is_money ? len + blank_len(at + minus + len) : 0);
+    amount->len = minus + (amount->is_money ? len + aloud_blank_len(at + minus + len) : 0);
     if ((minus && !amount->is_negative) ||
         !read_number(amount->row, at + amount->len, &amount->first))
         return false;
@@ -397,10 +394,77 @@ static bool is_code(const struct aloud *aloud, const char *at, const struct amou
 }
 
 /* "1 250 000", "4 5": figures in a row are one thing that is not known. */
-static bool is_in_row(const struct aloud *aloud, const char *at, const char *end)
+static bool is_in_row(const struct aloud *aloud, const char *at, const struct amount *amount)
 {
-    bool is_behind = at > aloud->text + 1 && at[-1] == ' ' && isdigit((unsigned char)at[-2]);
-    return is_behind || (*end == ' ' && isdigit((unsigned char)end[1]));
+    size_t before = aloud_blank_before(aloud->text, at);
+    size_t after = aloud_blank_len(at + amount->len);
+    bool can_go_on = isdigit((unsigned char)*at) || !amount->is_money;
+    bool is_behind = can_go_on && before && (size_t)(at - aloud->text) > before &&
+                     isdigit((unsigned char)at[-(ptrdiff_t)before - 1]);
+    return is_behind || (after && isdigit((unsigned char)at[amount->len + after]));
+}
+
+/* "1,500": three digits behind a sign of decimals may be thousands, as others write them. */
+static bool is_unsure(const struct amount *amount, const struct number *number)
+{
+    bool is_comma = *amount->row->decimals == ',';
+    return (amount->is_money || is_comma) && number->fraction_len == GROUP && number->value > 0 &&
+           number->digits <= GROUP;
+}
+
+/* "CHF": who knows a word of three capitals? */
+static bool is_capitals(const char *word, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!isupper((unsigned char)word[i]))
+            return false;
+    return len == 3;
+}
+
+/* The bytes of a currency's sign at text, of one that is not known here as well. */
+static size_t any_sign_len(const char *text)
+{
+    static const char *const others[] = {"$", "¥", "¢", "৳", "฿", "﷼"};
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (!isalpha((unsigned char)*text) && sign_len(text, signs[i].written))
+            return strlen(signs[i].written);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (sign_len(text, others[i]))
+            return strlen(others[i]);
+    bool is_block = text[0] == '\xe2' && (text[1] == '\x82' || text[1] == '\x83');
+    bool is_currency = is_block && ((unsigned char)text[2] >= 0xa0 || text[1] == '\x83');
+    return is_currency ? 3 : 0; /* U+20A0 to U+20FF */
+}
+
+bool aloud_is_currency(const char *at)
+{
+    size_t len = 0;
+    (void)read_currency("", at, &len);
+    return len > 0 || any_sign_len(at);
+}
+
+/* "CHF 500", "500 ₩", "$500 CAD": money that is not known here. */
+static bool is_foreign(const struct aloud *aloud, const char *at, const struct amount *amount)
+{
+    if (amount->is_percent || (amount->thing && !amount->is_money))
+        return false;
+    const char *end = at + amount->len, *next = end + aloud_blank_len(end);
+    size_t len = 0, back = aloud_blank_before(aloud->text, at);
+    while (isalpha((unsigned char)next[len]))
+        len++;
+    size_t known = 0;
+    bool is_known = !amount->is_money && read_currency(amount->row->iso, next, &known);
+    if (next > end && !is_known && (is_capitals(next, len) || any_sign_len(next) || known))
+        return true;
+    const char *before = at - back, *word = before;
+    while (word > aloud->text && isalpha((unsigned char)word[-1]))
+        word--;
+    if (is_capitals(word, (size_t)(before - word)))
+        return true;
+    for (size_t i = 1; i <= 3 && before - aloud->text >= (ptrdiff_t)i; i++)
+        if (any_sign_len(before - i) == i)
+            return true;
+    return false;
 }
 
 static size_t put_code(const struct aloud *aloud, const struct number *number)
@@ -456,6 +520,50 @@ const char *aloud_to(const struct aloud *aloud)
     return row ? row->to : NULL;
 }
 
+/* "2 000 000 €" has a word between the two ("millions d'euros"), or a gender of its own. */
+static bool is_many_bent(const struct amount *amount, const struct number *number)
+{
+    const char *iso = amount->row->iso;
+    if (!amount->thing)
+        return false;
+    if (strcmp(iso, "de") == 0)
+        return amount->scale ? number->value == 1 : number->value == MILLION;
+    return aloud_is_one_of(iso, strlen(iso), "fr es it pt") && number->value >= MILLION;
+}
+
+/* "5,5 km", "5,125 zł" in Polish: a fraction bends what is counted. */
+static bool is_fraction_bent(const struct amount *amount, const struct number *number)
+{
+    bool is_hundredths = amount->is_money && !amount->is_span && number->fraction_len == 2;
+    return strcmp(amount->row->iso, "pl") == 0 && (amount->thing || amount->is_percent) &&
+           number->fraction_len > 0 && !is_hundredths;
+}
+
+/* What was read but could be something else, or has a form that is not known here. */
+static bool is_refused(const struct aloud *aloud, const char *at, const struct amount *amount)
+{
+    const struct number *first = &amount->first;
+    const struct number *last = amount->is_span ? &amount->last : first;
+    const char *word = NULL;
+    size_t word_len = aloud_word_before(aloud, at, 1, &word);
+    bool has_case = word_len && aloud_is_one_of(word, word_len, amount->row->cases);
+    bool has_point = !first->fraction_len || amount->row->point ||
+                     (amount->is_money && !amount->is_span && first->fraction_len == 2);
+    return has_case || !has_point || is_in_row(aloud, at, amount) || is_unsure(amount, first) ||
+           is_unsure(amount, last) || is_many_bent(amount, last) || is_fraction_bent(amount, last);
+}
+
+/* Leaves all that was read to the voice, for a part of it would be something else. */
+static size_t put_left(const struct aloud *aloud, const char *at, const struct amount *amount)
+{
+    if (!amount->first.digits)
+        return 0;
+    size_t before = (size_t)(amount->first.text - at);
+    size_t len = MAX(amount->len, before + aloud_figure_len(amount->first.text));
+    (void)buf_append(aloud->out, at, len);
+    return len;
+}
+
 size_t aloud_amount(const struct aloud *aloud, const char *at)
 {
     struct amount amount = {.row = numbers_of(aloud->manner->iso)};
@@ -463,22 +571,19 @@ size_t aloud_amount(const struct aloud *aloud, const char *at)
         return 0;
     bool is_read = read_amount(aloud, at, &amount);
     bool is_bare = !amount.thing && !amount.is_percent;
-    if (!is_read)
-        return amount.first.digits && is_bare ? put_ordinal(aloud, &amount) : 0;
-    const char *word = NULL;
-    size_t word_len = aloud_word_before(aloud, at, 1, &word);
-    bool has_case = word_len && aloud_is_one_of(word, word_len, amount.row->cases);
-    bool has_point = !amount.first.fraction_len || amount.row->point ||
-                     (amount.is_money && !amount.is_span && amount.first.fraction_len == 2);
-    if (has_case || !has_point || (is_bare && is_in_row(aloud, at, at + amount.len)))
-        return 0;
+    size_t ordinal = !is_read && is_bare && amount.first.digits ? put_ordinal(aloud, &amount) : 0;
+    if (ordinal)
+        return ordinal;
+    if (!is_read || is_refused(aloud, at, &amount))
+        return put_left(aloud, at, &amount);
     if (is_bare && is_code(aloud, at, &amount))
         return put_code(aloud, &amount.first);
     const struct number *last = amount.is_span ? &amount.last : &amount.first;
     bool is_whole = is_bare && !last->fraction_len;
-    if (is_whole && (is_left(&amount, last, at + amount.len) ||
-                     (amount.is_span && is_left(&amount, &amount.first, ""))))
-        return 0;
+    bool is_number_left = is_whole && (is_left(&amount, last, at + amount.len) ||
+                                       (amount.is_span && is_left(&amount, &amount.first, "")));
+    if (is_number_left || is_foreign(aloud, at, &amount))
+        return put_left(aloud, at, &amount);
     put_amount(aloud, &amount);
     return amount.len;
 }

@@ -36,3 +36,11 @@ size_t aloud_word_before(const struct aloud *aloud, const char *at, unsigned cou
 bool aloud_is_one_of(const char *word, size_t len, const char *words);
 /* Can nothing of the same number or word follow here? */
 bool aloud_is_end(const char *at);
+/* The bytes of a space at a place, of one that keeps a line together as well, and of one that ends
+ * there; 0: none. */
+size_t aloud_blank_len(const char *at);
+size_t aloud_blank_before(const char *text, const char *at);
+/* The bytes of digits with what joins them, and of the groups of thousands behind them. */
+size_t aloud_figure_len(const char *at);
+/* Does a currency's sign stand here, of one that is not said as well? */
+bool aloud_is_currency(const char *at);

@@ -77,11 +77,22 @@ static void read_half(struct moment *moment, const char *at)
     }
 }
 
-/* The word after it that the language's way of saying has in it. */
+static size_t with_len(const char *start)
+{
+    static const char *const ends[] = {"।", "“", "”", "»", "’", "…"};
+    size_t len = strcspn(start, " .,;:!?)-\n\"'");
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        const char *end = strstr(start, ends[i]);
+        len = end ? MIN(len, (size_t)(end - start)) : len;
+    }
+    return len;
+}
+
+/* The word behind it that the language's way of saying has in it. */
 static void read_with(struct moment *moment, const struct clock *clock, const char *at)
 {
     const char *start = at + moment->len + (at[moment->len] == ' ');
-    size_t len = strcspn(start, " .,;:!?)-");
+    size_t len = with_len(start);
     if (len && aloud_is_one_of(start, len, clock->with))
         moment->len = (size_t)(start - at) + len;
 }
@@ -333,8 +344,14 @@ static bool read_words(const struct aloud *aloud, const char *at, struct day *ou
     *out = (struct day){.day = small_number(at)};
     out->len = run + skip_one(at + run, ends, ARRAY_LEN(ends));
     size_t link = skip_one(at + out->len, links, ARRAY_LEN(links));
-    out->month = link ? read_month(aloud, at + out->len + link, &month_len) : 0;
+    const char *name = at + out->len + link;
+    bool is_english = is_language(aloud, "en"); /* where "3 may come" is no date */
+    out->month = link && (!is_english || isupper((unsigned char)*name))
+                     ? read_month(aloud, name, &month_len)
+                     : 0;
     out->len += link + month_len;
+    if (is_english && !aloud_is_end(at + out->len))
+        return false;
     size_t len = 0;
     for (size_t i = 0; i < ARRAY_LEN(years) && !len; i++)
         len = read_year(at + out->len, years[i], &out->year);

@@ -176,7 +176,7 @@ static bool put_ordinal(const struct number *number, struct buf *out)
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
         is_ordinal = is_ordinal || (strncasecmp(number->end, endings[i], 2) == 0 &&
                                     !isalnum((unsigned char)number->end[2]));
-    if (!is_ordinal || number->fraction_len)
+    if (!is_ordinal || number->fraction_len || number->whole_len > CARDINAL_MAX_DIGITS)
         return false;
     put_cardinal(strtoll(number->whole, NULL, 10), out);
     const char *space = memrchr(out->data, ' ', out->len);

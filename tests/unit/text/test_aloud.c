@@ -128,9 +128,9 @@ TEST(money_is_said_with_its_name)
         {"en", "₹2,50,000 or ₹1500000, ₹1.5 lakh, $5 million",
          "two lakh fifty thousand rupees or fifteen lakh rupees, one point five lakh rupees, five "
          "million dollars"},
-        {"en", "$12.50, $1, $0.50, €3.01, £1.00, -$5, $1.555",
+        {"en", "$12.50, $1, $0.50, €3.01, £1.00, -$5, $1.55",
          "twelve dollars fifty cents, one dollar, fifty cents, three euros one cent, one pound, "
-         "minus five dollars, one point five five five dollars"},
+         "minus five dollars, one dollar fifty-five cents"},
         {"en", "₹500-1,000 or ₹500-₹1,000/month",
          "five hundred to one thousand rupees or five hundred to one thousand rupees/month"},
         {"hi", "₹250 में, ₹1 और ₹12.50, $5, ₹2 करोड़",
@@ -150,6 +150,54 @@ TEST(money_is_said_with_its_name)
         {"ru", "21 ₽, 2,02 ₽, около 5 ₽",
          "двадцать один рубль, два рубля две копейки, около 5 "
          "₽"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(money_that_is_not_sure_is_left_whole)
+{
+    static const struct said rows[] = {
+        {"de", "1 000 €, 2\u00A0000\u202F000 €, 1 000 000,50 €, 1 250-1 300 €, 5 000 km", NULL},
+        {"en", "2 000 000 €, €1 000, $1 250, -$1 250, 2 000 000 000 €, 1 000%", NULL},
+        {"es", "12 500 €, $1,500, $1.500, $ 20, 50 $, 2.000.000 €", NULL},
+        {"nl", "€ 1 250, € 1,250", NULL},
+        {"pl", "do 1 250 zł, do 12 500,50 zł, 5,5 km, 2,5 %", NULL},
+        {"ru", "от 1 250 ₽", NULL},
+        {"en", "C$1,250, HK$12,345,678, ₩50,000, Order #12,345, A$1.50, ₩2 000 000 000", NULL},
+        {"en", "¥1,250, CHF 500, 500 AED, ₩ 500, 500 ₩, R$ 50, 5 zł, $500 CAD, 1’250 and 1'250.50",
+         NULL},
+        {"hi", "कुल₹1,250", NULL},
+        {"de", "$1,234, 1,234 €, 1,234 km, Rs 1,234, 1 Million €, 1.000.000 €", NULL},
+        {"en", "€1.234, Rs. 1.500, we call 200 customers", NULL},
+        {"fr", "2 000 000 €, 1 000 000,00 €", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        check(rows[i].text, rows[i].iso, rows[i].text);
+}
+
+TEST(a_word_begins_behind_every_blank_and_opening_sign)
+{
+    static const struct said rows[] = {
+        {"fr", "Prix :\u00A012,50 €, «\u202F5 €\u202F»",
+         "Prix :\u00A0douze euros cinquante centimes, «\u202Fcinq euros\u202F»"},
+        {"es", "¿10:30? ¡5 €!", "¿diez treinta? ¡cinco euros!"},
+        {"en", "“5 km” ‘$5’ \"20%\"", "“five kilometres” ‘five dollars’ \"twenty percent\""},
+        {"de", "„5 €“", "„fünf Euro“"},
+        {"es", "US$5, USD 5, 1,234.50 m", "cinco dólares, cinco dólares, 1,234.50 m"},
+        {"pt", "R$ 49,90, BRL 1, R$ 1.250",
+         "quarenta e nove reais noventa centavos, um real, mil duzentos e cinquenta reais"},
+        {"en", "$1.500 million, 0.125 km, 3.142 km",
+         "$1.500 million, zero point one two five kilometres, three point one four two kilometres"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(a_verb_is_no_month)
+{
+    static const struct said rows[] = {
+        {"en", "Only 3 may attend, 2 march on, on 3 May we",
+         "Only three may attend, two march on, on the third of May we"},
+        {"hi", "“14:30 बजे”", "“चौदह बजकर तीस मिनट”"},
     };
     check_all(rows, ARRAY_LEN(rows));
 }

@@ -25,6 +25,8 @@ TEST(number_expand_reads_what_documents_write)
         {"B12 stays", "B12 stays"},
         {"9-5", "nine-five"},
         {"7 days", "seven days"},
+        {"1234567890123456th", "one two three four five six seven eight nine zero one two three "
+                               "four five six th"},
         {"99999999999999999999999999999999999999", "99999999999999999999999999999999999999"},
     };
     struct buf out = BUF_INIT(1024);

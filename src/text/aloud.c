@@ -228,6 +228,18 @@ size_t aloud_word_before(const struct aloud *aloud, const char *at, unsigned cou
     return len;
 }
 
+size_t aloud_word_len(const char *at)
+{
+    static const char *const ends[] = {"।", "“", "”", "»", "’",      "…",      "–",
+                                       "—", "€", "₹", "£", "\u00A0", "\u202F", "\u2009"};
+    size_t len = strcspn(at, " .,;:!?()/-\t\r\n\"'");
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        const char *end = strstr(at, ends[i]);
+        len = end ? MIN(len, (size_t)(end - at)) : len;
+    }
+    return len;
+}
+
 bool aloud_is_end(const char *at)
 {
     static const char *const signs[] = {"।", "”", "’", "»", "…", "“"};

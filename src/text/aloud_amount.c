@@ -198,21 +198,28 @@ static const struct thing *read_unit(const char *iso, const char *at, size_t *ou
     return NULL;
 }
 
-/* Reads "million" after a number. False: one that is not said here. */
+/* The row of a word at a place, -1: it is no scale. */
+static int find_scale(const char *iso, const char *word, size_t len)
+{
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++)
+        if (strcmp(scales[i].iso, iso) == 0 && aloud_is_one_of(word, len, scales[i].words))
+            return (int)i;
+    return -1;
+}
+
+/* Reads "million" behind a number. False: one that is not said here, or two ("lakh crore"). */
 static bool read_scale(struct amount *amount, const char *at)
 {
-    size_t blank = aloud_blank_len(at + amount->len),
-           len = strcspn(at + amount->len + blank, " .,;:!?");
-    for (size_t i = 0; blank && i < ARRAY_LEN(scales); i++) {
-        if (strcmp(scales[i].iso, amount->row->iso) != 0 ||
-            !aloud_is_one_of(at + amount->len + blank, len, scales[i].words))
-            continue;
-        amount->scale = at + amount->len + blank;
-        amount->scale_len = len;
-        amount->len += blank + len;
-        return scales[i].is_said;
-    }
-    return true;
+    const char *end = at + amount->len, *iso = amount->row->iso;
+    size_t blank = aloud_blank_len(end), len = aloud_word_len(end + blank);
+    int scale = blank ? find_scale(iso, end + blank, len) : -1;
+    if (scale < 0)
+        return true;
+    amount->scale = end + blank;
+    amount->scale_len = len;
+    amount->len += blank + len;
+    const char *next = at + amount->len + aloud_blank_len(at + amount->len);
+    return scales[scale].is_said && find_scale(iso, next, aloud_word_len(next)) < 0;
 }
 
 /* What is counted, where it stands after the number. */

@@ -32,6 +32,8 @@ const char *aloud_to(const struct aloud *aloud); /* "to" between two numbers; NU
 /* The word that stands count words before a place: its bytes, and where it begins. 0: none. */
 size_t aloud_word_before(const struct aloud *aloud, const char *at, unsigned count,
                          const char **out_word);
+/* The bytes of the word at a place, to the blank or sign that ends it. */
+size_t aloud_word_len(const char *at);
 /* Is it one of the words, which are parted by spaces? In small letters, where they are Latin. */
 bool aloud_is_one_of(const char *word, size_t len, const char *words);
 /* Can nothing of the same number or word follow here? */

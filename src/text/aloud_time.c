@@ -77,22 +77,11 @@ static void read_half(struct moment *moment, const char *at)
     }
 }
 
-static size_t with_len(const char *start)
-{
-    static const char *const ends[] = {"।", "“", "”", "»", "’", "…"};
-    size_t len = strcspn(start, " .,;:!?)-\n\"'");
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        const char *end = strstr(start, ends[i]);
-        len = end ? MIN(len, (size_t)(end - start)) : len;
-    }
-    return len;
-}
-
 /* The word behind it that the language's way of saying has in it. */
 static void read_with(struct moment *moment, const struct clock *clock, const char *at)
 {
     const char *start = at + moment->len + (at[moment->len] == ' ');
-    size_t len = with_len(start);
+    size_t len = aloud_word_len(start);
     if (len && aloud_is_one_of(start, len, clock->with))
         moment->len = (size_t)(start - at) + len;
 }

@@ -175,6 +175,21 @@ TEST(money_that_is_not_sure_is_left_whole)
         check(rows[i].text, rows[i].iso, rows[i].text);
 }
 
+TEST(a_scale_is_said_before_its_currency)
+{
+    static const struct said rows[] = {
+        {"en", "“$5 million” (₹2 lakh) ₹5 lakh/month $5\u00A0million\nand",
+         "“five million dollars” (two lakh rupees) five lakh rupees/month five million "
+         "dollars\nand"},
+        {"en", "₹1.5 lakh crore, $5 bn, ₹3 cr, $5M, $5 million-a-year, $5 million–$6 million",
+         "₹1.5 lakh crore, $5 bn, ₹3 cr, $5M, $5 million-a-year, $5 million–$6 million"},
+        {"hi", "₹2 करोड़।", "दो करोड़ रुपये।"},
+        {"de", "5 Millionen €, $5 Tsd", "fünf Millionen Euro, $5 Tsd"},
+        {"fr", "5 millions € et $5 M", "5 millions € et $5 M"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
 TEST(a_word_begins_behind_every_blank_and_opening_sign)
 {
     static const struct said rows[] = {

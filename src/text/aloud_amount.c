@@ -256,6 +256,16 @@ static bool read_span(struct amount *amount, const char *at)
     return amount->is_span && !dash_len(next + amount->last.len);
 }
 
+/* "500/-", "€ 12,-": no hundredths. */
+static size_t stroke_len(const char *at)
+{
+    static const char *const strokes[] = {"/-", ",--", ",-", ",–", ",—"};
+    for (size_t i = 0; i < ARRAY_LEN(strokes); i++)
+        if (strncmp(at, strokes[i], strlen(strokes[i])) == 0)
+            return strlen(strokes[i]);
+    return 0;
+}
+
 static bool read_amount(const struct aloud *aloud, const char *at, struct amount *amount)
 {
     size_t len = 0, minus = sign_len(at, "-");
@@ -279,8 +289,8 @@ static bool read_amount(const struct aloud *aloud, const char *at, struct amount
         amount->scale = NULL;
         is_said = true;
     }
-    if (amount->is_money && strncmp(at + amount->len, "/-", 2) == 0)
-        amount->len += 2;
+    if (amount->is_money)
+        amount->len += stroke_len(at + amount->len);
     return is_said &&
            (aloud_is_end(at + amount->len) || (amount->is_money && at[amount->len] == '/'));
 }
@@ -305,7 +315,8 @@ static void put_digits(const struct aloud *aloud, const char *digits, size_t len
 static void put_number(const struct aloud *aloud, const struct amount *amount,
                        const struct number *number, enum numeral_form form)
 {
-    form = number->fraction_len ? NUMERAL_COUNT : form;
+    bool is_own = strcmp(amount->row->iso, "it") != 0 || number->value == 1; /* "un", "ventuno" */
+    form = number->fraction_len || !is_own ? NUMERAL_COUNT : form;
     (void)numeral_write(number->value, numerals_of(aloud, amount), form, aloud->out);
     if (!number->fraction_len)
         return;
@@ -560,6 +571,27 @@ static bool is_refused(const struct aloud *aloud, const char *at, const struct a
            is_unsure(amount, last) || is_many_bent(amount, last) || is_fraction_bent(amount, last);
 }
 
+/* "$5 to $10 million": the scale goes with both. The bytes of all that; 0: there is none. */
+static size_t shared_scale_len(const char *at, const struct amount *amount)
+{
+    static const char links[] =
+        "to and or a y o e ed ou à et bis und oder tot en of se aur ya से और या";
+    const char *next = at + amount->len + aloud_blank_len(at + amount->len);
+    size_t dash = dash_len(next), link = dash ? dash : aloud_word_len(next), sign = 0;
+    if (!amount->is_money || amount->scale || !link ||
+        (!dash && !aloud_is_one_of(next, link, links)))
+        return 0;
+    next += link + aloud_blank_len(next + link);
+    (void)read_currency(amount->row->iso, next, &sign);
+    next += sign + aloud_blank_len(next + sign);
+    struct number number;
+    if (!read_number(amount->row, next, &number))
+        return 0;
+    next += number.len + aloud_blank_len(next + number.len);
+    size_t len = aloud_word_len(next);
+    return find_scale(amount->row->iso, next, len) >= 0 ? (size_t)(next + len - at) : 0;
+}
+
 /* Leaves all that was read to the voice, for a part of it would be something else. */
 static size_t put_left(const struct aloud *aloud, const char *at, const struct amount *amount)
 {
@@ -581,7 +613,9 @@ size_t aloud_amount(const struct aloud *aloud, const char *at)
     size_t ordinal = !is_read && is_bare && amount.first.digits ? put_ordinal(aloud, &amount) : 0;
     if (ordinal)
         return ordinal;
-    if (!is_read || is_refused(aloud, at, &amount))
+    size_t shared = is_read ? shared_scale_len(at, &amount) : 0;
+    amount.len = MAX(amount.len, shared);
+    if (!is_read || shared || is_refused(aloud, at, &amount))
         return put_left(aloud, at, &amount);
     if (is_bare && is_code(aloud, at, &amount))
         return put_code(aloud, &amount.first);

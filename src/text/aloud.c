@@ -279,6 +279,11 @@ size_t aloud_blank_before(const char *text, const char *at)
     return sign_before(text, at, blanks, ARRAY_LEN(blanks));
 }
 
+size_t aloud_dash_len(const char *at)
+{
+    return *at == '-' ? 1 : strncmp(at, "–", strlen("–")) == 0 ? strlen("–") : 0;
+}
+
 /* Digits that are not ours to read, with what joins them. */
 static size_t digits_len(const char *text)
 {

@@ -207,11 +207,6 @@ static void put_moment(const struct aloud *aloud, const struct clock *clock,
         put_clock(aloud, clock, moment, at);
 }
 
-static size_t dash_len(const char *at)
-{
-    return *at == '-' ? 1 : strncmp(at, "–", 3) == 0 ? 3 : 0;
-}
-
 size_t aloud_time(const struct aloud *aloud, const char *at)
 {
     const struct clock *clock = NULL;
@@ -220,7 +215,7 @@ size_t aloud_time(const struct aloud *aloud, const char *at)
     struct moment first, last;
     if (!clock || !read_moment(aloud, clock, at, &first))
         return 0;
-    size_t dash = dash_len(at + first.len);
+    size_t dash = aloud_dash_len(at + first.len);
     const char *to = aloud_to(aloud);
     if (!dash && !aloud_is_end(at + first.len))
         return 0;

@@ -106,3 +106,8 @@ bool link_is_slow(const struct link *link)
 {
     return link->out.len > SLOW_BYTES;
 }
+
+bool link_is_sent(const struct link *link)
+{
+    return link->out.len == 0;
+}

@@ -18,3 +18,4 @@ void link_close(struct link *link);
 /* Written at once as far as the other side takes it, else kept. */
 void link_send(struct link *link, const struct voice_frame *frame);
 bool link_is_slow(const struct link *link); /* much is kept: make no more for now */
+bool link_is_sent(const struct link *link); /* nothing is kept: it outlives this process */

@@ -209,26 +209,40 @@ static bool on_samples(void *arg, const int16_t *samples, size_t count)
     return true;
 }
 
-static void synthesise(struct speaking *speaking)
+/* Should the line end this process, what is still kept here is lost. True: it is told and sent. */
+static bool tell_saying(struct speaking *speaking)
+{
+    if (!link_is_sent(speaking->link))
+        return false;
+    tell(speaking, VOICE_SAYING, speaking->workspace, strlen(speaking->workspace));
+    if (link_is_sent(speaking->link))
+        return true;
+    tell(speaking, VOICE_SAYING, NULL, 0);
+    return false;
+}
+
+/* False: not yet, the line stays the next one. */
+static bool synthesise(struct speaking *speaking)
 {
     struct line *line = LIST_FIRST(&speaking->lines, struct line, node);
     speaking->gen = line->gen;
+    if (!tell_saying(speaking))
+        return false;
     speaking->has_line = speaking->is_onset = true;
     speaking->onset_samples = 0;
-    tell(speaking, VOICE_SAYING, speaking->workspace, strlen(speaking->workspace));
     speaking->synth->say(&speaking->wish, line->text, on_samples, speaking);
     tell(speaking, VOICE_SAYING, NULL, 0);
     int16_t rest[CHUNK_SAMPLES];
     size_t got = resampler_finish(speaking->resampler, rest, CHUNK_SAMPLES);
     (void)buf_append(&speaking->made, rest, got * sizeof(*rest));
     drop_line(speaking, line);
+    return true;
 }
 
 static void on_timer(void *arg)
 {
     struct speaking *speaking = arg;
-    if (!speaking->has_line && !list_is_empty(&speaking->lines))
-        synthesise(speaking);
+    bool is_held = !speaking->has_line && !list_is_empty(&speaking->lines) && !synthesise(speaking);
     send_made(speaking, true);
     if (speaking->has_line && speaking->made.len == 0) {
         speaking->has_line = false;
@@ -237,7 +251,7 @@ static void on_timer(void *arg)
     if (!speaking->has_line && list_is_empty(&speaking->lines))
         return;
     int64_t due_us = speaking->played_us - AHEAD_US;
-    bool is_slow = link_is_slow(speaking->link);
+    bool is_slow = is_held || link_is_slow(speaking->link);
     timer_set(&speaking->timer, is_slow ? clock_now_us() + SLOW_RETRY_US : due_us);
 }
 

@@ -322,6 +322,56 @@ TEST(voice_tells_whose_line_it_makes)
     loop_free(loop);
 }
 
+static void run_for(struct loop *loop, int64_t time_us)
+{
+    struct timer late;
+    timer_init(&late, loop, on_late, loop);
+    timer_set_after(&late, time_us);
+    loop_run(loop);
+    timer_stop(&late);
+}
+
+/* All that the socket holds now. */
+static void take_all(int fd, struct buf *out)
+{
+    static char got[64 * 1024];
+    for (ssize_t len; (len = recv(fd, got, sizeof(got), 0)) > 0;)
+        CHECK(buf_append(out, got, (size_t)len) == OK);
+}
+
+TEST(voice_makes_no_line_before_it_has_told_whose)
+{
+    static char sound[VOICE_BODY_MAX_BYTES / 4];
+    int ends[2];
+    struct fault fault = {0};
+    struct speaking *speaking = NULL;
+    struct loop *loop = loop_new("worker");
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+    struct link *link = link_open(loop, ends[0], on_nothing, NULL);
+    REQUIRE(speaking_new(loop, link, 7, "flite\nen\nslt\n1\n1\nusr_one", &speaking, &fault) == OK);
+    while (link_is_sent(link))
+        link_send(link, &(struct voice_frame){VOICE_AUDIO, 1, 1, sound, sizeof(sound)});
+    speaking_speak(speaking, 3, "One.");
+    run_for(loop, 100000); /* nobody reads */
+    speaking_cancel(speaking);
+    AUTO_BUF all = BUF_INIT(64 * 1024 * 1024);
+    while (!link_is_sent(link)) {
+        take_all(ends[1], &all);
+        run_for(loop, 1000);
+    }
+    take_all(ends[1], &all);
+    size_t at = 0, used = 0;
+    struct voice_frame frame = {0};
+    for (; voice_frame_read(all.data + at, all.len - at, &frame, &used) == OK; at += used)
+        CHECK_INT(frame.session, 1);
+    CHECK(at == all.len && at > 0);
+    speaking_free(speaking);
+    link_close(link);
+    close(ends[0]);
+    close(ends[1]);
+    loop_free(loop);
+}
+
 /* Kills the workers while one speaks. */
 struct killer {
     struct speech_rig *rig;

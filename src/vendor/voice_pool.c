@@ -38,7 +38,8 @@ struct voice_worker {
     struct list_node sessions;
     unsigned session_count, owed; /* utterances of all sessions */
     struct timer overdue;
-    bool is_apart; /* for suspects */
+    bool is_apart;  /* for suspects */
+    bool has_ended; /* it sends nothing any more; of what, its exit tells */
     bool is_dead;
     uint32_t saying;                      /* the session whose line it makes */
     char saying_of[VOICE_WORKSPACE_SIZE]; /* "": none, or nobody's */
@@ -54,6 +55,7 @@ struct rest {
 struct suspect {
     char workspace[VOICE_WORKSPACE_SIZE];
     int64_t until_us;
+    struct rest rest; /* by its lines in the worker apart */
 };
 
 struct voice_pool {
@@ -62,7 +64,7 @@ struct voice_pool {
     unsigned most_workers;
     struct list_node workers[VOICE_ROLE_COUNT];
     uint32_t last_id;
-    struct rest rest, rest_apart;
+    struct rest rest, rest_apart; /* by deaths of nobody's line */
     struct suspect suspects[SUSPECTS_MAX];
 };
 
@@ -147,41 +149,72 @@ static struct rest *rest_of(struct voice_pool *pool, bool is_apart)
     return is_apart ? &pool->rest_apart : &pool->rest;
 }
 
-static bool is_suspect(const struct voice_pool *pool, const char *workspace)
+/* NULL: it is none. */
+static struct suspect *suspect_of(struct voice_pool *pool, const char *workspace)
 {
     int64_t now_us = loop_now_us(pool->loop);
     for (size_t i = 0; *workspace && i < SUSPECTS_MAX; i++)
         if (now_us < pool->suspects[i].until_us &&
             strcmp(pool->suspects[i].workspace, workspace) == 0)
-            return true;
-    return false;
+            return &pool->suspects[i];
+    return NULL;
 }
 
-/* In the place of itself, or of the one whose time is up first. */
-static void suspect(struct voice_pool *pool, const char *workspace)
+/* In its own place, or in that of the one whose time is up first. */
+static struct suspect *suspect(struct voice_pool *pool, const char *workspace)
 {
-    struct suspect *place = &pool->suspects[0];
-    for (size_t i = 0; i < SUSPECTS_MAX; i++) {
-        struct suspect *one = &pool->suspects[i];
-        if (one->until_us < place->until_us)
-            place = one;
-        if (strcmp(one->workspace, workspace) == 0) {
-            place = one;
-            break;
-        }
+    struct suspect *place = suspect_of(pool, workspace);
+    if (!place) {
+        place = &pool->suspects[0];
+        for (size_t i = 1; i < SUSPECTS_MAX; i++)
+            if (pool->suspects[i].until_us < place->until_us)
+                place = &pool->suspects[i];
+        *place = (struct suspect){.rest.pause_us = VOICE_REST_US};
+        snprintf(place->workspace, sizeof(place->workspace), "%s", workspace);
     }
-    snprintf(place->workspace, sizeof(place->workspace), "%s", workspace);
     place->until_us = loop_now_us(pool->loop) + VOICE_APART_US;
+    return place;
 }
 
 /* Whose line it was bears the death; where many share a worker, that is nobody else's pause. */
 static void blame(struct voice_worker *worker)
 {
     struct voice_pool *pool = worker->pool;
-    if (*worker->saying_of)
-        suspect(pool, worker->saying_of);
-    if (!*worker->saying_of || worker->is_apart)
-        count_death(rest_of(pool, worker->is_apart), loop_now_us(pool->loop));
+    int64_t now_us = loop_now_us(pool->loop);
+    if (!*worker->saying_of) {
+        count_death(rest_of(pool, worker->is_apart), now_us);
+        return;
+    }
+    struct suspect *guilty = suspect(pool, worker->saying_of);
+    if (worker->is_apart)
+        count_death(&guilty->rest, now_us);
+}
+
+static struct voice_session *shared_session_of(struct voice_pool *pool, const char *workspace)
+{
+    struct voice_worker *worker;
+    struct voice_session *session;
+    LIST_EACH (worker, &pool->workers[VOICE_SPEAKING], struct voice_worker, node) {
+        if (worker->is_apart)
+            continue;
+        LIST_EACH (session, &worker->sessions, struct voice_session, node) {
+            if (strcmp(session->workspace, workspace) == 0)
+                return session;
+        }
+    }
+    return NULL;
+}
+
+/* A suspect's sessions leave the workers that it shares: they are opened again, apart. A callback
+ * may close any. */
+static void expel(struct voice_pool *pool, const char *workspace)
+{
+    struct voice_session *session;
+    while (suspect_of(pool, workspace) && (session = shared_session_of(pool, workspace))) {
+        voice_session_close(session);
+        session->on_lost(session->arg, ENGINE_INTERRUPTED,
+                         "a line of its workspace ended a speech process");
+    }
 }
 
 static enum engine_error loss_of(const struct voice_worker *worker, uint32_t session)
@@ -191,10 +224,13 @@ static enum engine_error loss_of(const struct voice_worker *worker, uint32_t ses
     return session == worker->saying ? ENGINE_BAD_REQUEST : ENGINE_INTERRUPTED;
 }
 
-static void lose_worker(struct voice_worker *worker, const char *why)
+/* is_by_line: it died of what it was making, not of something else meanwhile. */
+static void lose_worker(struct voice_worker *worker, const char *why, bool is_by_line)
 {
     if (worker->is_dead)
         return;
+    if (!is_by_line)
+        *worker->saying_of = '\0';
     log_warn("voice.worker_lost", LOG_S("role", role_names[worker->role]), LOG_S("why", why),
              LOG_I("sessions", worker->session_count), LOG_S("workspace", worker->saying_of));
     blame(worker);
@@ -204,13 +240,7 @@ static void lose_worker(struct voice_worker *worker, const char *why)
         detach(session);
         session->on_lost(session->arg, loss_of(worker, session->id), why);
     }
-}
-
-static void on_overdue(void *arg)
-{
-    struct voice_worker *worker = arg;
-    child_kill(worker->child, SIGKILL);
-    lose_worker(worker, "the speech process hangs");
+    expel(worker->pool, worker->saying_of);
 }
 
 /* Frames out. */
@@ -228,14 +258,14 @@ static void write_out(struct voice_worker *worker)
 
 static void on_stuck(void *arg)
 {
-    lose_worker(arg, "the speech process hangs");
+    lose_worker(arg, "the speech process hangs", false);
 }
 
 void voice_session_send(struct voice_session *session, enum voice_kind kind, uint32_t gen,
                         const void *body, size_t len)
 {
     struct voice_worker *worker = session->worker;
-    if (!worker || worker->is_dead)
+    if (!worker || worker->is_dead || worker->has_ended)
         return;
     struct voice_frame frame = {kind, session->id, gen, body, MIN(len, VOICE_BODY_MAX_BYTES)};
     bool was_full = worker->out.is_full;
@@ -262,11 +292,13 @@ static struct voice_session *session_of(const struct voice_worker *worker, uint3
     return NULL;
 }
 
+/* Whose session that is, is known here; the worker's word for it is not taken. */
 static void note_saying(struct voice_worker *worker, const struct voice_frame *frame)
 {
+    const struct voice_session *session =
+        frame->len > 0 ? session_of(worker, frame->session) : NULL;
     worker->saying = frame->session;
-    snprintf(worker->saying_of, sizeof(worker->saying_of), "%.*s",
-             (int)MIN(frame->len, sizeof(worker->saying_of)), (const char *)frame->body);
+    snprintf(worker->saying_of, sizeof(worker->saying_of), "%s", session ? session->workspace : "");
 }
 
 /* A callback may close its session, and any other. */
@@ -315,10 +347,32 @@ static enum err take_in(struct voice_worker *worker)
 static void read_in(struct voice_worker *worker)
 {
     enum err err = take_in(worker);
-    if (err == ERR_IO)
-        lose_worker(worker, "the speech process closed its end");
-    else if (err == ERR_INVALID)
-        lose_worker(worker, "the speech process sent what is no frame");
+    if (err == ERR_INVALID)
+        lose_worker(worker, "the speech process sent what is no frame", false);
+    if (err != ERR_IO)
+        return;
+    worker->has_ended = true;
+    io_want(worker->io, 0);
+    child_kill(worker->child, SIGKILL); /* what has begun to die dies of its own cause */
+}
+
+/* It lives when anything has come meanwhile. */
+static void on_overdue(void *arg)
+{
+    struct voice_worker *worker = arg;
+    while (!worker->is_dead && take_in(worker) == OK)
+        ;
+    if (worker->is_dead || worker->owed == 0 || timer_is_set(&worker->overdue))
+        return;
+    child_kill(worker->child, SIGKILL);
+    lose_worker(worker, "the speech process hangs", true);
+}
+
+/* Others are sent from without: by who runs the service, or for want of memory. */
+static bool is_own_fault(int signal_number)
+{
+    return signal_number == SIGSEGV || signal_number == SIGABRT || signal_number == SIGBUS ||
+           signal_number == SIGFPE || signal_number == SIGILL || signal_number == SIGSYS;
 }
 
 /* What it sent last tells what it died of. */
@@ -328,7 +382,8 @@ static void on_exit(void *arg, int exit_code, int signal_number)
     (void)exit_code;
     while (!worker->is_dead && take_in(worker) == OK)
         ;
-    lose_worker(worker, signal_number ? "the speech process crashed" : "the speech process ended");
+    lose_worker(worker, signal_number ? "the speech process crashed" : "the speech process ended",
+                is_own_fault(signal_number));
 }
 
 static void on_io(void *arg, unsigned events)
@@ -390,7 +445,7 @@ static enum err choose_worker(struct voice_pool *pool, enum voice_role role, boo
     struct voice_worker *worker, *best = NULL;
     unsigned count = 0, most = is_apart ? 1 : pool->most_workers;
     LIST_EACH (worker, &pool->workers[role], struct voice_worker, node) {
-        if (worker->is_apart != is_apart)
+        if (worker->is_apart != is_apart || worker->has_ended)
             continue;
         count++;
         if (!best || worker->session_count < best->session_count)
@@ -428,8 +483,11 @@ enum err voice_session_open(struct voice_pool *pool, enum voice_role role,
     if (*session->workspace && held_by(pool, role, session->workspace) >= share)
         return fault_set(fault, ERR_LIMIT, "this workspace has %u sessions of embedded speech",
                          share);
-    bool is_apart = role == VOICE_SPEAKING && is_suspect(pool, session->workspace);
-    enum err err = choose_worker(pool, role, is_apart, &worker, fault);
+    const struct suspect *one =
+        role == VOICE_SPEAKING ? suspect_of(pool, session->workspace) : NULL;
+    if (one && loop_now_us(pool->loop) < one->rest.until_us)
+        return fault_set(fault, ERR_LIMIT, "lines of this workspace end the speech process");
+    enum err err = choose_worker(pool, role, one != NULL, &worker, fault);
     if (err)
         return err;
     session->worker = worker;

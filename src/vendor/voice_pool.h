@@ -3,8 +3,9 @@
  * new one; one that dies again and again is left alone, each time for longer. One that owes an
  * answer and sends nothing for VOICE_DEADLINE_US hangs, and is killed. No workspace holds more than
  * half of the places of a role.
- * A worker tells whose line it makes. One that dies of it counts against that workspace alone,
- * which for VOICE_APART_US speaks in one worker apart from the others', with pauses of its own.
+ * A worker tells which session's line it makes. One that dies of it (a fault of its own, or it
+ * hangs; not one that was killed) counts against that workspace alone, which for VOICE_APART_US
+ * speaks in one worker apart from the others', with pauses of its own.
  * Thread: its loop. */
 #pragma once
 
@@ -43,7 +44,8 @@ struct voice_session { /* a member of the adapter's session */
     char workspace[VOICE_WORKSPACE_SIZE]; /* whose call it is; "": nobody's */
     void (*on_frame)(void *arg, const struct voice_frame *frame);
     /* The worker is gone, and so is the session. ENGINE_BAD_REQUEST: the line that it was making
-     * was this session's; ENGINE_INTERRUPTED: another's; ENGINE_TRANSIENT: it made none. */
+     * was this session's; ENGINE_INTERRUPTED: another's, or its workspace has to go apart;
+     * ENGINE_TRANSIENT: it made none, or did not die of it. */
     void (*on_lost)(void *arg, enum engine_error error, const char *why);
     void *arg;
 };

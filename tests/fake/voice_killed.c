@@ -1,6 +1,8 @@
-/* A speech program that each line kills: it tells whose it is, as earshot-voice does, and ends. Of
- * a workspace it knows only the one of the test. */
+/* A speech program that each line ends: it tells whose it is, as earshot-voice does, and dies of a
+ * fault of its own ("die") or of a signal from without. The workspace it tells is never true. */
 #include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -11,10 +13,12 @@ enum { MOST_BYTES = 64 * 1024 };
 static void die(const struct voice_frame *line)
 {
     AUTO_BUF out = BUF_INIT(MOST_BYTES);
-    struct voice_frame saying = {VOICE_SAYING, line->session, line->gen, "usr_bad", 7};
+    struct voice_frame saying = {VOICE_SAYING, line->session, line->gen, "usr_none", 8};
     bool is_told = voice_frame_write(&saying, &out) == OK &&
                    write(STDOUT_FILENO, out.data, out.len) == (ssize_t)out.len;
-    raise(is_told ? SIGKILL : SIGTERM);
+    bool is_fault = line->len == 3 && memcmp(line->body, "die", 3) == 0;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    raise(is_told && is_fault ? SIGABRT : SIGKILL);
 }
 
 int main(void)

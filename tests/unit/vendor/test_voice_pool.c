@@ -199,9 +199,63 @@ TEST(voice_pool_counts_a_line_that_kills_against_its_workspace)
     CHECK_INT(pair_open(&pair, &pair.bad, "usr_bad"), ERR_LIMIT); /* it has to pause */
     CHECK_INT(voice_refusal(ERR_LIMIT), ENGINE_CROWDED);
     CHECK_INT(voice_pool_rest_us(pair.pool), 0);
+    struct peer other = {0};
+    REQUIRE(pair_open(&pair, &other, "usr_other") == OK);
+    voice_session_send(&other.session, VOICE_SPEAK, 1, "die", 3);
+    wait_for_losses(&other, 1);
+    wait_for_losses(&pair.good, 2);
+    CHECK_INT(pair_open(&pair, &other, "usr_other"), OK); /* apart too, where it need not pause */
+    CHECK_INT(pair_open(&pair, &pair.bad, "usr_bad"), ERR_LIMIT);
+    voice_session_close(&other.session);
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
     CHECK(pair.good.session.worker != NULL);
     voice_session_close(&pair.good.session);
     REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    voice_session_close(&pair.good.session);
+    voice_pool_free(pair.pool);
+    loop_free(pair.loop);
+}
+
+TEST(voice_pool_blames_no_line_for_a_worker_that_is_killed)
+{
+    struct pair pair = {.loop = loop_new("pair")};
+    pair.pool = voice_pool_new(pair.loop, KILLED_PROGRAM, 1);
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    REQUIRE(pair_open(&pair, &pair.bad, "usr_bad") == OK);
+    voice_session_send(&pair.bad.session, VOICE_SPEAK, 1, "kill", 4);
+    wait_for_losses(&pair.bad, 1);
+    CHECK_INT(pair.bad.error, ENGINE_TRANSIENT);
+    CHECK_INT(pair.good.error, ENGINE_TRANSIENT);
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    REQUIRE(pair_open(&pair, &pair.bad, "usr_bad") == OK);
+    CHECK_INT(voice_pool_workers(pair.pool, VOICE_SPEAKING), 1);
+    voice_session_close(&pair.good.session);
+    voice_session_close(&pair.bad.session);
+    voice_pool_free(pair.pool);
+    loop_free(pair.loop);
+}
+
+TEST(voice_pool_takes_a_suspect_out_of_all_common_workers)
+{
+    struct pair pair = {.loop = loop_new("pair")};
+    struct peer others[3], twin;
+    pair.pool = voice_pool_new(pair.loop, KILLED_PROGRAM, 2);
+    REQUIRE(pair_open(&pair, &pair.bad, "usr_bad") == OK);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        others[i] = (struct peer){0};
+        REQUIRE(pair_open(&pair, &others[i], "usr_other") == OK);
+    }
+    twin = (struct peer){0};
+    REQUIRE(pair_open(&pair, &twin, "usr_bad") == OK); /* in a second one */
+    REQUIRE(pair_open(&pair, &pair.good, "usr_good") == OK);
+    CHECK_INT(voice_pool_workers(pair.pool, VOICE_SPEAKING), 2);
+    CHECK(twin.session.worker == pair.good.session.worker);
+    voice_session_send(&pair.bad.session, VOICE_SPEAK, 1, "die", 3);
+    wait_for_losses(&pair.bad, 1);
+    CHECK_INT(twin.losses, 1);
+    CHECK_INT(twin.error, ENGINE_INTERRUPTED);
+    CHECK(twin.session.worker == NULL);
+    CHECK_INT(pair.good.losses, 0);
     voice_session_close(&pair.good.session);
     voice_pool_free(pair.pool);
     loop_free(pair.loop);

@@ -6,6 +6,7 @@
 
 enum {
     FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
+    INTERRUPTIONS_MAX = 5,       /* in a row; further ones count as failures */
     RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
     RETRY_MAX_US = 10000 * 1000,
 };
@@ -77,6 +78,7 @@ void health_settle(struct health *health, int64_t now_us)
 void health_worked(struct health *health, enum talk_engine engine)
 {
     health->engines[engine].failures = 0;
+    health->engines[engine].interruptions = 0;
     health->engines[engine].is_told = false;
 }
 
@@ -98,28 +100,44 @@ static void tell(struct health *health, const struct talk_failure *failure)
                                                       .detail = detail});
 }
 
-void health_failed(struct health *health, const struct talk_failure *failure, int64_t now_us)
+static bool does_count(struct engine_health *engine, enum engine_error error)
 {
-    struct engine_health *engine = &health->engines[failure->engine];
-    if (!engine->is_told)
-        tell(health, failure);
-    engine->is_told = true;
-    if (engine->is_closed)
-        return;
+    if (error != ENGINE_INTERRUPTED)
+        return true;
+    engine->interruptions = MIN(engine->interruptions + 1, INTERRUPTIONS_MAX + 1);
+    return engine->interruptions > INTERRUPTIONS_MAX;
+}
+
+static void count(struct engine_health *engine, int64_t now_us)
+{
     if (now_us - engine->failed_us > FAILURES_US)
         engine->failures = 0;
     engine->failures++;
     engine->failed_us = now_us;
+}
+
+bool health_failed(struct health *health, const struct talk_failure *failure, int64_t now_us)
+{
+    struct engine_health *engine = &health->engines[failure->engine];
+    bool counts = does_count(engine, failure->error);
+    if (!engine->is_told)
+        tell(health, failure);
+    engine->is_told = true;
+    if (engine->is_closed)
+        return counts;
+    if (counts)
+        count(engine, now_us);
     bool wants_fallback =
-        engine->has_more && (engine->failures >= 2 || is_hopeless(failure->error));
+        counts && engine->has_more && (engine->failures >= 2 || is_hopeless(failure->error));
     if (!failure->is_fatal && !wants_fallback)
-        return;
+        return counts;
     engine->is_closed = true;
     engine->wants_fallback = wants_fallback;
-    int64_t wait_us = engine->failures == 1 || wants_fallback
+    int64_t wait_us = engine->failures <= 1 || wants_fallback
                           ? 0
                           : (int64_t)RETRY_LEAST_US << MIN(engine->failures, 6);
     engine->retry_us = now_us + MIN(wait_us, (int64_t)RETRY_MAX_US);
+    return counts;
 }
 
 void health_opened(struct health *health, enum talk_engine engine, bool has_more)

@@ -13,6 +13,7 @@ struct actions;
 
 struct engine_health {
     int failures;
+    int interruptions; /* in a row, by another's fault */
     int64_t failed_us;
     bool is_told; /* call.error was sent for this outage */
     bool has_more;
@@ -41,7 +42,8 @@ struct talk_failure {
     const char *detail; /* for the operator; it may name addresses, and never reaches a tenant */
     bool is_fatal;      /* the session is of no more use */
 };
-/* The one way to call.error, fallback and retry. */
-void health_failed(struct health *health, const struct talk_failure *failure, int64_t now_us);
+/* The one way to call.error, fallback and retry. False: it does not count, as another's fault does
+ * not a few times in a row. */
+bool health_failed(struct health *health, const struct talk_failure *failure, int64_t now_us);
 void health_worked(struct health *health, enum talk_engine engine);
 void health_opened(struct health *health, enum talk_engine engine, bool has_more);

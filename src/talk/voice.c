@@ -213,15 +213,16 @@ static bool has_failed(struct voice *voice, enum engine_error error, const char 
 {
     const struct speech_line *front = speech_front(&voice->speech);
     bool is_greeting = front && front->kind == SPEECH_GREETING;
-    health_failed(voice->health,
-                  &(struct talk_failure){TALK_TTS,
-                                         is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS, error,
-                                         detail, is_fatal},
-                  now_us);
+    bool counts = health_failed(
+        voice->health,
+        &(struct talk_failure){TALK_TTS, is_greeting ? TALK_STAGE_GREETING : TALK_STAGE_TTS, error,
+                               detail, is_fatal},
+        now_us);
     actions_add(voice->actions, (struct talk_action){.what = TALK_DO_UNSPEAK});
     speech_unask(&voice->speech);
     voice->due_us = INT64_MAX;
-    if (++voice->tries < VOICE_TRIES_MAX && !is_final(voice, error))
+    voice->tries += counts;
+    if (voice->tries < VOICE_TRIES_MAX && !is_final(voice, error))
         return false;
     voice->tries = 0;
     voice_end(voice);

@@ -82,7 +82,7 @@ static void voice_answers(void *arg, struct rig_event *event)
     if (rig->voice_failures > 0) {
         rig->voice_failures--;
         sound.kind = TTS_ERROR;
-        sound.error = ENGINE_TRANSIENT;
+        sound.error = rig->voice_error ? rig->voice_error : ENGINE_TRANSIENT;
         sound.is_fatal = true;
         if (talk_voice(rig->talk, &sound, rig->now_us))
             abort();

@@ -514,6 +514,40 @@ TEST(voice_failure_reopens_and_says_the_sentence)
     CHECK(rig_has(&rig, "agent turn This is the answer."));
 }
 
+TEST(a_voice_that_others_interrupt_is_not_given_up)
+{
+    static const struct {
+        int interruptions, fallbacks;
+    } cases[] = {{5, 0}, {7, 1}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        RIG rig;
+        rig_init(&rig);
+        rig.voice_failures = cases[i].interruptions;
+        rig.voice_error = ENGINE_INTERRUPTED;
+        rig.has_more[TALK_TTS] = true;
+        rig_begin(&rig);
+        rig_run(&rig, 2000);
+        rig_speak(&rig, "hello there", 500);
+        rig_run(&rig, 12000);
+        CHECK_INT(rig_count(&rig, "fall back tts"), cases[i].fallbacks);
+        CHECK(rig_has(&rig, "agent turn This is the answer."));
+    }
+}
+
+TEST(a_voice_that_is_interrupted_for_ever_is_given_up)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.voice_failures = 1000;
+    rig.voice_error = ENGINE_INTERRUPTED;
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "hello there", 500);
+    rig_run(&rig, 60000);
+    CHECK(rig.voice_failures > 980);
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 TEST(a_mute_voice_does_not_hang_the_call)
 {
     RIG rig;

@@ -161,6 +161,21 @@ void speech_unask(struct speech *speech)
     }
 }
 
+void speech_skip(struct speech *speech, uint32_t gen)
+{
+    struct speech_line *line;
+    LIST_EACH (line, &speech->lines, struct speech_line, node) {
+        struct speech_piece *piece;
+        LIST_EACH (piece, &line->pieces, struct speech_piece, node) {
+            if (!gen || piece->gen != gen)
+                continue;
+            add_heard(&line->heard, piece->text, heard_bytes(piece));
+            piece_free(piece);
+            return;
+        }
+    }
+}
+
 static struct speech_piece *piece_of(const struct speech *speech, uint32_t gen)
 {
     struct speech_line *line;

@@ -75,6 +75,8 @@ struct speech_piece *speech_ask(struct speech *speech, bool *out_is_last);
 /* The voice must be asked again for all that was not played (it was cancelled), of a piece that was
  * begun for its rest. */
 void speech_unask(struct speech *speech);
+/* Leaves the piece of a generation out, but for what was heard of it. */
+void speech_skip(struct speech *speech, uint32_t gen);
 /* Samples of a generation: true when they belong to a piece. */
 bool speech_audio(struct speech *speech, uint32_t gen, size_t samples);
 /* Would so many more be more than any voice makes of the text? */

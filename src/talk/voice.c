@@ -201,10 +201,11 @@ static void finish_words(struct voice *voice, uint32_t gen)
 
 /* The voice's answers. */
 
-/* Another try cannot bring it, and there is no other voice that might. */
-static bool is_final(const struct voice *voice, enum engine_error error)
+/* Another try cannot bring this piece, and there is no other voice that might. */
+static bool is_unspeakable(const struct voice *voice, const struct tts_event *event)
 {
-    return error == ENGINE_BAD_REQUEST && !health_has_more(voice->health, TALK_TTS);
+    return event->gen && event->error == ENGINE_BAD_REQUEST &&
+           !health_has_more(voice->health, TALK_TTS);
 }
 
 /* True: it cannot be said, the conversation goes on without it. */
@@ -222,7 +223,7 @@ static bool has_failed(struct voice *voice, enum engine_error error, const char 
     speech_unask(&voice->speech);
     voice->due_us = INT64_MAX;
     voice->tries += counts;
-    if (voice->tries < VOICE_TRIES_MAX && !is_final(voice, error))
+    if (voice->tries < VOICE_TRIES_MAX)
         return false;
     voice->tries = 0;
     voice_end(voice);
@@ -263,6 +264,8 @@ bool voice_event(struct voice *voice, const struct tts_event *event, int64_t now
     case TTS_ERROR:
         if (event->gen && !speech_has(&voice->speech, event->gen) && !event->is_fatal)
             return false;
+        if (is_unspeakable(voice, event))
+            speech_skip(&voice->speech, event->gen);
         return has_failed(voice, event->error, event->message, event->is_fatal, now_us);
     }
     return false;

@@ -88,6 +88,13 @@ static void voice_answers(void *arg, struct rig_event *event)
             abort();
         return;
     }
+    if (rig->unspeakable && strstr(event->text, rig->unspeakable)) {
+        sound.kind = TTS_ERROR;
+        sound.error = ENGINE_BAD_REQUEST;
+        if (talk_voice(rig->talk, &sound, rig->now_us))
+            abort();
+        return;
+    }
     sound.count = strlen(event->text) * RIG_CHAR_SAMPLES;
     if (talk_voice(rig->talk, &sound, rig->now_us))
         rig->queued += sound.count;

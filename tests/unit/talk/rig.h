@@ -33,9 +33,10 @@ struct rig {
     const char *words;   /* of the recogniser, at its next flush; NULL: none */
     const char *passage; /* of the documents; NULL: none */
     int64_t model_us, voice_us, stt_us;
-    int model_failures, voice_failures;             /* so many asks fail first */
-    enum engine_error model_error, voice_error;     /* how; 0: ENGINE_TRANSIENT */
-    int64_t model_retry_us;                         /* the pause that its failures ask for */
+    int model_failures, voice_failures;         /* so many asks fail first */
+    enum engine_error model_error, voice_error; /* how; 0: ENGINE_TRANSIENT */
+    const char *unspeakable;                    /* a line with this in it is refused; NULL: none */
+    int64_t model_retry_us;                     /* the pause that its failures ask for */
     bool is_model_mute, is_voice_mute, is_stt_mute; /* never answers */
     bool has_more[3];
     /* What came of it. */

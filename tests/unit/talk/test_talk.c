@@ -548,6 +548,35 @@ TEST(a_voice_that_is_interrupted_for_ever_is_given_up)
     CHECK_TEXT(talk_state_name(rig.talk), "listening");
 }
 
+TEST(a_sentence_that_the_voice_refuses_is_left_out)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.reply = "This sentence is said to its end. The bad one comes next. Then there is a last one.";
+    rig.unspeakable = "bad";
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "hello there", 500);
+    rig_run(&rig, 30000);
+    CHECK(rig_has(&rig, "agent turn This sentence is said to its end. Then there is a last one."));
+    CHECK_INT(rig_count(&rig, "speak The bad one"), 1);
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
+TEST(a_voice_that_refuses_all_does_not_hang_the_call)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.reply = "Here is one. Here is another. Here is a third. Here is a fourth. Here is a fifth.";
+    rig.unspeakable = "e";
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "hello there", 500);
+    rig_run(&rig, 30000);
+    CHECK_INT(rig_count(&rig, "agent turn"), 0);
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 TEST(a_mute_voice_does_not_hang_the_call)
 {
     RIG rig;

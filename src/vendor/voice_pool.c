@@ -295,9 +295,10 @@ static struct voice_session *session_of(const struct voice_worker *worker, uint3
 /* Whose session that is, is known here; the worker's word for it is not taken. */
 static void note_saying(struct voice_worker *worker, const struct voice_frame *frame)
 {
-    const struct voice_session *session =
-        frame->len > 0 ? session_of(worker, frame->session) : NULL;
+    struct voice_session *session = frame->len > 0 ? session_of(worker, frame->session) : NULL;
     worker->saying = frame->session;
+    if (session)
+        session->saying = frame->gen;
     snprintf(worker->saying_of, sizeof(worker->saying_of), "%s", session ? session->workspace : "");
 }
 

@@ -40,7 +40,8 @@ struct voice_session { /* a member of the adapter's session */
     struct list_node node;
     struct voice_worker *worker; /* NULL: not open, or lost */
     uint32_t id;
-    unsigned owed;                        /* utterances without their end */
+    uint32_t saying; /* generation of the line that is made for it, or was made last */
+    unsigned owed;   /* utterances without their end */
     char workspace[VOICE_WORKSPACE_SIZE]; /* whose call it is; "": nobody's */
     void (*on_frame)(void *arg, const struct voice_frame *frame);
     /* The worker is gone, and so is the session. ENGINE_BAD_REQUEST: the line that it was making

@@ -19,22 +19,25 @@ struct voice_tts {
     uint32_t last_gen, cancelled_gen; /* frames up to the second are dropped */
 };
 
-static void tell_lost(struct voice_tts *tts, enum engine_error error, const char *message)
+/* gen: of the line that ended it; 0: none. */
+static void tell_lost(struct voice_tts *tts, enum engine_error error, uint32_t gen,
+                      const char *message)
 {
     struct tts_event event = {
-        .kind = TTS_ERROR, .is_fatal = true, .error = error, .message = message};
+        .kind = TTS_ERROR, .is_fatal = true, .error = error, .gen = gen, .message = message};
     tts->on_event(tts->arg, &event);
 }
 
 static void on_failure(void *arg)
 {
     struct voice_tts *tts = arg;
-    tell_lost(tts, voice_refusal(tts->fault.err), tts->fault.text);
+    tell_lost(tts, voice_refusal(tts->fault.err), 0, tts->fault.text);
 }
 
 static void on_lost(void *arg, enum engine_error error, const char *why)
 {
-    tell_lost(arg, error, why);
+    struct voice_tts *tts = arg;
+    tell_lost(tts, error, error == ENGINE_BAD_REQUEST ? tts->session.saying : 0, why);
 }
 
 /* Samples are copied out of the frame's buffer for their alignment. */
@@ -54,7 +57,7 @@ static void on_frame(void *arg, const struct voice_frame *frame)
     bool is_old = (int32_t)(frame->gen - tts->cancelled_gen) <= 0;
     if (frame->kind == VOICE_FAILED) {
         AUTO_MEM char *text = mem_strndup(frame->body, frame->len);
-        tell_lost(tts, ENGINE_BAD_REQUEST, text);
+        tell_lost(tts, ENGINE_BAD_REQUEST, 0, text);
     } else if (frame->kind == VOICE_AUDIO && !is_old) {
         tell_audio(tts, frame);
     } else if (frame->kind == VOICE_DONE && !is_old) {

@@ -188,8 +188,9 @@ TEST(voice_pool_counts_a_line_that_kills_against_its_workspace)
     for (unsigned i = 1; i <= 4; i++) { /* the first in a common worker, the others apart */
         REQUIRE(pair_open(&pair, &pair.bad, "usr_bad") == OK);
         CHECK_INT(voice_pool_workers(pair.pool, VOICE_SPEAKING), i == 1 ? 1 : 2);
-        voice_session_send(&pair.bad.session, VOICE_SPEAK, 1, "die", 3);
+        voice_session_send(&pair.bad.session, VOICE_SPEAK, 10 + i, "die", 3);
         wait_for_losses(&pair.bad, i);
+        CHECK_INT(pair.bad.session.saying, 10 + i);
         wait_for_losses(&pair.good, 1);
         CHECK_INT(pair.bad.error, ENGINE_BAD_REQUEST);
         CHECK_INT(pair.good.error, ENGINE_INTERRUPTED);

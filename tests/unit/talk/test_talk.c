@@ -552,7 +552,8 @@ TEST(a_sentence_that_the_voice_refuses_is_left_out)
 {
     RIG rig;
     rig_init(&rig);
-    rig.reply = "This sentence is said to its end. The bad one comes next. Then there is a last one.";
+    rig.reply =
+        "This sentence is said to its end. The bad one comes next. Then there is a last one.";
     rig.unspeakable = "bad";
     rig_begin(&rig);
     rig_run(&rig, 2000);

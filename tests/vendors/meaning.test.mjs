@@ -43,6 +43,7 @@ before(async () => {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   service = await startService({
     env: {
+      EARSHOT_RATE_LIMIT: '0', // it is asked until the vectors are there
       EARSHOT_ENGINE_OPENAI_EMBEDDINGS_URL: `http://127.0.0.1:${server.address().port}/v1`,
       EARSHOT_ENGINE_OPENAI_EMBEDDINGS_KEY: 'stand-in-key',
     },

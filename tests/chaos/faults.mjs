@@ -23,11 +23,12 @@ export const faults = [
   {
     name: 'the process stands still',
     async inject({ service, stills }, random) {
-      const from = performance.now();
+      const still = { from: performance.now(), seconds: 0 };
+      stills.push(still); // whoever leaves meanwhile is told of how long it was when it is over
       service.child.kill('SIGSTOP');
       await sleep(random.between(1000, 4000));
       service.child.kill('SIGCONT');
-      stills.push({ from, seconds: (performance.now() - from) / 1000 });
+      still.seconds = (performance.now() - still.from) / 1000;
     },
   },
   {

@@ -77,7 +77,8 @@ export const invariants = [
         .filter((call) => {
           const seen = tenant.calls.get(call.id);
           if (!seen?.isOver || seen.isCut) return false;
-          return call.durationSeconds > seen.seconds + seen.stoodStill + 1 + MEASURE_SLACK_S;
+          const stoodStill = seen.stills.reduce((sum, { seconds }) => sum + seconds, 0);
+          return call.durationSeconds > seen.seconds + stoodStill + 1 + MEASURE_SLACK_S;
         })
         .map(
           (call) =>

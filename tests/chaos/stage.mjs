@@ -175,10 +175,8 @@ function take(tenant, told, { measure, isExcused, report }) {
   }
   if (told.what !== 'over') return;
   /* Who leaves while the service stands still is heard when it goes on. */
-  const stoodStill = tenant.stage.stills
-    .filter(({ from }) => from >= call.since)
-    .reduce((sum, { seconds }) => sum + seconds, 0);
-  Object.assign(call, told, { isOver: true, stoodStill });
+  const stills = tenant.stage.stills.filter(({ from }) => from >= call.since);
+  Object.assign(call, told, { isOver: true, stills });
   call.isExcused ||= told.isCut; // nobody says goodbye for a session that was not up: the call waits for its return
   if (call.isExcused || !told.isJoined) return;
   measure.add('audio worst ms', told.worstMs);

@@ -39,8 +39,8 @@ export const limits = [
   { name: 'audio worst ms', quantile: 0.9, ratio: 5 },
 ];
 const LEAST_MS = 50; // a shorter time, and the lateness of our own timers, is not told from the machine's
-
 const LEAST_SAMPLES = 10;
+const LEAST_BEYOND = 2; // samples of each phase at or above a quantile: of fewer it tells the luck of one answer
 const FULL_MOST = 0.7; // of the calls that were asked for: a full node refuses, and a hostile tenant may not fill it
 
 /* How late this process's own timers come: what the machine adds to every sample. */
@@ -67,11 +67,11 @@ export function slowest(measure, phase) {
 }
 
 /* What counts as the quiet value: half of the worst ordinary one at least, as few samples scatter. */
-const quietOf = (measure, phase, name, quantile) =>
-  Math.max(measure.at(phase, name, quantile), measure.at(phase, name, 0.95) / 2, LEAST_MS);
+const quietOf = (measure, phase, name, quantile, least) =>
+  Math.max(measure.at(phase, name, quantile), measure.at(phase, name, 0.95) / 2, least);
 
-/* The lines of the table, and the limits that were passed. */
-export function compare(measure, quiet, hostile) {
+/* The lines of the table, and the limits that were passed. pace: how much longer the build under test takes. */
+export function compare(measure, quiet, hostile, pace = 1) {
   const lines = [],
     broken = [];
   const noise = (phase, quantile) => measure.at(phase, 'machine late ms', quantile) ?? 0;
@@ -79,9 +79,9 @@ export function compare(measure, quiet, hostile) {
     Math.max(1, Math.max(noise(hostile, quantile), LEAST_MS) / Math.max(noise(quiet, quantile), LEAST_MS));
   for (const { name, quantile, ratio } of limits) {
     const counts = [measure.count(quiet, name), measure.count(hostile, name)];
-    if (Math.min(...counts) < LEAST_SAMPLES) continue;
+    if (Math.min(...counts) < Math.max(LEAST_SAMPLES, LEAST_BEYOND / (1 - quantile))) continue;
     const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
-    const most = quietOf(measure, quiet, name, quantile) * ratio * machine(quantile);
+    const most = quietOf(measure, quiet, name, quantile, LEAST_MS * pace) * ratio * machine(quantile);
     const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ` +
       `${most.toFixed(0)} (${counts.join(' and ')} samples)`;
     lines.push(line);

@@ -7,14 +7,15 @@ static const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"proces
 static const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};
 
 static const struct field progress_rows[] = {
-    ROW_INT(struct document_progress, pages_done, "pagesDone"),
-    ROW_INT(struct document_progress, pages, "pages", .about = "0: not known yet."),
-    ROW_INT(struct document_progress, sections_done, "sectionsDone",
+    ROW_INT(struct document_progress, pages_done, "pagesDone", .column = "pages_done"),
+    ROW_INT(struct document_progress, pages, "pages", .column = "pages",
+            .about = "0: not known yet."),
+    ROW_INT(struct document_progress, sections_done, "sectionsDone", .column = "sections_done",
             .about = "For which a language model has written cards."),
-    ROW_INT(struct document_progress, sections, "sections", .about = "0: none writes any."),
+    ROW_INT(struct document_progress, sections, "sections", .column = "sections",
+            .about = "0: none writes any."),
 };
-static FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress",
-                   progress_rows);
+FIELD_TABLE(document_progress_table, struct document_progress, "DocumentProgress", progress_rows);
 
 static const struct field document_rows[] = {
     ROW_TEXT(struct document, id, "id", .column = "id", .flags = FIELD_READ_ONLY,

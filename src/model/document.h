@@ -39,7 +39,7 @@ struct document {
     const struct document_progress *progress; /* NULL: not being read */
 };
 struct document_list LIST_OF(struct document);
-extern const struct field_table document_table;
+extern const struct field_table document_table, document_progress_table;
 
 struct card {
     const char *question, *answer;

@@ -32,6 +32,13 @@ unsigned columns_count(const struct field_table *table)
     return count;
 }
 
+const char *columns_names(struct tx *tx, const struct field_table *table)
+{
+    AUTO_BUF names = BUF_INIT(SQL_MAX_BYTES);
+    append_columns(table, &names);
+    return arena_strndup(tx->arena, names.data, names.len);
+}
+
 const char *columns_select(struct tx *tx, const struct field_table *table, const char *also,
                            const char *rest)
 {
@@ -56,9 +63,10 @@ const char *columns_returning(struct tx *tx, const char *statement, const struct
     return arena_strndup(tx->arena, sql.data, sql.len);
 }
 
-enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table, void *out)
+enum err columns_read_from(struct tx *tx, struct cursor *row, unsigned first,
+                           const struct field_table *table, void *out)
 {
-    unsigned column = 0;
+    unsigned column = first;
     for (size_t i = 0; i < table->count; i++) {
         const struct field *field = &table->rows[i];
         if (!field->column)
@@ -75,6 +83,11 @@ enum err columns_read(struct tx *tx, struct cursor *row, const struct field_tabl
         column++;
     }
     return OK;
+}
+
+enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table, void *out)
+{
+    return columns_read_from(tx, row, 0, table, out);
 }
 
 enum err columns_list(struct tx *tx, const struct field_table *table, const char *sql,
@@ -95,13 +108,18 @@ static struct db_value value_of(struct tx *tx, const struct field *field, const 
     return field_has_text_cell(field) ? TEXT(cell.text) : NUMBER(cell.number);
 }
 
-static void append_places(size_t count, struct buf *out)
+static void append_places(const struct row_insert *insert, struct buf *out)
 {
+    size_t count = columns_count(insert->table);
     for (size_t i = 0; i < count; i++)
         append(out, i ? ", ?" : "?");
+    for (const struct column *also = insert->also; also && also->name; also++) {
+        append(out, ", ");
+        append(out, also->sql ? also->sql : "?");
+    }
 }
 
-static const char *insert_sql(struct tx *tx, const struct row_insert *insert, size_t count)
+static const char *insert_sql(struct tx *tx, const struct row_insert *insert, const char *end)
 {
     AUTO_BUF sql = BUF_INIT(SQL_MAX_BYTES);
     append(&sql, "INSERT INTO ");
@@ -113,7 +131,7 @@ static const char *insert_sql(struct tx *tx, const struct row_insert *insert, si
         append(&sql, also->name);
     }
     append(&sql, insert->where ? ") SELECT " : ") VALUES (");
-    append_places(count, &sql);
+    append_places(insert, &sql);
     append(&sql, insert->where ? " WHERE " : ")");
     if (insert->where)
         append(&sql, insert->where);
@@ -121,22 +139,34 @@ static const char *insert_sql(struct tx *tx, const struct row_insert *insert, si
         append(&sql, " ");
         append(&sql, insert->conflict);
     }
+    append(&sql, end);
     return arena_strndup(tx->arena, sql.data, sql.len);
+}
+
+static void fill_values(struct tx *tx, const struct row_insert *insert, struct db_value *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < insert->table->count; i++)
+        if (insert->table->rows[i].column && n < VALUES_MAX)
+            out[n++] = value_of(tx, &insert->table->rows[i], insert->object);
+    for (const struct column *also = insert->also; also && also->name && n < VALUES_MAX; also++)
+        out[n++] = also->value;
+    for (const struct db_value *value = insert->values;
+         value && value->type != DB_END && n < VALUES_MAX; value++)
+        out[n++] = *value;
+    out[n].type = DB_END;
 }
 
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert)
 {
     struct db_value values[VALUES_MAX + 1] = {0};
-    size_t n = 0;
-    for (size_t i = 0; i < insert->table->count; i++)
-        if (insert->table->rows[i].column && n < VALUES_MAX)
-            values[n++] = value_of(tx, &insert->table->rows[i], insert->object);
-    for (const struct column *also = insert->also; also && also->name && n < VALUES_MAX; also++)
-        values[n++] = also->value;
-    size_t places = n;
-    for (const struct db_value *value = insert->values;
-         value && value->type != DB_END && n < VALUES_MAX; value++)
-        values[n++] = *value;
-    values[n].type = DB_END;
-    return tx_exec(tx, insert_sql(tx, insert, places), values);
+    fill_values(tx, insert, values);
+    return tx_exec(tx, insert_sql(tx, insert, ""), values);
+}
+
+int64_t columns_insert_id(struct tx *tx, const struct row_insert *insert)
+{
+    struct db_value values[VALUES_MAX + 1] = {0};
+    fill_values(tx, insert, values);
+    return tx_query_number(tx, 0, insert_sql(tx, insert, " RETURNING id"), values);
 }

@@ -18,6 +18,8 @@ const char *columns_select(struct tx *tx, const struct field_table *table, const
 /* "<statement> RETURNING <the table's columns>", likewise. */
 const char *columns_returning(struct tx *tx, const char *statement,
                               const struct field_table *table);
+/* "a, b, c": the table's columns, to stand as `also` beside those of another. */
+const char *columns_names(struct tx *tx, const struct field_table *table);
 unsigned columns_count(const struct field_table *table);
 
 /* Fills the members that have a column from the row's first columns; the others stay. A null text
@@ -25,6 +27,9 @@ unsigned columns_count(const struct field_table *table);
  * and the job's fault: a stored word is none of those that the field knows. */
 enum err columns_read(struct tx *tx, struct cursor *row, const struct field_table *table,
                       void *out) MUST_USE;
+/* The same from a later column on: those of a table that stood beside the first. */
+enum err columns_read_from(struct tx *tx, struct cursor *row, unsigned first,
+                           const struct field_table *table, void *out) MUST_USE;
 
 /* Appends all rows to a list of the table's structs; what has no column is zero there. sql: of
  * columns_select() or columns_returning(). ERR_INTERNAL as above; ERR_IO: the job has failed. */
@@ -35,6 +40,7 @@ enum err columns_list(struct tx *tx, const struct field_table *table, const char
 struct column {
     const char *name;
     struct db_value value;
+    const char *sql; /* with one ?, the value's; NULL: the value as it is */
 };
 #define COLUMNS(...)                                                                               \
     (const struct column[])                                                                        \
@@ -56,6 +62,8 @@ struct row_insert {
 };
 /* The number of rows written; 0 after a fault. */
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
+/* The same for a table that numbers its rows: the row's id; 0: none was written. */
+int64_t columns_insert_id(struct tx *tx, const struct row_insert *insert);
 
 /* Rows of a table that only the store has. What is only read may be any SQL: "d.id",
  * "COALESCE(e.type, '')". */

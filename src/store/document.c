@@ -26,7 +26,7 @@ enum {
 
 static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    static const char progress[] = "pages_done, pages, sections_done, sections";
+    const char *progress = columns_names(tx, &document_progress_table);
     return tx_query(tx, columns_select(tx, &document_table, progress, rest), values);
 }
 
@@ -41,12 +41,12 @@ static const char *topics_text(struct tx *tx, const struct text_list *topics)
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct document *out)
 {
-    unsigned also = columns_count(&document_table);
+    struct document_progress progress;
     *out = (struct document){0};
-    const struct document_progress progress = {
-        cursor_number(row, also), cursor_number(row, also + 1), cursor_number(row, also + 2),
-        cursor_number(row, also + 3)};
     enum err err = columns_read(tx, row, &document_table, out);
+    if (!err)
+        err = columns_read_from(tx, row, columns_count(&document_table), &document_progress_table,
+                                &progress);
     if (!err && out->status == DOCUMENT_PROCESSING && (progress.pages || progress.sections)) {
         struct document_progress *shown = arena_new_of(tx->arena, struct document_progress);
         *shown = progress;

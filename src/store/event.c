@@ -13,28 +13,17 @@
 
 enum { BODY_MAX_BYTES = 32 * 1024 * 1024 }; /* far above a call.ended with its transcript */
 
-struct receiver {
-    const char *webhook_id; /* of a subscription; "" */
-    int64_t position;       /* of a call's own webhook; -1 */
-    const char *url;        /* "": the subscription's, as it is when sent */
-    const char *secret;     /* sealed; "" */
-};
-
-/* Due at once, by the outbox's clock. */
-static void insert_delivery(struct tx *tx, const struct call_row *row, const struct event *event,
-                            const struct receiver *receiver)
+static struct outbox_row delivery_of(const struct call_row *row, const struct event *event)
 {
-    EXEC(tx,
-         "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url,"
-         " line, body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
-         " latency_ms, created_ms, attempted_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0,"
-         " ? + (SELECT value FROM counters WHERE name = 'outbox_ahead_ms'),"
-         " 0, '', 0, '', 0, ?, 0)",
-         TEXT(event->id), TEXT(row->workspace_id), TEXT(receiver->webhook_id), TEXT(row->id),
-         NUMBER(receiver->position), TEXT(receiver->url),
-         TEXT(outbox_line(tx, receiver->webhook_id, receiver->url)), NUMBER(event->body_bytes),
-         TEXT(receiver->secret), NUMBER(tx->now_ms), NUMBER(event->created_wall_ms));
-    tx_touch(tx, STORE_OUTBOX);
+    return (struct outbox_row){.event_id = event->id,
+                               .workspace_id = row->workspace_id,
+                               .call_id = row->id,
+                               .webhook_id = "",
+                               .position = -1,
+                               .url = "",
+                               .secret = "",
+                               .body_bytes = event->body_bytes,
+                               .created_wall_ms = event->created_wall_ms};
 }
 
 /* A receiver whose settings do not read hears nothing until they are set anew; all others do. */
@@ -61,9 +50,10 @@ static void to_subscriptions(struct tx *tx, const struct call_row *row, const st
             set_receiver_aside(tx, row, cursor_text(found, 0), "a subscription does not read");
             continue;
         }
-        struct receiver receiver = {cursor_text(found, 0), -1, "", ""};
+        struct outbox_row delivery = delivery_of(row, event);
+        delivery.webhook_id = cursor_text(found, 0);
         if (webhook_wants(&webhook.events, event_type_names[event->type]))
-            insert_delivery(tx, row, event, &receiver);
+            outbox_add(tx, &delivery);
     }
 }
 
@@ -80,10 +70,12 @@ static void to_own_webhooks(struct tx *tx, const struct call_row *row, const str
             set_receiver_aside(tx, row, row->id, "a webhook of the call does not read");
             continue;
         }
-        struct receiver receiver = {"", cursor_number(found, 0), webhook.url,
-                                    tx_seal(tx, "delivery.secret", webhook.secret)};
+        struct outbox_row delivery = delivery_of(row, event);
+        delivery.position = cursor_number(found, 0);
+        delivery.url = webhook.url;
+        delivery.secret = tx_seal(tx, "delivery.secret", webhook.secret);
         if (webhook_wants(&webhook.events, event_type_names[event->type]))
-            insert_delivery(tx, row, event, &receiver);
+            outbox_add(tx, &delivery);
     }
 }
 
@@ -121,8 +113,9 @@ enum err event_emit(struct tx *tx, struct call_row *row, enum event_type type, c
         return err;
     to_subscriptions(tx, row, &event);
     if (*row->webhook_url) {
-        struct receiver receiver = {"", -1, row->webhook_url, ""};
-        insert_delivery(tx, row, &event, &receiver);
+        struct outbox_row delivery = delivery_of(row, &event);
+        delivery.url = row->webhook_url;
+        outbox_add(tx, &delivery);
     }
     to_own_webhooks(tx, row, &event);
     return tx_result(tx);

@@ -8,7 +8,7 @@
 #include "model/webhook.h"
 #include "store/columns.h"
 #include "store/event.h"
-#include "store/tx.h"
+#include "store/outbox.h"
 #include "store/webhook.h"
 
 /* What was dropped is so at once, also where its row does not say so yet (store/webhook.c). */
@@ -33,6 +33,13 @@ static const struct field log_rows[] = {
     COLUMN_NUMBER(struct delivery, due_wall_ms, "d.due_ms - c.value"),
 };
 static FIELD_TABLE(log_table, struct delivery, "deliveries", log_rows);
+
+static const struct field told_rows[] = {
+    COLUMN_TEXT(struct told_event, id, "id"),
+    COLUMN_TEXT(struct told_event, type, "type"),
+    COLUMN_NUMBER(struct told_event, created_wall_ms, "created_ms"),
+};
+static FIELD_TABLE(told_table, struct told_event, "events", told_rows);
 
 enum { EVENT_DELIVERIES_MAX = 200 };
 
@@ -121,23 +128,15 @@ enum err store_call_events(struct tx *tx, const char *workspace_id, const char *
                            int64_t after_ms, unsigned limit, struct told_event_list *out)
 {
     *out = (struct told_event_list){0};
-    {
-        AUTO(cursor) row = QUERY(tx,
-                                 "SELECT id, type, created_ms FROM events WHERE call_id = ?"
-                                 " AND created_ms > ? ORDER BY created_ms LIMIT ?",
-                                 TEXT(call_id), NUMBER(after_ms), NUMBER(limit));
-        while (cursor_next(row))
-            *GROW(out, tx->arena) = (struct told_event){.id = cursor_text(row, 0),
-                                                        .type = cursor_text(row, 1),
-                                                        .created_wall_ms = cursor_number(row, 2)};
-    }
+    const char *sql = columns_select(tx, &told_table, NULL,
+                                     "FROM events WHERE call_id = ? AND created_ms > ?"
+                                     " ORDER BY created_ms LIMIT ?");
+    enum err err = columns_list(tx, &told_table, sql,
+                                VALUES(TEXT(call_id), NUMBER(after_ms), NUMBER(limit)), out);
     AUTO(map) urls = map_new();
-    for (size_t i = 0; i < out->count; i++) {
-        enum err err = read_deliveries(tx, workspace_id, urls, &out->items[i]);
-        if (err)
-            return err;
-    }
-    return tx_result(tx);
+    for (size_t i = 0; i < out->count && !err; i++)
+        err = read_deliveries(tx, workspace_id, urls, &out->items[i]);
+    return err;
 }
 
 enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const char *webhook_id,
@@ -150,20 +149,11 @@ enum err store_delivery_resend(struct tx *tx, const char *workspace_id, const ch
     enum err err = store_webhook_get(tx, workspace_id, webhook_id, &webhook);
     if (err || !webhook.is_enabled)
         return err ? err : ERR_CONFLICT;
-    int64_t new_id = QUERY_NUMBER(
-        tx, 0,
-        "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url, line,"
-        " body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
-        " latency_ms, created_ms, attempted_ms)"
-        " SELECT d.event_id, d.workspace_id, d.webhook_id, d.call_id, d.position, d.url,"
-        " d.webhook_id, d.body_bytes, d.secret, 'waiting', 0, CAST(? AS BIGINT) + c.value, 0, '',"
-        " 0, '', 0, d.created_ms, 0 FROM deliveries d JOIN events e ON e.id = d.event_id"
-        " JOIN counters c ON c.name = 'outbox_ahead_ms'"
-        " WHERE d.id = ? AND d.webhook_id = ? RETURNING id",
-        NUMBER(tx->now_ms), NUMBER(id), TEXT(webhook_id));
-    if (!new_id)
-        return tx_missing(tx);
-    tx_touch(tx, STORE_OUTBOX);
+    struct outbox_row again;
+    err = outbox_read(tx, id, webhook_id, &again);
+    if (err)
+        return err;
+    int64_t new_id = outbox_add(tx, &again);
     const char *sql = columns_select(tx, &log_table, NULL, FROM_LOG "WHERE d.id = ?");
     AUTO(cursor) row = QUERY(tx, sql, NUMBER(new_id));
     return cursor_next(row) ? read_row(tx, row, webhook.url, out) : tx_missing(tx);

@@ -10,14 +10,29 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/field.h"
+#include "store/columns.h"
 #include "store/internal.h"
 
 enum { LINE_MAX = 200 }; /* of a URL: scheme, host and port have fewer, or share a line */
 
+/* Adding. */
+
+static const struct field outbox_rows[] = {
+    COLUMN_TEXT(struct outbox_row, event_id, "event_id"),
+    COLUMN_TEXT(struct outbox_row, workspace_id, "workspace_id"),
+    COLUMN_TEXT(struct outbox_row, webhook_id, "webhook_id"),
+    COLUMN_TEXT(struct outbox_row, call_id, "call_id"),
+    COLUMN_NUMBER(struct outbox_row, position, "position"),
+    COLUMN_TEXT(struct outbox_row, url, "url"),
+    COLUMN_TEXT(struct outbox_row, secret, "secret"),
+    COLUMN_NUMBER(struct outbox_row, body_bytes, "body_bytes"),
+    COLUMN_NUMBER(struct outbox_row, created_wall_ms, "created_ms"),
+};
+static FIELD_TABLE(outbox_table, struct outbox_row, "deliveries", outbox_rows);
+
 /* Stored with the delivery: a take groups by it (the index of outbox_turns.c), and the sender
  * counts a receiver's connections by it. So it is made here alone. */
-const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url)
+static const char *line_of(struct tx *tx, const char *webhook_id, const char *url)
 {
     if (*webhook_id)
         return webhook_id;
@@ -29,6 +44,37 @@ const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url)
         *c = (char)tolower((unsigned char)*c);
     return line;
 }
+
+int64_t outbox_add(struct tx *tx, const struct outbox_row *row)
+{
+    const struct row_insert insert = {
+        .into = "deliveries",
+        .table = &outbox_table,
+        .object = row,
+        .also =
+            COLUMNS({"line", TEXT(line_of(tx, row->webhook_id, row->url))},
+                    {"due_ms", NUMBER(tx->now_ms),
+                     "CAST(? AS BIGINT) +"
+                     " (SELECT value FROM counters WHERE name = 'outbox_ahead_ms')"},
+                    {"state", TEXT("waiting")}, {"attempts", NUMBER(0)}, {"was_due_ms", NUMBER(0)},
+                    {"leased_by", TEXT("")}, {"status", NUMBER(0)}, {"error", TEXT("")},
+                    {"latency_ms", NUMBER(0)}, {"attempted_ms", NUMBER(0)}),
+    };
+    tx_touch(tx, STORE_OUTBOX);
+    return columns_insert_id(tx, &insert);
+}
+
+enum err outbox_read(struct tx *tx, int64_t id, const char *webhook_id, struct outbox_row *out)
+{
+    const char *sql =
+        columns_select(tx, &outbox_table, NULL,
+                       "FROM deliveries WHERE id = ? AND webhook_id = ?"
+                       " AND EXISTS (SELECT 1 FROM events WHERE events.id = deliveries.event_id)");
+    AUTO(cursor) row = QUERY(tx, sql, NUMBER(id), TEXT(webhook_id));
+    return cursor_next(row) ? columns_read(tx, row, &outbox_table, out) : tx_missing(tx);
+}
+
+/* Outcomes. */
 
 static void count_for_call(struct tx *tx, const char *call_id, int64_t position, bool is_delivered)
 {

@@ -122,7 +122,19 @@ enum err store_outbox_drop(struct tx *tx, const char *webhook_id, unsigned limit
                            unsigned *out_n) MUST_USE;
 
 /* For store/. */
-/* The line of a delivery; url: read where webhook_id is "". */
-const char *outbox_line(struct tx *tx, const char *webhook_id, const char *url);
+/* A delivery as it is added. */
+struct outbox_row {
+    const char *event_id, *workspace_id, *call_id;
+    const char *webhook_id;              /* of a subscription; "" */
+    int64_t position;                    /* of a call's own webhook; -1 */
+    const char *url;                     /* "": the subscription's, as it is when sent */
+    const char *secret;                  /* sealed; "" */
+    int64_t body_bytes, created_wall_ms; /* of the event */
+};
+/* Due at once, by the outbox's clock. Its id; 0: the job has failed. */
+int64_t outbox_add(struct tx *tx, const struct outbox_row *row);
+/* One of a subscription whose event is still there. ERR_NOT_FOUND. */
+enum err outbox_read(struct tx *tx, int64_t id, const char *webhook_id,
+                     struct outbox_row *out) MUST_USE;
 /* Settles one that waits as failed, without an attempt; returns 0 when it waits no more. */
 unsigned outbox_fail(struct tx *tx, int64_t id, const char *error);

@@ -1,7 +1,7 @@
 #include "store/rate.h"
 
 #include "base/attr.h"
-#include "store/tx.h"
+#include "store/columns.h"
 
 enum {
     KEPT_MS = 10000, /* a node that is so late has missed something */
@@ -9,6 +9,13 @@ enum {
     TELLINGS_MAX = 640,
 };
 static const char seal_context[] = "rates.told";
+
+static const struct field told_rows[] = {
+    COLUMN_TEXT(struct rate_telling, node, "node"),
+    COLUMN_NUMBER(struct rate_telling, at_ms, "at_ms"),
+    COLUMN_TEXT(struct rate_telling, text, "told"), /* sealed */
+};
+static FIELD_TABLE(told_table, struct rate_telling, "rates", told_rows);
 
 static bool has_neighbours(struct tx *tx)
 {
@@ -35,16 +42,14 @@ enum err store_rate_exchange(struct tx *tx, const char *text, struct rate_tellin
     *out = (struct rate_telling_list){0};
     if (*text && has_neighbours(tx))
         tell(tx, text);
-    AUTO(cursor) rows =
-        QUERY(tx,
-              "SELECT node, at_ms, told FROM rates WHERE at_ms > ? AND node <> ?"
-              " ORDER BY node, at_ms LIMIT ?",
-              NUMBER(tx->now_ms - KEPT_MS), TEXT(store_node(tx->store)), NUMBER(TELLINGS_MAX));
-    while (cursor_next(rows)) {
-        struct rate_telling *telling = GROW(out, tx->arena);
-        telling->node = cursor_text(rows, 0);
-        telling->at_ms = cursor_number(rows, 1);
-        telling->text = tx_open(tx, seal_context, cursor_text(rows, 2));
-    }
-    return tx_result(tx);
+    const char *sql = columns_select(tx, &told_table, NULL,
+                                     "FROM rates WHERE at_ms > ? AND node <> ?"
+                                     " ORDER BY node, at_ms LIMIT ?");
+    enum err err = columns_list(
+        tx, &told_table, sql,
+        VALUES(NUMBER(tx->now_ms - KEPT_MS), TEXT(store_node(tx->store)), NUMBER(TELLINGS_MAX)),
+        out);
+    for (size_t i = 0; i < out->count && !err; i++)
+        out->items[i].text = tx_open(tx, seal_context, out->items[i].text);
+    return err ? err : tx_result(tx);
 }

@@ -5,27 +5,66 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/tx.h"
+#include "store/columns.h"
 
 enum { DAY_MS = 86400000, DATE_LEN = 10 };
 
-#define COLUMNS_OF_DAY                                                                             \
-    "INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds,"             \
-    " cost_usd4, replies, reply_p50_ms, reply_p95_ms)"
-#define ADDED_UP                                                                                   \
-    " ON CONFLICT (workspace_id, day, agent_id, end_reason) DO UPDATE SET"                         \
-    " calls = usage_days.calls + 1, seconds = usage_days.seconds + excluded.seconds,"              \
-    " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4,"                                      \
-    " replies = usage_days.replies + excluded.replies,"                                            \
-    " reply_p50_ms = usage_days.reply_p50_ms + excluded.reply_p50_ms,"                             \
-    " reply_p95_ms = usage_days.reply_p95_ms + excluded.reply_p95_ms"
+/* A row of usage_days: what the calls of a workspace, a day, an agent and a reason came to. */
+struct usage_row {
+    const char *workspace_id, *agent_id, *end_reason;
+    int64_t day, calls, seconds, cost_usd4;
+    int64_t replies, reply_p50_ms, reply_p95_ms; /* calls that measured them, and their sums */
+};
+
+static const struct field usage_rows[] = {
+    COLUMN_TEXT(struct usage_row, workspace_id, "workspace_id"),
+    COLUMN_NUMBER(struct usage_row, day, "day"),
+    COLUMN_TEXT(struct usage_row, agent_id, "agent_id"),
+    COLUMN_TEXT(struct usage_row, end_reason, "end_reason"),
+    COLUMN_NUMBER(struct usage_row, calls, "calls"),
+    COLUMN_NUMBER(struct usage_row, seconds, "seconds"),
+    COLUMN_NUMBER(struct usage_row, cost_usd4, "cost_usd4"),
+    COLUMN_NUMBER(struct usage_row, replies, "replies"),
+    COLUMN_NUMBER(struct usage_row, reply_p50_ms, "reply_p50_ms"),
+    COLUMN_NUMBER(struct usage_row, reply_p95_ms, "reply_p95_ms"),
+};
+static FIELD_TABLE(usage_row_table, struct usage_row, "usage_days", usage_rows);
+
+static void add_row(struct tx *tx, const struct usage_row *row)
+{
+    const struct row_insert insert = {
+        .into = "usage_days",
+        .table = &usage_row_table,
+        .object = row,
+        .conflict = "ON CONFLICT (workspace_id, day, agent_id, end_reason) DO UPDATE SET"
+                    " calls = usage_days.calls + excluded.calls,"
+                    " seconds = usage_days.seconds + excluded.seconds,"
+                    " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4,"
+                    " replies = usage_days.replies + excluded.replies,"
+                    " reply_p50_ms = usage_days.reply_p50_ms + excluded.reply_p50_ms,"
+                    " reply_p95_ms = usage_days.reply_p95_ms + excluded.reply_p95_ms",
+    };
+    columns_insert(tx, &insert);
+}
+
+/* Of calls that have ended. */
+static const struct field ended_rows[] = {
+    COLUMN_TEXT(struct usage_row, workspace_id, "workspace_id"),
+    COLUMN_NUMBER(struct usage_row, day, "ended_ms / 86400000"),
+    COLUMN_TEXT(struct usage_row, agent_id, "agent_id"),
+    COLUMN_TEXT(struct usage_row, end_reason, "end_reason"),
+    COLUMN_NUMBER(struct usage_row, seconds, "duration_s"),
+    COLUMN_NUMBER(struct usage_row, cost_usd4, "cost_usd4"),
+};
+static FIELD_TABLE(ended_table, struct usage_row, "calls", ended_rows);
 
 void store_usage_add_row(struct tx *tx, const char *call_id)
 {
-    EXEC(tx,
-         COLUMNS_OF_DAY " SELECT workspace_id, ended_ms / 86400000, agent_id, end_reason, 1,"
-                        " duration_s, cost_usd4, 0, 0, 0 FROM calls WHERE id = ?" ADDED_UP,
-         TEXT(call_id));
+    struct usage_row row = {.calls = 1};
+    AUTO(cursor) found =
+        QUERY(tx, columns_select(tx, &ended_table, NULL, "FROM calls WHERE id = ?"), TEXT(call_id));
+    if (cursor_next(found) && !columns_read(tx, found, &ended_table, &row))
+        add_row(tx, &row);
 }
 
 void store_usage_add(struct tx *tx, const struct usage_call *call)
@@ -33,33 +72,60 @@ void store_usage_add(struct tx *tx, const struct usage_call *call)
     const struct call_quality *quality = call->quality;
     bool has_reply =
         quality && !isnan(quality->voice_to_voice_ms.p50) && !isnan(quality->voice_to_voice_ms.p95);
-    EXEC(tx, COLUMNS_OF_DAY " VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)" ADDED_UP,
-         TEXT(call->workspace_id), NUMBER(call->ended_wall_ms / DAY_MS), TEXT(call->agent_id),
-         TEXT(end_reason_names[call->reason]), NUMBER(call->seconds), NUMBER(call->cost_usd4),
-         NUMBER(has_reply), NUMBER(has_reply ? llround(quality->voice_to_voice_ms.p50) : 0),
-         NUMBER(has_reply ? llround(quality->voice_to_voice_ms.p95) : 0));
+    const struct usage_row row = {
+        .workspace_id = call->workspace_id,
+        .agent_id = call->agent_id,
+        .end_reason = end_reason_names[call->reason],
+        .day = call->ended_wall_ms / DAY_MS,
+        .calls = 1,
+        .seconds = call->seconds,
+        .cost_usd4 = call->cost_usd4,
+        .replies = has_reply,
+        .reply_p50_ms = has_reply ? llround(quality->voice_to_voice_ms.p50) : 0,
+        .reply_p95_ms = has_reply ? llround(quality->voice_to_voice_ms.p95) : 0,
+    };
+    add_row(tx, &row);
 }
 
-/* What means are made of, beside the day. */
-struct sums {
-    int64_t replies, p50_ms, p95_ms;
+/* A day of all reasons and agents that are asked for. */
+static const struct field sum_rows[] = {
+    COLUMN_NUMBER(struct usage_row, day, "day"),
+    COLUMN_NUMBER(struct usage_row, calls, "SUM(calls)"),
+    COLUMN_NUMBER(struct usage_row, seconds, "SUM(seconds)"),
+    COLUMN_NUMBER(struct usage_row, cost_usd4, "SUM(cost_usd4)"),
+    COLUMN_NUMBER(struct usage_row, replies, "SUM(replies)"),
+    COLUMN_NUMBER(struct usage_row, reply_p50_ms, "SUM(reply_p50_ms)"),
+    COLUMN_NUMBER(struct usage_row, reply_p95_ms, "SUM(reply_p95_ms)"),
 };
+static FIELD_TABLE(sum_table, struct usage_row, "usage_days", sum_rows);
+struct usage_row_list LIST_OF(struct usage_row);
 
-static void add(struct usage_day *day, struct sums *sums, struct cursor *row)
+static const struct field reason_rows[] = {
+    COLUMN_TEXT(struct usage_reason, reason, "end_reason"),
+    COLUMN_NUMBER(struct usage_reason, calls, "SUM(calls)"),
+};
+static FIELD_TABLE(reason_table, struct usage_reason, "usage_days", reason_rows);
+
+#define OF_DAYS "FROM usage_days WHERE workspace_id = ? AND day >= ? AND (? = '' OR agent_id = ?)"
+
+static void add(struct usage_row *sums, const struct usage_row *row)
 {
-    day->calls += cursor_number(row, 1);
-    day->seconds += cursor_number(row, 2);
-    day->cost_usd4 += cursor_number(row, 3);
-    sums->replies += cursor_number(row, 4);
-    sums->p50_ms += cursor_number(row, 5);
-    sums->p95_ms += cursor_number(row, 6);
+    sums->calls += row->calls;
+    sums->seconds += row->seconds;
+    sums->cost_usd4 += row->cost_usd4;
+    sums->replies += row->replies;
+    sums->reply_p50_ms += row->reply_p50_ms;
+    sums->reply_p95_ms += row->reply_p95_ms;
 }
 
-static void set_means(struct usage_day *day, const struct sums *sums)
+static void set_day(struct usage_day *day, const struct usage_row *sums)
 {
     double count = (double)sums->replies;
-    day->reply_p50_ms = sums->replies ? (double)sums->p50_ms / count : NAN;
-    day->reply_p95_ms = sums->replies ? (double)sums->p95_ms / count : NAN;
+    day->calls = sums->calls;
+    day->seconds = sums->seconds;
+    day->cost_usd4 = sums->cost_usd4;
+    day->reply_p50_ms = sums->replies ? (double)sums->reply_p50_ms / count : NAN;
+    day->reply_p95_ms = sums->replies ? (double)sums->reply_p95_ms / count : NAN;
 }
 
 static const char *date_of(struct tx *tx, int64_t day)
@@ -70,42 +136,25 @@ static const char *date_of(struct tx *tx, int64_t day)
     return arena_strdup(tx->arena, text);
 }
 
-static void read_days(struct tx *tx, const char *workspace_id, const char *agent_id, int64_t first,
-                      struct usage *out)
+static enum err read_days(struct tx *tx, const struct db_value *scope, int64_t first,
+                          struct usage *out)
 {
-    struct sums all = {0};
-    size_t count = out->days.count;
-    struct sums *sums = arena_new_n(tx->arena, struct sums, count);
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT day, SUM(calls), SUM(seconds), SUM(cost_usd4), SUM(replies),"
-                             " SUM(reply_p50_ms), SUM(reply_p95_ms) FROM usage_days"
-                             " WHERE workspace_id = ? AND day >= ? AND (? = '' OR agent_id = ?)"
-                             " GROUP BY day",
-                             TEXT(workspace_id), NUMBER(first), TEXT(agent_id), TEXT(agent_id));
-    while (cursor_next(row)) {
-        int64_t at = cursor_number(row, 0) - first;
-        add(&out->total, &all, row);
-        if (at < (int64_t)count)
-            add(&out->days.items[at], &sums[at], row);
+    const struct usage_row none = {0};
+    struct usage_row all = {0};
+    struct usage_row_list days = {0};
+    enum err err =
+        columns_list(tx, &sum_table, columns_select(tx, &sum_table, NULL, OF_DAYS " GROUP BY day"),
+                     scope, &days);
+    for (size_t i = 0; i < out->days.count; i++)
+        set_day(&out->days.items[i], &none);
+    for (size_t i = 0; i < days.count && !err; i++) {
+        int64_t at = days.items[i].day - first;
+        add(&all, &days.items[i]);
+        if (at < (int64_t)out->days.count)
+            set_day(&out->days.items[at], &days.items[i]);
     }
-    for (size_t i = 0; i < count; i++)
-        set_means(&out->days.items[i], &sums[i]);
-    set_means(&out->total, &all);
-}
-
-static void read_reasons(struct tx *tx, const char *workspace_id, const char *agent_id,
-                         int64_t first, struct usage *out)
-{
-    AUTO(cursor) row = QUERY(tx,
-                             "SELECT end_reason, SUM(calls) FROM usage_days WHERE workspace_id = ?"
-                             " AND day >= ? AND (? = '' OR agent_id = ?)"
-                             " GROUP BY end_reason ORDER BY 2 DESC, 1",
-                             TEXT(workspace_id), NUMBER(first), TEXT(agent_id), TEXT(agent_id));
-    while (cursor_next(row)) {
-        struct usage_reason *reason = GROW(&out->reasons, tx->arena);
-        *reason =
-            (struct usage_reason){.reason = cursor_text(row, 0), .calls = cursor_number(row, 1)};
-    }
+    set_day(&out->total, &all);
+    return err;
 }
 
 enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *agent_id,
@@ -115,7 +164,11 @@ enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *a
     *out = (struct usage){.total = {.date = date_of(tx, first)}};
     for (int64_t i = 0; i < days; i++)
         *GROW(&out->days, tx->arena) = (struct usage_day){.date = date_of(tx, first + i)};
-    read_days(tx, workspace_id, agent_id ? agent_id : "", first, out);
-    read_reasons(tx, workspace_id, agent_id ? agent_id : "", first, out);
-    return tx_result(tx);
+    const char *agent = agent_id ? agent_id : "";
+    const struct db_value *scope =
+        VALUES(TEXT(workspace_id), NUMBER(first), TEXT(agent), TEXT(agent));
+    enum err err = read_days(tx, scope, first, out);
+    const char *sql =
+        columns_select(tx, &reason_table, NULL, OF_DAYS " GROUP BY end_reason ORDER BY 2 DESC, 1");
+    return err ? err : columns_list(tx, &reason_table, sql, scope, &out->reasons);
 }

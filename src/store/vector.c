@@ -8,38 +8,57 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "store/tx.h"
+#include "store/columns.h"
 
 enum { LEASE_MS = 60000, BYTE_MAX = 127 };
 
 /* Who is next. */
 
+struct waiting {
+    const char *document_id, *workspace_id;
+    const char *model; /* whose vectors it has; "": none */
+    int64_t done;      /* passages that have them */
+};
+
+static const struct field waiting_rows[] = {
+    COLUMN_TEXT(struct waiting, document_id, "d.id"),
+    COLUMN_TEXT(struct waiting, workspace_id, "d.workspace_id"),
+    COLUMN_TEXT(struct waiting, model, "v.model"),
+    COLUMN_NUMBER(struct waiting, done, "v.done"),
+};
+static FIELD_TABLE(waiting_table, struct waiting, "vector_states", waiting_rows);
+
 #define FROM_WAITING                                                                               \
-    "SELECT d.id, d.workspace_id, v.model, v.done FROM documents d"                                \
+    "FROM documents d"                                                                             \
     " LEFT JOIN vector_states v ON v.document_id = d.id"                                           \
     " WHERE d.status = 'ready' AND d.card_count + d.section_count > 0"                             \
     " AND (v.document_id IS NULL OR (v.until_ms <= ? AND"                                          \
     " (v.model <> ? OR v.done < d.card_count + d.section_count)))"
 
-static enum err find(struct tx *tx, const char *sql, const char *model, const char *subject,
+static enum err find(struct tx *tx, const char *rest, const char *model, const char *subject,
                      struct vector_turn *out)
 {
+    struct waiting found;
+    const char *sql = columns_select(tx, &waiting_table, NULL, rest);
     AUTO(cursor) row = QUERY(tx, sql, NUMBER(tx->now_ms), TEXT(model), TEXT(subject));
     if (!cursor_next(row))
         return tx_missing(tx);
-    out->document_id = cursor_text(row, 0);
-    out->workspace_id = cursor_text(row, 1);
-    out->done = strcmp(cursor_text(row, 2), model) == 0 ? cursor_number(row, 3) : 0;
+    enum err err = columns_read(tx, row, &waiting_table, &found);
+    if (err)
+        return err;
+    out->document_id = found.document_id;
+    out->workspace_id = found.workspace_id;
+    out->done = strcmp(found.model, model) == 0 ? found.done : 0;
     return tx_result(tx);
 }
 
 enum err store_vector_find(struct tx *tx, const char *model, const char *after_workspace,
                            struct vector_turn *out)
 {
-    static const char sql[] =
+    static const char rest[] =
         FROM_WAITING " AND d.workspace_id > ? ORDER BY d.workspace_id, d.created_ms LIMIT 1";
     *out = (struct vector_turn){0};
-    return find(tx, sql, model, after_workspace, out);
+    return find(tx, rest, model, after_workspace, out);
 }
 
 static void read_texts(struct tx *tx, struct vector_turn *turn)

@@ -72,6 +72,9 @@ static const int64_t *read_words(struct word_scope *scope, struct cursor *row, u
     return words;
 }
 
+/* The columns of find_documents(). */
+enum { OF_NUMBER, OF_ID, OF_PASSAGES, OF_LANGUAGES, OF_TITLE };
+
 static void find_documents(struct word_scope *scope, const struct text_list *ids)
 {
     AUTO(map) asked = map_new();
@@ -81,17 +84,17 @@ static void find_documents(struct word_scope *scope, const struct text_list *ids
                               " WHERE space = ? AND state = ? ORDER BY number";
     AUTO(cursor) row = QUERY(&scope->tx, sql, NUMBER(scope->space), NUMBER(WORD_WHOLE));
     while (cursor_next(row)) {
-        const char *id = cursor_peek(row, 1, NULL);
+        const char *id = cursor_peek(row, OF_ID, NULL);
         if (!map_get_str(asked, id))
             continue;
         struct scope_document *document = GROW(&scope->documents, scope->tx.arena);
-        document->number = cursor_number(row, 0);
+        document->number = cursor_number(row, OF_NUMBER);
         document->id = arena_strdup(scope->tx.arena, id);
         document->first = scope->passages;
-        document->passages = (size_t)MAX(cursor_number(row, 2), (int64_t)0);
+        document->passages = (size_t)MAX(cursor_number(row, OF_PASSAGES), (int64_t)0);
         scope->passages += document->passages;
-        add_languages(scope, cursor_text(row, 3));
-        document->title = read_words(scope, row, 4, &document->title_count);
+        add_languages(scope, cursor_text(row, OF_LANGUAGES));
+        document->title = read_words(scope, row, OF_TITLE, &document->title_count);
     }
 }
 
@@ -252,6 +255,9 @@ size_t word_scope_document(const struct word_scope *scope, uint32_t row)
     return low;
 }
 
+/* Its columns. */
+enum { OF_TEXT, OF_QUESTION, OF_WORDS, OF_LEAD };
+
 enum err word_scope_load(struct word_scope *scope, uint32_t row, struct word_passage *out)
 {
     size_t place = word_scope_document(scope, row);
@@ -263,10 +269,10 @@ enum err word_scope_load(struct word_scope *scope, uint32_t row, struct word_pas
     if (!cursor_next(found))
         return tx_missing(&scope->tx);
     *out = (struct word_passage){.document_id = document->id,
-                                 .text = cursor_text(found, 0),
-                                 .question = cursor_text(found, 1),
+                                 .text = cursor_text(found, OF_TEXT),
+                                 .question = cursor_text(found, OF_QUESTION),
                                  .document = place};
-    out->words = read_words(scope, found, 2, &out->word_count);
-    out->lead = MIN((size_t)MAX(cursor_number(found, 3), (int64_t)0), out->word_count);
+    out->words = read_words(scope, found, OF_WORDS, &out->word_count);
+    out->lead = MIN((size_t)MAX(cursor_number(found, OF_LEAD), (int64_t)0), out->word_count);
     return OK;
 }

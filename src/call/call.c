@@ -526,7 +526,7 @@ void live_call_open(struct call_loop *home, struct call_plan *take_plan, const c
     call->plan = take_plan;
     call->id = take_plan->row->id;
     call->begun_us = loop_now_us(home->media.loop);
-    call->media.encoding = home->first;
+    call->media.spoken.encoding = home->first;
     call->limits = limits_of(call);
     call->money =
         (struct money_seat){.call_id = call->id,

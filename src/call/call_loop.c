@@ -91,10 +91,10 @@ static void see_calls(const struct call_loop *home, struct load_sight *sight)
     LIST_EACH (call, &home->all, struct live_call, node) {
         if (!counts(call))
             continue;
-        if (call->media.is_relaying)
+        if (call->media.spoken.is_relaying)
             sight->relaying++;
         else
-            sight->calls[call->media.encoding]++;
+            sight->calls[call->media.spoken.encoding]++;
         sight->young += call->begun_us > sight->now_us - LOAD_YOUNG_US;
     }
 }
@@ -132,7 +132,7 @@ static void lower(struct call_loop *home, const struct load_sight *sight)
     unsigned left = load_step_calls((unsigned)home->count);
     for (struct list_node *at = home->all.prev; at != &home->all && left > 0; at = at->prev) {
         struct live_call *call = CONTAINER_OF(at, struct live_call, node);
-        if (!counts(call) || call->media.is_relaying || call->media.encoding != from)
+        if (!counts(call) || call->media.spoken.is_relaying || call->media.spoken.encoding != from)
             continue;
         media_encode_as(&call->media, from + 1);
         left--;
@@ -149,7 +149,7 @@ static void raise_some(struct call_loop *home, const struct load_sight *sight)
     LIST_EACH (call, &home->all, struct live_call, node) {
         if (left == 0)
             break;
-        if (!counts(call) || call->media.encoding != from || from == home->best)
+        if (!counts(call) || call->media.spoken.encoding != from || from == home->best)
             continue;
         media_encode_as(&call->media, from - 1);
         left--;

@@ -39,20 +39,8 @@ enum {
 
 enum media_frame { MEDIA_ENCODED, MEDIA_RELAYED, MEDIA_REPEATED, MEDIA_FRAMES };
 
-struct media {
-    /* Set by the owner. */
-    const char *call_id; /* for the log */
-    struct loop *loop;
-    struct pacer *pacer;
-    struct room_link *room;
-    struct talk *talk;
-    struct stt *stt;            /* changes when it is opened again; NULL: none */
-    void (*on_talk)(void *arg); /* the conversation has heard or played something */
-    void *arg;
-    enum codec_profile profile; /* as the settings have it */
-    struct line_cache *lines;   /* where fixed lines go that were said to their end */
-
-    /* The caller. */
+/* The caller's side. */
+struct media_heard {
     struct inlet *inlet;
     struct vad *vad;
     bool is_pushing;           /* the recogniser gets what is heard: voice, and its pauses */
@@ -63,8 +51,10 @@ struct media {
     bool is_said_cut;          /* the turn began before what is kept */
     bool is_muted, was_voiced; /* voiced: the last frame that came */
     int64_t packet_us;         /* when the last packet came */
+};
 
-    /* The agent. */
+/* The agent's side. */
+struct media_spoken {
     struct list_node chunks;
     size_t queued_samples;
     bool is_whole;               /* no audio is owed: what is queued may be padded to a frame */
@@ -78,6 +68,23 @@ struct media {
     enum codec_profile encoding; /* profile, or a cheaper one while the machine is busy (load.h) */
     unsigned frames[MEDIA_FRAMES]; /* of speech that were sent, by how they were made */
     struct pacer_seat seat;
+};
+
+struct media {
+    /* Set by the owner. */
+    const char *call_id; /* for the log */
+    struct loop *loop;
+    struct pacer *pacer;
+    struct room_link *room;
+    struct talk *talk;
+    struct stt *stt;            /* changes when it is opened again; NULL: none */
+    void (*on_talk)(void *arg); /* the conversation has heard or played something */
+    void *arg;
+    enum codec_profile profile; /* as the settings have it */
+    struct line_cache *lines;   /* where fixed lines go that were said to their end */
+
+    struct media_heard heard;
+    struct media_spoken spoken;
 };
 
 void media_open(struct media *media, const struct vad_config *vad);

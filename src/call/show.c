@@ -50,7 +50,7 @@ static struct js *describe(const struct live_call *call)
         [ENGINE_STT] = "stt", [ENGINE_TTS] = "tts", [ENGINE_LLM] = "llm"};
     for (int i = 0; i < ENGINE_CALL_KINDS; i++)
         set_text(tree, keys[i], call->engines.choice[i].info->id);
-    js_set(tree, "queuedMs", js_integer((int64_t)call->media.queued_samples / 48));
+    js_set(tree, "queuedMs", js_integer((int64_t)call->media.spoken.queued_samples / 48));
     struct talk_quality quality;
     talk_quality(call->talk, &quality);
     js_set(tree, "turns", js_integer(quality.turns));

@@ -152,9 +152,9 @@ static void note_first_token(struct talk *talk, int64_t now_us)
 {
     struct reply *reply = &talk->mind.reply;
     timing_pass(&talk->timing, POINT_FIRST_TOKEN, now_us);
-    if (!reply->has_token)
-        quality_add(&talk->quality.first_token, now_us - reply->asked_us);
-    reply->has_token = true;
+    if (!reply->answer.has_token)
+        quality_add(&talk->quality.first_token, now_us - reply->answer.asked_us);
+    reply->answer.has_token = true;
 }
 
 void talk_model(struct talk *talk, const struct llm_event *event, int64_t now_us)

@@ -41,7 +41,7 @@ static const char *instruction_of(const struct mind *mind)
 {
     const struct reply *reply = &mind->reply;
     const char *wish = mind->config->greeting_instruction;
-    if (reply->steps >= REPLY_STEPS_MAX)
+    if (reply->tools.steps >= REPLY_STEPS_MAX)
         return "Answer the caller now, in words, with what you know: no further tool can be used "
                "for this answer.";
     if (!reply->is_greeting)
@@ -103,8 +103,8 @@ static void write_request(struct mind *mind, struct llm_request *out)
         .caller = reply->is_committed ? NULL : reply->caller,
         .instruction = instruction_of(mind),
         .has_documents = config->has_documents && !reply->is_greeting,
-        .passages = reply->passages,
-        .passage_count = reply->passage_count,
+        .passages = reply->found.passages,
+        .passage_count = reply->found.count,
     };
     *out = (struct llm_request){
         .unsure = reply->unsure,

@@ -18,8 +18,8 @@ enum {
 
 void reply_clear_calls(struct reply *reply)
 {
-    for (size_t i = 0; i < reply->call_count; i++) {
-        struct reply_call *call = &reply->calls[i];
+    for (size_t i = 0; i < reply->tools.count; i++) {
+        struct reply_call *call = &reply->tools.calls[i];
         mem_free((char *)call->call.id);
         mem_free((char *)call->call.name);
         mem_free((char *)call->call.arguments);
@@ -27,18 +27,18 @@ void reply_clear_calls(struct reply *reply)
         mem_free(call->result);
         *call = (struct reply_call){0};
     }
-    reply->call_count = reply->call_excess = 0;
+    reply->tools.count = reply->tools.excess = 0;
 }
 
 bool reply_may_use_tools(const struct reply *reply)
 {
-    return !reply->is_greeting && reply->steps < REPLY_STEPS_MAX;
+    return !reply->is_greeting && reply->tools.steps < REPLY_STEPS_MAX;
 }
 
 static bool reply_has_all_results(const struct reply *reply)
 {
-    for (size_t i = 0; i < reply->call_count; i++)
-        if (!reply->calls[i].result)
+    for (size_t i = 0; i < reply->tools.count; i++)
+        if (!reply->tools.calls[i].result)
             return false;
     return true;
 }
@@ -67,13 +67,13 @@ static char *copy_bounded(const char *text, size_t max_bytes)
 void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int64_t now_us)
 {
     reply->due_us = now_us + REPLY_MODEL_US;
-    if (reply->call_count == REPLY_CALLS_MAX) {
-        reply->call_excess++;
+    if (reply->tools.count == REPLY_CALLS_MAX) {
+        reply->tools.excess++;
         return;
     }
     const char *arguments = call->arguments && *call->arguments ? call->arguments : "{}";
     const char *fault = fault_of(arguments);
-    struct reply_call *kept = &reply->calls[reply->call_count++];
+    struct reply_call *kept = &reply->tools.calls[reply->tools.count++];
     kept->result = mem_strdup(fault);
     kept->call = (struct llm_tool_call){
         .id = copy_bounded(call->id, CALL_NAME_MAX_BYTES),
@@ -82,7 +82,7 @@ void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int6
         .extra = copy_bounded(call->extra, EXTRA_MAX_BYTES),
     };
     if (!kept->call.id)
-        kept->call.id = mem_printf("call_%zu", reply->call_count);
+        kept->call.id = mem_printf("call_%zu", reply->tools.count);
     if (!kept->call.name)
         kept->call.name = mem_strdup("unknown");
 }
@@ -93,19 +93,19 @@ static void note(struct mind *mind)
 {
     struct history_call calls[REPLY_CALLS_MAX];
     const struct reply *reply = &mind->reply;
-    for (size_t i = 0; i < reply->call_count; i++) {
-        const struct reply_call *call = &reply->calls[i];
+    for (size_t i = 0; i < reply->tools.count; i++) {
+        const struct reply_call *call = &reply->tools.calls[i];
         calls[i] = (struct history_call){.call = &call->call, .result = call->result};
         if (call->result)
             continue;
         calls[i].result = "Still running: the caller spoke meanwhile.";
         calls[i].run = call->id;
     }
-    history_add_calls(&mind->history, calls, reply->call_count);
-    if (reply->call_excess == 0)
+    history_add_calls(&mind->history, calls, reply->tools.count);
+    if (reply->tools.excess == 0)
         return;
     AUTO_MEM char *text = mem_printf("%zu or more tool calls were not run: at most %d at once.",
-                                     reply->call_excess, REPLY_CALLS_MAX);
+                                     reply->tools.excess, REPLY_CALLS_MAX);
     history_add(&mind->history, LLM_SYSTEM, text);
 }
 
@@ -126,8 +126,8 @@ static struct late_tool *find_late(struct mind *mind, uint32_t id)
 
 void mind_abandon_tools(struct mind *mind)
 {
-    for (size_t i = 0; i < mind->reply.call_count; i++) {
-        const struct reply_call *call = &mind->reply.calls[i];
+    for (size_t i = 0; i < mind->reply.tools.count; i++) {
+        const struct reply_call *call = &mind->reply.tools.calls[i];
         struct late_tool *late =
             call->result || find_late(mind, call->id) ? NULL : find_late(mind, 0);
         if (late)
@@ -154,7 +154,7 @@ static bool is_same(const struct llm_tool_call *call, const char *name, const ch
  * 0: there is none. */
 static uint32_t running_twin(struct mind *mind, const struct reply_call *call)
 {
-    for (struct reply_call *other = mind->reply.calls; other < call; other++)
+    for (struct reply_call *other = mind->reply.tools.calls; other < call; other++)
         if (other->id && !other->result &&
             is_same(&call->call, other->call.name, other->call.arguments))
             return other->id;
@@ -242,8 +242,8 @@ void mind_start_tools(struct mind *mind, int64_t now_us)
     struct reply *reply = &mind->reply;
     reply->due_us = now_us + REPLY_TOOL_US;
     reply->hold_us = reply->is_held ? INT64_MAX : now_us + REPLY_HOLD_US;
-    for (size_t i = 0; i < reply->call_count; i++)
-        start(mind, &reply->calls[i]);
+    for (size_t i = 0; i < reply->tools.count; i++)
+        start(mind, &reply->tools.calls[i]);
     if (reply_has_all_results(reply))
         go_on(mind, now_us);
 }
@@ -251,9 +251,9 @@ void mind_start_tools(struct mind *mind, int64_t now_us)
 void mind_tools_are_late(struct mind *mind, int64_t now_us)
 {
     struct reply *reply = &mind->reply;
-    for (size_t i = 0; i < reply->call_count; i++)
-        if (!reply->calls[i].result)
-            reply->calls[i].result = mem_strdup("Failed: it did not answer in time.");
+    for (size_t i = 0; i < reply->tools.count; i++)
+        if (!reply->tools.calls[i].result)
+            reply->tools.calls[i].result = mem_strdup("Failed: it did not answer in time.");
     go_on(mind, now_us);
 }
 
@@ -272,10 +272,10 @@ void mind_tool_done(struct mind *mind, uint32_t id, bool is_ok, const char *resu
     history_settle(&mind->history, id, text);
     if (late)
         late_tool_clear(late);
-    for (size_t i = 0; reply->state == REPLY_TOOLS && i < reply->call_count; i++) {
-        if (reply->calls[i].id != id || reply->calls[i].result)
+    for (size_t i = 0; reply->state == REPLY_TOOLS && i < reply->tools.count; i++) {
+        if (reply->tools.calls[i].id != id || reply->tools.calls[i].result)
             continue;
-        reply->calls[i].result = mem_strdup(text);
+        reply->tools.calls[i].result = mem_strdup(text);
         is_waited_for = true;
     }
     if (is_waited_for && reply_has_all_results(reply))

@@ -105,20 +105,20 @@ static void begin_anew(struct reply *reply)
     reply_clear_calls(reply);
     mem_free(reply->caller);
     mem_free(reply->unsure);
-    arena_free(reply->memory);
-    splitter_clear(&reply->splitter);
+    arena_free(reply->found.memory);
+    splitter_clear(&reply->answer.splitter);
     struct reply fresh = {.iso = reply->iso,
                           .current = reply->current,
                           .state = reply->state,
                           .due_us = INT64_MAX,
-                          .until_us = INT64_MAX,
+                          .answer.until_us = INT64_MAX,
                           .hold_us = INT64_MAX,
-                          .again_us = INT64_MAX};
+                          .answer.again_us = INT64_MAX};
     struct list_node kept = *wants;
     *reply = fresh;
     *wants = kept;
-    splitter_init(&reply->splitter, true);
-    think_filter_init(&reply->think);
+    splitter_init(&reply->answer.splitter, true);
+    think_filter_init(&reply->answer.think);
 }
 
 void reply_init(struct reply *reply, const char *iso)
@@ -135,7 +135,7 @@ void reply_clear(struct reply *reply)
         wanted_free(wanted);
     wanted_free(TAKE(reply->current));
     begin_anew(reply);
-    splitter_clear(&reply->splitter);
+    splitter_clear(&reply->answer.splitter);
 }
 
 static void end(struct reply *reply)
@@ -159,14 +159,14 @@ static void ask(struct reply *reply, int64_t now_us)
 {
     if (!reply_move(reply, REPLY_ASKS))
         return;
-    reply->asked_us = now_us;
+    reply->answer.asked_us = now_us;
     reply->due_us = now_us + REPLY_MODEL_US;
-    reply->until_us = now_us + REPLY_ANSWER_US;
-    reply->again_us = INT64_MAX;
-    reply->has_token = reply->has_text = false;
-    reply->chars = 0;
-    splitter_reset(&reply->splitter);
-    think_filter_init(&reply->think);
+    reply->answer.until_us = now_us + REPLY_ANSWER_US;
+    reply->answer.again_us = INT64_MAX;
+    reply->answer.has_token = reply->answer.has_text = false;
+    reply->answer.chars = 0;
+    splitter_reset(&reply->answer.splitter);
+    think_filter_init(&reply->answer.think);
     wish(reply, REPLY_WANTS_ASK);
 }
 
@@ -199,22 +199,22 @@ static void keep_passages(struct reply *reply, const struct llm_passage *passage
     if (count == 0)
         return;
     size_t bytes = 0;
-    reply->memory = arena_new(PASSAGES_MAX_BYTES);
-    struct llm_passage *kept = arena_new_n(reply->memory, struct llm_passage, count);
+    reply->found.memory = arena_new(PASSAGES_MAX_BYTES);
+    struct llm_passage *kept = arena_new_n(reply->found.memory, struct llm_passage, count);
     for (size_t i = 0; i < count; i++) {
         const char *question = passages[i].question;
         bytes += strlen(passages[i].text) + (question ? strlen(question) : 0) + 1024;
         if (bytes > PASSAGES_MAX_BYTES / 2)
             break;
         kept[i] = (struct llm_passage){
-            .question = arena_strdup(reply->memory, passages[i].question),
-            .text = arena_strdup(reply->memory, passages[i].text),
-            .document = arena_strdup(reply->memory, passages[i].document),
+            .question = arena_strdup(reply->found.memory, passages[i].question),
+            .text = arena_strdup(reply->found.memory, passages[i].text),
+            .document = arena_strdup(reply->found.memory, passages[i].document),
             .similarity = passages[i].similarity,
         };
-        reply->passage_count = i + 1;
+        reply->found.count = i + 1;
     }
-    reply->passages = kept;
+    reply->found.passages = kept;
 }
 
 void reply_found(struct reply *reply, const struct llm_passage *passages, size_t count,
@@ -231,11 +231,11 @@ static void speak_pieces(struct reply *reply)
     if (!reply->is_committed)
         return;
     const char *piece;
-    while ((piece = splitter_next(&reply->splitter))) {
+    while ((piece = splitter_next(&reply->answer.splitter))) {
         AUTO_BUF plain = BUF_INIT(SLICE_BYTES);
         if (voice_plain(piece, reply->iso, &plain)) {
             reply->spoken_chars += text_length(piece);
-            reply->has_text = true;
+            reply->answer.has_text = true;
             reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_PIECE,
                                                   .kind = reply->is_greeting ? SPEECH_GREETING
                                                                              : SPEECH_REPLY,
@@ -274,7 +274,7 @@ static void finish(struct reply *reply)
 static void give_up(struct reply *reply)
 {
     bool is_greeting = reply->is_greeting;
-    bool is_owed = reply->is_committed && !(is_greeting && reply->has_text);
+    bool is_owed = reply->is_committed && !(is_greeting && reply->answer.has_text);
     if (reply->is_committed)
         wish(reply, REPLY_WANTS_LINE_END);
     end(reply);
@@ -294,19 +294,19 @@ void reply_failed(struct reply *reply, const struct llm_event *event, bool is_re
                   int64_t now_us)
 {
     wish(reply, REPLY_WANTS_UNASK);
-    reply->until_us = INT64_MAX;
+    reply->answer.until_us = INT64_MAX;
     if (!reply->is_committed && !is_replaced) {
         end(reply);
         return;
     }
     bool is_hopeless = !is_replaced && !may_ask_again(event->error, event->retry_us);
-    if (reply->has_text || ++reply->tries >= REPLY_TRIES_MAX || is_hopeless) {
+    if (reply->answer.has_text || ++reply->answer.tries >= REPLY_TRIES_MAX || is_hopeless) {
         give_up(reply);
     } else if (event->retry_us == 0 || is_replaced) {
         ask(reply, now_us);
     } else {
         reply->due_us = INT64_MAX;
-        reply->again_us = now_us + event->retry_us;
+        reply->answer.again_us = now_us + event->retry_us;
     }
 }
 
@@ -314,7 +314,7 @@ void reply_failed(struct reply *reply, const struct llm_event *event, bool is_re
 static void finish_without_tools(struct reply *reply)
 {
     reply_clear_calls(reply);
-    if (reply->has_text || reply->is_greeting)
+    if (reply->answer.has_text || reply->is_greeting)
         finish(reply);
     else
         give_up(reply);
@@ -323,7 +323,7 @@ static void finish_without_tools(struct reply *reply)
 /* The model has said all of this answer, and the turn is committed. */
 static void conclude(struct reply *reply)
 {
-    if (reply->call_count == 0)
+    if (reply->tools.count == 0)
         finish(reply);
     else if (!reply_may_use_tools(reply))
         finish_without_tools(reply);
@@ -334,16 +334,16 @@ static void conclude(struct reply *reply)
 /* As much of a delta as the answer may still hold; false: it is full. */
 static bool take_slice(struct reply *reply, const char *slice)
 {
-    AUTO_BUF text = BUF_INIT(SLICE_BYTES + sizeof(reply->think.held));
-    think_filter_push(&reply->think, slice, &text);
+    AUTO_BUF text = BUF_INIT(SLICE_BYTES + sizeof(reply->answer.think.held));
+    think_filter_push(&reply->answer.think, slice, &text);
     if (text.len == 0)
         return true;
-    size_t room = REPLY_MAX_CHARS - reply->chars;
+    size_t room = REPLY_MAX_CHARS - reply->answer.chars;
     size_t bytes = text_bytes(text.data, room);
-    bool fits = bytes == text.len && splitter_push(&reply->splitter, text.data, bytes) == OK;
-    reply->chars += fits ? text_length(text.data) : room;
-    if (!fits && bytes < text.len && splitter_push(&reply->splitter, text.data, bytes) != OK)
-        reply->chars = REPLY_MAX_CHARS;
+    bool fits = bytes == text.len && splitter_push(&reply->answer.splitter, text.data, bytes) == OK;
+    reply->answer.chars += fits ? text_length(text.data) : room;
+    if (!fits && bytes < text.len && splitter_push(&reply->answer.splitter, text.data, bytes) != OK)
+        reply->answer.chars = REPLY_MAX_CHARS;
     speak_pieces(reply);
     return fits;
 }
@@ -365,12 +365,12 @@ static bool take_text(struct reply *reply, const char *delta)
 void reply_done(struct reply *reply)
 {
     AUTO_BUF text = BUF_INIT(SLICE_BYTES);
-    think_filter_finish(&reply->think, &text);
-    if (text.len > 0 && reply->chars < REPLY_MAX_CHARS &&
-        splitter_push(&reply->splitter, text.data, text.len) != OK)
-        reply->tries++;
-    splitter_finish(&reply->splitter);
-    reply->due_us = reply->until_us = INT64_MAX;
+    think_filter_finish(&reply->answer.think, &text);
+    if (text.len > 0 && reply->answer.chars < REPLY_MAX_CHARS &&
+        splitter_push(&reply->answer.splitter, text.data, text.len) != OK)
+        reply->answer.tries++;
+    splitter_finish(&reply->answer.splitter);
+    reply->due_us = reply->answer.until_us = INT64_MAX;
     if (!reply_move(reply, REPLY_DONE) || !reply->is_committed)
         return;
     speak_pieces(reply);
@@ -409,12 +409,13 @@ void reply_reopened(struct reply *reply, int64_t now_us)
 
 void reply_go_on(struct reply *reply, int64_t now_us)
 {
-    bool is_goodbye = reply->is_ending && reply->call_count == 1, has_text = reply->has_text;
+    bool is_goodbye = reply->is_ending && reply->tools.count == 1,
+         has_text = reply->answer.has_text;
     reply_clear_calls(reply);
     reply->hold_us = reply->due_us = INT64_MAX;
     if (!is_goodbye) {
-        reply->steps++;
-        reply->tries = 0;
+        reply->tools.steps++;
+        reply->answer.tries = 0;
         ask(reply, now_us);
         return;
     }
@@ -451,12 +452,12 @@ enum reply_late reply_settle(struct reply *reply, int64_t quiet_us, int64_t now_
 {
     if (now_us >= hold_due_us(reply, quiet_us))
         hold(reply);
-    if (now_us >= reply->again_us)
+    if (now_us >= reply->answer.again_us)
         ask(reply, now_us);
-    if (reply->state == REPLY_NONE || now_us < MIN(reply->due_us, reply->until_us))
+    if (reply->state == REPLY_NONE || now_us < MIN(reply->due_us, reply->answer.until_us))
         return REPLY_IN_TIME;
-    bool is_endless = now_us < reply->due_us && (reply->chars > 0 || reply->call_count > 0);
-    reply->due_us = reply->until_us = INT64_MAX;
+    bool is_endless = now_us < reply->due_us && (reply->answer.chars > 0 || reply->tools.count > 0);
+    reply->due_us = reply->answer.until_us = INT64_MAX;
     if (reply->state == REPLY_TOOLS)
         return REPLY_TOOLS_ARE_LATE;
     if (reply->state == REPLY_ASKED && !is_endless)
@@ -472,6 +473,6 @@ int64_t reply_deadline_us(const struct reply *reply, int64_t quiet_us)
 {
     if (reply->state == REPLY_NONE)
         return INT64_MAX;
-    return MIN(MIN(reply->due_us, reply->until_us),
-               MIN(hold_due_us(reply, quiet_us), reply->again_us));
+    return MIN(MIN(reply->due_us, reply->answer.until_us),
+               MIN(hold_due_us(reply, quiet_us), reply->answer.again_us));
 }

@@ -79,6 +79,31 @@ struct reply_call {
     uint32_t id;
 };
 
+/* What the documents say of it. */
+struct reply_found {
+    struct arena *memory; /* NULL: nothing */
+    const struct llm_passage *passages;
+    size_t count;
+};
+
+/* The tools that the model has asked for (mind_tools.c). */
+struct reply_tools {
+    struct reply_call calls[REPLY_CALLS_MAX];
+    size_t count, excess; /* asked for; beyond those that are run */
+    int steps;            /* answers with tools so far */
+};
+
+/* One answer of the model, as it comes: a reply with tools has several. */
+struct reply_answer {
+    struct splitter splitter;
+    struct think_filter think;
+    bool has_text; /* something of it was said, or is to be */
+    bool has_token;
+    int tries;
+    size_t chars;
+    int64_t asked_us, until_us, again_us;
+};
+
 struct reply {
     const char *iso; /* what is spoken; set by the owner */
     struct list_node wants;
@@ -86,23 +111,16 @@ struct reply {
 
     enum reply_state state;
     bool is_committed, is_greeting;
-    bool has_text;        /* something of this answer was said, or is to be */
-    bool is_held;         /* the holding line was said */
-    bool is_ending;       /* it has asked to hang up */
-    char *caller;         /* what it answers; NULL: a greeting */
-    char *unsure;         /* words of it that may be others; "": none */
-    struct arena *memory; /* of passages; NULL: none */
-    const struct llm_passage *passages;
-    size_t passage_count;
-    struct splitter splitter;
-    struct think_filter think;
-    struct reply_call calls[REPLY_CALLS_MAX];
-    size_t call_count, call_excess; /* asked for; beyond those that are run */
-    int steps, tries;
-    size_t chars;                      /* of this answer */
+    bool is_held;                      /* the holding line was said */
+    bool is_ending;                    /* it has asked to hang up */
     size_t spoken_chars, silent_chars; /* silent: in a script that the call does not speak */
-    int64_t asked_us, due_us, until_us, hold_us, again_us;
-    bool has_token;
+    char *caller;                      /* what it answers; NULL: a greeting */
+    char *unsure;                      /* words of it that may be others; "": none */
+    struct reply_found found;
+    struct reply_tools tools;
+    struct reply_answer answer;
+    int64_t due_us; /* of what its state waits for */
+    int64_t hold_us;
 };
 
 void reply_init(struct reply *reply, const char *iso);

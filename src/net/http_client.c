@@ -79,7 +79,7 @@ static void free_fetch(void *arg)
     http_fetch_release(fetch);
     http_pool_release(fetch->pool, fetch->held_bytes);
     http_pool_give(fetch->pool);
-    buf_clear(&fetch->got);
+    buf_clear(&fetch->got.body);
     arena_free(fetch->arena);
     mem_free(fetch);
 }
@@ -109,14 +109,14 @@ static void finish(struct http_fetch *fetch)
     const struct http_fetch_result result = {
         .fault = fetch->fault,
         .status = http_fetch_status(fetch),
-        .body = fetch->got.data ? fetch->got.data : "",
-        .body_len = fetch->got.len,
-        .is_cut = fetch->is_cut,
-        .headers = fetch->got_headers,
-        .header_count = fetch->got_count,
+        .body = fetch->got.body.data ? fetch->got.body.data : "",
+        .body_len = fetch->got.body.len,
+        .is_cut = fetch->got.is_cut,
+        .headers = fetch->got.headers,
+        .header_count = fetch->got.header_count,
         .content_type = http_fetch_content_type(fetch),
         .latency_us = now_us - fetch->asked_us,
-        .first_byte_us = fetch->first_byte_us ? fetch->first_byte_us - fetch->asked_us : -1,
+        .first_byte_us = fetch->got.first_byte_us ? fetch->got.first_byte_us - fetch->asked_us : -1,
     };
     retire(fetch);
     fetch->fns.on_done(fetch->arg, &result);
@@ -167,7 +167,7 @@ void http_client_stop(struct http_client *client)
 
 static struct http_fetch *fetch_of(struct http_transfer *transfer)
 {
-    return CONTAINER_OF(transfer, struct http_fetch, transfer);
+    return CONTAINER_OF(transfer, struct http_fetch, curl.transfer);
 }
 
 static void on_done(struct http_transfer *transfer, int code)
@@ -182,7 +182,7 @@ static void on_done(struct http_transfer *transfer, int code)
 static bool on_bytes(struct http_transfer *transfer, uint64_t received)
 {
     struct http_fetch *fetch = fetch_of(transfer);
-    uint64_t most = (uint64_t)fetch->limits.max_body_bytes * FRAMING_TIMES + FRAMING_BYTES;
+    uint64_t most = (uint64_t)fetch->asked.limits.max_body_bytes * FRAMING_TIMES + FRAMING_BYTES;
     if (fetch->is_over)
         return false;
     if (received <= most)
@@ -199,21 +199,22 @@ static void on_limit(void *arg)
         fault_set(&fetch->fault, ERR_TIMEOUT, "it waited too long behind others of the workspace");
     if (!fetch->fault.err) /* one that was known at once waits here as well */
         fault_set(&fetch->fault, ERR_TIMEOUT, "no answer within %lld ms",
-                  (long long)fetch->limits.timeout_ms);
+                  (long long)fetch->asked.limits.timeout_ms);
     finish(fetch);
 }
 
 static void on_stall(void *arg)
 {
     struct http_fetch *fetch = arg;
-    fault_set(&fetch->fault, ERR_TIMEOUT, "no byte for %lld ms", (long long)fetch->limits.stall_ms);
+    fault_set(&fetch->fault, ERR_TIMEOUT, "no byte for %lld ms",
+              (long long)fetch->asked.limits.stall_ms);
     finish(fetch);
 }
 
 void http_fetch_touch(struct http_fetch *fetch)
 {
-    if (fetch->limits.stall_ms > 0)
-        timer_set_after(&fetch->stall, fetch->limits.stall_ms * 1000);
+    if (fetch->asked.limits.stall_ms > 0)
+        timer_set_after(&fetch->stall, fetch->asked.limits.stall_ms * 1000);
 }
 
 static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
@@ -227,15 +228,15 @@ static void on_resolved(void *arg, const struct net_addr *addrs, size_t count,
         finish(fetch);
         return;
     }
-    http_fetch_begin(fetch, addrs, count, net_ip_parse(fetch->url.host, &literal) == OK);
+    http_fetch_begin(fetch, addrs, count, net_ip_parse(fetch->asked.url.host, &literal) == OK);
 }
 
 /* It is this fetch's turn. */
 static void begin(struct http_fetch *fetch)
 {
     fetch->began_us = clock_now_us();
-    const struct resolve_target target = {fetch->url.host, fetch->url.port, fetch->limits.scope,
-                                          fetch->limits.tenant};
+    const struct resolve_target target = {fetch->asked.url.host, fetch->asked.url.port,
+                                          fetch->asked.limits.scope, fetch->asked.limits.tenant};
     fetch->name = resolve_start(fetch->client->config.resolver, &target, on_resolved, fetch);
 }
 
@@ -250,12 +251,12 @@ static void begin_next(struct http_client *client)
 static enum err write_url(struct http_fetch *fetch)
 {
     AUTO_BUF text = BUF_INIT(URL_MAX_BYTES);
-    buf_append_str(&text, url_is_tls(&fetch->url) ? "https://" : "http://");
-    url_write_host(&fetch->url, &text);
-    url_write_target(&fetch->url, &text);
+    buf_append_str(&text, url_is_tls(&fetch->asked.url) ? "https://" : "http://");
+    url_write_host(&fetch->asked.url, &text);
+    url_write_target(&fetch->asked.url, &text);
     if (text.is_full)
         return fault_set(&fetch->fault, ERR_LIMIT, "the URL is too long");
-    fetch->url_text = arena_strdup(fetch->arena, text.data);
+    fetch->asked.url_text = arena_strdup(fetch->arena, text.data);
     return OK;
 }
 
@@ -265,9 +266,9 @@ static enum err copy_body(struct http_fetch *fetch, const struct http_fetch_requ
         return OK;
     if (!http_pool_hold(fetch->pool, 0, request->body_len))
         return fault_set(&fetch->fault, ERR_BUSY, "too many long requests at once");
-    fetch->held_bytes = fetch->body_len = request->body_len;
-    fetch->body = arena_alloc(fetch->arena, fetch->body_len + 1);
-    memcpy(fetch->body, request->body, fetch->body_len);
+    fetch->held_bytes = fetch->asked.body_len = request->body_len;
+    fetch->asked.body = arena_alloc(fetch->arena, fetch->asked.body_len + 1);
+    memcpy(fetch->asked.body, request->body, fetch->asked.body_len);
     return OK;
 }
 
@@ -279,7 +280,7 @@ static enum err prepare(struct http_fetch *fetch, const struct http_fetch_reques
     if (fetch->fault.err)
         return fetch->fault.err;
     const char *url = arena_strdup(fetch->arena, request->url);
-    enum err err = guard_check_url(guard, request->scope, url, &fetch->url, &fetch->fault);
+    enum err err = guard_check_url(guard, request->scope, url, &fetch->asked.url, &fetch->fault);
     if (!err)
         err = write_url(fetch);
     if (!err)
@@ -311,20 +312,20 @@ struct http_fetch *http_fetch_start(struct http_client *client,
     fetch->client = client;
     fetch->pool = http_pool_take(client->pools, request->tenant);
     fetch->arena = arena_new(0);
-    fetch->limits = with_standards(request);
-    fetch->limits.tenant = arena_strdup(fetch->arena, request->tenant);
+    fetch->asked.limits = with_standards(request);
+    fetch->asked.limits.tenant = arena_strdup(fetch->arena, request->tenant);
     fetch->fns = *fns;
     fetch->arg = arg;
-    fetch->method = arena_strdup(fetch->arena, request->method);
+    fetch->asked.method = arena_strdup(fetch->arena, request->method);
     if (request->wants_headers)
-        fetch->got_headers = arena_new_n(fetch->arena, struct http_header, HTTP_FETCH_HEADERS_MAX);
-    buf_init(&fetch->got, fetch->limits.max_body_bytes);
+        fetch->got.headers = arena_new_n(fetch->arena, struct http_header, HTTP_FETCH_HEADERS_MAX);
+    buf_init(&fetch->got.body, fetch->asked.limits.max_body_bytes);
     fetch->asked_us = clock_now_us();
     timer_init(&fetch->limit, client->loop, on_limit, fetch);
     timer_init(&fetch->stall, client->loop, on_stall, fetch);
     list_push_back(&client->fetches, &fetch->node);
     bool is_known = prepare(fetch, request) != OK;
-    timer_set_after(&fetch->limit, is_known ? 0 : fetch->limits.timeout_ms * 1000);
+    timer_set_after(&fetch->limit, is_known ? 0 : fetch->asked.limits.timeout_ms * 1000);
     begin_next(client);
     return fetch;
 }

@@ -33,16 +33,16 @@ static bool may_hold(struct http_fetch *fetch, size_t len)
 
 static size_t keep_body(struct http_fetch *fetch, const char *data, size_t len)
 {
-    size_t room = fetch->limits.max_body_bytes - fetch->got.len;
+    size_t room = fetch->asked.limits.max_body_bytes - fetch->got.body.len;
     size_t kept = MIN(len, room);
-    if (len > room && !fetch->limits.cut_body) {
+    if (len > room && !fetch->asked.limits.cut_body) {
         fault_set(&fetch->fault, ERR_LIMIT, "the answer is longer than %zu bytes",
-                  fetch->limits.max_body_bytes);
+                  fetch->asked.limits.max_body_bytes);
         return 0;
     }
-    if (!may_hold(fetch, kept) || buf_append(&fetch->got, data, kept) != OK)
+    if (!may_hold(fetch, kept) || buf_append(&fetch->got.body, data, kept) != OK)
         return 0;
-    fetch->is_cut = len > room;
+    fetch->got.is_cut = len > room;
     return kept;
 }
 
@@ -65,14 +65,14 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 static void keep_header(struct http_fetch *fetch, const char *line, size_t len)
 {
     const char *colon = memchr(line, ':', len);
-    if (!colon || fetch->got_count == HTTP_FETCH_HEADERS_MAX)
+    if (!colon || fetch->got.header_count == HTTP_FETCH_HEADERS_MAX)
         return;
     const char *value = colon + 1, *end = line + len;
     while (value < end && (*value == ' ' || *value == '\t'))
         value++;
     while (end > value && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' '))
         end--;
-    struct http_header *header = &fetch->got_headers[fetch->got_count++];
+    struct http_header *header = &fetch->got.headers[fetch->got.header_count++];
     header->name = arena_strndup(fetch->arena, line, (size_t)(colon - line));
     header->value = arena_strndup(fetch->arena, value, (size_t)(end - value));
 }
@@ -83,18 +83,18 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
     size_t len = size * count;
     if (fetch->is_over)
         return 0;
-    fetch->header_bytes += len;
-    if (fetch->header_bytes > HEADER_MAX_BYTES) {
+    fetch->got.header_bytes += len;
+    if (fetch->got.header_bytes > HEADER_MAX_BYTES) {
         fault_set(&fetch->fault, ERR_LIMIT, "the answer's headers are longer than %d bytes",
                   HEADER_MAX_BYTES);
         return 0;
     }
     http_fetch_touch(fetch);
-    if (!fetch->first_byte_us)
-        fetch->first_byte_us = clock_now_us();
+    if (!fetch->got.first_byte_us)
+        fetch->got.first_byte_us = clock_now_us();
     if (len > 5 && memcmp(data, "HTTP/", 5) == 0)
-        fetch->got_count = 0; /* the one before was interim */
-    else if (fetch->limits.wants_headers)
+        fetch->got.header_count = 0; /* the one before was interim */
+    else if (fetch->asked.limits.wants_headers)
         keep_header(fetch, data, len);
     return len;
 }
@@ -111,7 +111,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
     memcpy(&storage, &address->addr, MIN(sizeof(storage), (size_t)address->addrlen));
     net_addr_from_sockaddr(&storage, &addr);
     const struct guard *guard = resolver_guard(http_fetch_config(fetch)->resolver);
-    if (guard_check_address(guard, fetch->limits.scope, &addr, &fetch->fault) != OK)
+    if (guard_check_address(guard, fetch->asked.limits.scope, &addr, &fetch->fault) != OK)
         return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -132,20 +132,20 @@ static CURLcode use_context(CURL *easy, void *context, void *arg)
 
 static void set_method(struct http_fetch *fetch)
 {
-    CURL *easy = fetch->transfer.easy;
-    if (fetch->body || strcmp(fetch->method, "POST") == 0) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, fetch->body ? fetch->body : "");
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)fetch->body_len);
+    CURL *easy = fetch->curl.transfer.easy;
+    if (fetch->asked.body || strcmp(fetch->asked.method, "POST") == 0) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, fetch->asked.body ? fetch->asked.body : "");
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)fetch->asked.body_len);
     } else {
         curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     }
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, fetch->method);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, fetch->asked.method);
 }
 
 static void set_callbacks(struct http_fetch *fetch)
 {
-    CURL *easy = fetch->transfer.easy;
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->error_text);
+    CURL *easy = fetch->curl.transfer.easy;
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->curl.error_text);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -156,7 +156,7 @@ static void set_callbacks(struct http_fetch *fetch)
 
 static void set_tls(struct http_fetch *fetch)
 {
-    CURL *easy = fetch->transfer.easy;
+    CURL *easy = fetch->curl.transfer.easy;
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, TLS_CIPHERS);
     curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
@@ -167,8 +167,8 @@ static void set_tls(struct http_fetch *fetch)
 
 static void set_rules(struct http_fetch *fetch)
 {
-    CURL *easy = fetch->transfer.easy;
-    curl_easy_setopt(easy, CURLOPT_URL, fetch->url_text);
+    CURL *easy = fetch->curl.transfer.easy;
+    curl_easy_setopt(easy, CURLOPT_URL, fetch->asked.url_text);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -176,18 +176,18 @@ static void set_rules(struct http_fetch *fetch)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "Earshot/" EARSHOT_VERSION);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)fetch->limits.connect_ms);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->curl.headers);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)fetch->asked.limits.connect_ms);
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L); /* pins stay, nothing else does */
-    if (fetch->pinned)
-        curl_easy_setopt(easy, CURLOPT_RESOLVE, fetch->pinned);
+    if (fetch->curl.pinned)
+        curl_easy_setopt(easy, CURLOPT_RESOLVE, fetch->curl.pinned);
 }
 
 /* "host:port:1.2.3.4,[::1]" makes libcurl take these addresses for the name. */
 static void pin(struct http_fetch *fetch, const struct net_addr *addrs, size_t count)
 {
     AUTO_BUF text = BUF_INIT(URL_HOST_SIZE + 16 + RESOLVER_MAX_ADDRESSES * (NET_IP_SIZE + 3));
-    buf_printf(&text, "%s:%u", fetch->url.host, (unsigned)fetch->url.port);
+    buf_printf(&text, "%s:%u", fetch->asked.url.host, (unsigned)fetch->asked.url.port);
     http_pool_meet(fetch->pool, text.data);
     for (size_t i = 0; i < count; i++) {
         char ip[NET_IP_SIZE];
@@ -195,45 +195,45 @@ static void pin(struct http_fetch *fetch, const struct net_addr *addrs, size_t c
         bool is_ipv4 = net_addr_is_ipv4(&addrs[i]);
         buf_printf(&text, "%s%s%s%s", i ? "," : ":", is_ipv4 ? "" : "[", ip, is_ipv4 ? "" : "]");
     }
-    fetch->pinned = curl_slist_append(NULL, text.data);
+    fetch->curl.pinned = curl_slist_append(NULL, text.data);
 }
 
 void http_fetch_begin(struct http_fetch *fetch, const struct net_addr *addrs, size_t count,
                       bool is_literal)
 {
-    fetch->transfer.easy = curl_easy_init();
+    fetch->curl.transfer.easy = curl_easy_init();
     if (is_literal)
-        http_pool_meet(fetch->pool, fetch->url.host);
+        http_pool_meet(fetch->pool, fetch->asked.url.host);
     else
         pin(fetch, addrs, count);
     set_callbacks(fetch);
     set_tls(fetch);
     set_rules(fetch);
     set_method(fetch);
-    http_pool_add(fetch->pool, &fetch->transfer);
+    http_pool_add(fetch->pool, &fetch->curl.transfer);
 }
 
 void http_fetch_release(struct http_fetch *fetch)
 {
-    if (fetch->transfer.easy)
-        http_pool_remove(fetch->pool, &fetch->transfer);
-    curl_slist_free_all(fetch->headers);
-    curl_slist_free_all(fetch->pinned);
+    if (fetch->curl.transfer.easy)
+        http_pool_remove(fetch->pool, &fetch->curl.transfer);
+    curl_slist_free_all(fetch->curl.headers);
+    curl_slist_free_all(fetch->curl.pinned);
 }
 
 int http_fetch_status(const struct http_fetch *fetch)
 {
     long status = 0;
-    if (fetch->transfer.easy)
-        curl_easy_getinfo(fetch->transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+    if (fetch->curl.transfer.easy)
+        curl_easy_getinfo(fetch->curl.transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     return (int)status;
 }
 
 const char *http_fetch_content_type(const struct http_fetch *fetch)
 {
     char *type = NULL;
-    if (fetch->transfer.easy)
-        curl_easy_getinfo(fetch->transfer.easy, CURLINFO_CONTENT_TYPE, &type);
+    if (fetch->curl.transfer.easy)
+        curl_easy_getinfo(fetch->curl.transfer.easy, CURLINFO_CONTENT_TYPE, &type);
     return type;
 }
 
@@ -248,12 +248,12 @@ enum err http_fetch_set_headers(struct http_fetch *fetch, const struct http_fetc
         char *line = header->value[0]
                          ? arena_printf(fetch->arena, "%s: %s", header->name, header->value)
                          : arena_printf(fetch->arena, "%s;", header->name);
-        fetch->headers = curl_slist_append(fetch->headers, line);
+        fetch->curl.headers = curl_slist_append(fetch->curl.headers, line);
         has_type = has_type || strcasecmp(header->name, "Content-Type") == 0;
     }
     if (!has_type)
-        fetch->headers = curl_slist_append(fetch->headers, "Content-Type:"); /* none */
-    fetch->headers = curl_slist_append(fetch->headers, "Expect:");
+        fetch->curl.headers = curl_slist_append(fetch->curl.headers, "Content-Type:"); /* none */
+    fetch->curl.headers = curl_slist_append(fetch->curl.headers, "Expect:");
     return OK;
 }
 
@@ -275,7 +275,8 @@ static enum err error_of(int code)
 
 void http_fetch_conclude(struct http_fetch *fetch, int code)
 {
-    if (!fetch->fault.err && !fetch->is_cut && code != CURLE_OK)
+    if (!fetch->fault.err && !fetch->got.is_cut && code != CURLE_OK)
         fault_set(&fetch->fault, error_of(code), "%s",
-                  fetch->error_text[0] ? fetch->error_text : curl_easy_strerror((CURLcode)code));
+                  fetch->curl.error_text[0] ? fetch->curl.error_text
+                                            : curl_easy_strerror((CURLcode)code));
 }

@@ -12,6 +12,32 @@
 
 enum { HTTP_FETCH_HEADERS_MAX = 100, HTTP_FETCH_ERROR_SIZE = 256 /* CURL_ERROR_SIZE */ };
 
+/* What is asked, in the arena. */
+struct http_fetch_asked {
+    struct url url;
+    char *url_text;
+    char *method;
+    char *body;
+    size_t body_len;
+    struct http_fetch_request limits; /* its numbers only */
+};
+
+/* What libcurl works with (http_client_curl.c). */
+struct http_fetch_curl {
+    struct http_transfer transfer;
+    struct curl_slist *headers, *pinned;
+    char error_text[HTTP_FETCH_ERROR_SIZE];
+};
+
+/* What has come. */
+struct http_fetch_got {
+    struct buf body;
+    bool is_cut; /* of the body */
+    struct http_header *headers;
+    size_t header_count, header_bytes;
+    int64_t first_byte_us;
+};
+
 /*   in its tenant's line --> resolving --> with libcurl --> over, freed at the end of the turn */
 struct http_fetch {
     struct fair_item turn;
@@ -20,25 +46,15 @@ struct http_fetch {
     struct list_node node;
     struct arena *arena;
     struct resolve *name;
-    struct url url;
-    char *url_text;
-    char *method;
-    char *body;
-    size_t body_len;
-    struct curl_slist *headers, *pinned;
-    struct http_fetch_request limits; /* its numbers only */
+    struct http_fetch_asked asked;
+    struct http_fetch_curl curl;
+    struct http_fetch_got got;
+    size_t held_bytes; /* told to the pool */
     struct http_fetch_fns fns;
     void *arg;
-    struct http_transfer transfer;
     struct timer limit, stall;
-    int64_t asked_us, began_us, first_byte_us;
-    struct buf got;
-    size_t held_bytes; /* told to the pool */
-    struct http_header *got_headers;
-    size_t got_count, header_bytes;
-    char error_text[HTTP_FETCH_ERROR_SIZE];
+    int64_t asked_us, began_us;
     struct fault fault;
-    bool is_cut;
     bool is_over; /* on_done has come or will never come */
 };
 

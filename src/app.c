@@ -56,22 +56,22 @@ static void raise_file_limit(void)
 static void stop_loop(struct app *app)
 {
     log_info("service.end");
-    timer_stop(&app->end_timer);
+    timer_stop(&app->end.timer);
     loop_stop(app->control);
 }
 
 static void on_store_drained(void *arg)
 {
     struct app *app = arg;
-    app->is_store_drained = true;
+    app->end.is_store_drained = true;
 }
 
 /* All that asked the store is told before any of it goes. */
 static void drain_store(struct app *app)
 {
-    if (app->is_store_draining)
+    if (app->end.is_store_draining)
         return;
-    app->is_store_draining = true;
+    app->end.is_store_draining = true;
     store_drain(app->store, STORE_MAX_US, app->control, on_store_drained, app);
 }
 
@@ -82,19 +82,19 @@ static void wait_for_answers(void *arg)
     struct app *app = arg;
     int64_t now_us = loop_now_us(app->control);
     bool is_late =
-        now_us > app->stopping_us + IDLE_MAX_US || now_us > app->ending_us + SETTLE_MAX_US;
+        now_us > app->end.stopping_us + IDLE_MAX_US || now_us > app->end.ending_us + SETTLE_MAX_US;
     if (is_late) { /* who waits for a tenant's endpoint or host name waits no more */
-        http_client_stop(app->http_client);
-        resolver_stop(app->resolver);
+        http_client_stop(app->net.http);
+        resolver_stop(app->net.resolver);
     }
     if (app->http && (is_late || http_server_connections(app->http) == 0))
         http_server_close(TAKE(app->http));
     if (!app->http && api_is_idle(app->api))
         drain_store(app);
-    if (!app->http && api_is_idle(app->api) && app->is_store_drained)
+    if (!app->http && api_is_idle(app->api) && app->end.is_store_drained)
         stop_loop(app);
     else
-        timer_set_after(&app->idle_timer, IDLE_POLL_US);
+        timer_set_after(&app->end.idle_timer, IDLE_POLL_US);
 }
 
 /* From the first signal on. When the calls or their grace are over, all else gets its time; what
@@ -103,19 +103,20 @@ static void watch_end(void *arg)
 {
     struct app *app = arg;
     int64_t now_us = loop_now_us(app->control);
-    if (!app->ending_us && (calls_count(app->calls) == 0 || now_us >= app->grace_until_us)) {
-        app->ending_us = now_us;
+    if (!app->end.ending_us &&
+        (calls_count(app->calls) == 0 || now_us >= app->end.grace_until_us)) {
+        app->end.ending_us = now_us;
         app_signals_cut_after(CUT_AFTER_S);
     }
-    if (app->ending_us && now_us >= app->ending_us + SETTLE_MAX_US)
+    if (app->end.ending_us && now_us >= app->end.ending_us + SETTLE_MAX_US)
         drain_store(app);
-    timer_set_after(&app->end_timer, END_LOOK_US);
+    timer_set_after(&app->end.timer, END_LOOK_US);
 }
 
 static void on_delivery_settled(void *arg)
 {
     struct app *app = arg;
-    app->stopping_us = loop_now_us(app->control);
+    app->end.stopping_us = loop_now_us(app->control);
     wait_for_answers(app);
 }
 
@@ -128,7 +129,7 @@ static void on_delivery_stopped(void *arg) /* on the delivery loop */
 static void stop_delivery(void *arg)
 {
     struct app *app = arg;
-    delivery_stop(app->delivery, on_delivery_stopped, app);
+    delivery_stop(app->delivery.deliverer, on_delivery_stopped, app);
 }
 
 static void on_calls_over(void *arg, enum err err, const char *message)
@@ -139,7 +140,7 @@ static void on_calls_over(void *arg, enum err err, const char *message)
     app->state = APP_STOPPING;
     http_server_drain(app->http);
     api_drain(app->api);
-    loop_post(app->delivery_loop, stop_delivery, app);
+    loop_post(app->delivery.loop, stop_delivery, app);
 }
 
 void app_drain(struct app *app)
@@ -151,7 +152,7 @@ void app_drain(struct app *app)
     app->state = APP_DRAINING;
     log_info("service.drain", LOG_I("calls", (int64_t)calls_count(app->calls)),
              LOG_I("grace_s", grace_s));
-    app->grace_until_us = loop_now_us(app->control) + grace_s * 1000000;
+    app->end.grace_until_us = loop_now_us(app->control) + grace_s * 1000000;
     watch_end(app);
     calls_drain(app->calls, grace_s * 1000000, on_calls_over, app);
 }
@@ -179,20 +180,20 @@ static void on_recovered(void *arg, enum err err, const char *message)
     if (app->state != APP_STARTING)
         return;
     app->state = APP_SERVING;
-    log_info("service.start", LOG_S("version", EARSHOT_VERSION), LOG_S("url", app->public_url),
+    log_info("service.start", LOG_S("version", EARSHOT_VERSION), LOG_S("url", app->urls.own),
              LOG_I("loops", (int64_t)app->media_count));
     warn_of_sandbox();
-    printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app->public_url);
-    if (app->demo_url[0])
+    printf("Earshot %s listening on %s\n", EARSHOT_VERSION, app->urls.own);
+    if (app->urls.demo[0])
         printf("\nTalk with the demo agent: %s\n"
                "The studio (signs in once, within 15 minutes): %s\n\n",
-               app->demo_url, app->studio_url);
+               app->urls.demo, app->urls.studio);
     fflush(stdout);
 }
 
 static enum err start_threads(struct app *app, struct fault *fault)
 {
-    enum err err = loop_start(app->delivery_loop);
+    enum err err = loop_start(app->delivery.loop);
     for (size_t i = 0; i < app->media_count && !err; i++)
         err = loop_start(app->media[i].loop);
     return err ? fault_set(fault, err, "cannot start a thread") : OK;
@@ -202,7 +203,7 @@ static void join_threads(struct app *app)
 {
     for (size_t i = 0; i < app->media_count; i++)
         loop_join(app->media[i].loop);
-    loop_join(app->delivery_loop);
+    loop_join(app->delivery.loop);
 }
 
 static enum err run(struct app *app, struct fault *fault)
@@ -211,8 +212,8 @@ static enum err run(struct app *app, struct fault *fault)
     if (!err)
         err = start_threads(app, fault);
     if (!err) {
-        timer_init(&app->idle_timer, app->control, wait_for_answers, app);
-        timer_init(&app->end_timer, app->control, watch_end, app);
+        timer_init(&app->end.idle_timer, app->control, wait_for_answers, app);
+        timer_init(&app->end.timer, app->control, watch_end, app);
         calls_recover(app->calls, on_recovered, app);
         loop_run(app->control);
     }

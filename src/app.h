@@ -70,55 +70,84 @@ struct app_machine {
     _Atomic int64_t busy_milli;
 };
 
+/* The control loop's way out. */
+struct app_net {
+    struct guard *guard; /* of all loops */
+    struct resolver *resolver;
+    struct tls_context *tls; /* of all loops */
+    struct http_client *http;
+};
+
+struct app_delivery {
+    struct loop *loop;
+    struct resolver *resolver;
+    struct deliverer *deliverer;
+};
+
+struct app_engines {
+    struct vendor *vendor;
+    struct registry *registry;
+    struct arena *memory; /* of the catalog */
+    struct catalog *catalog;
+};
+
+/* What the tokens of rooms are signed with. */
+struct app_tokens {
+    struct token_signer signer;
+    char secret[SHA256_HEX];
+};
+
+struct app_urls {
+    char own[APP_URL_SIZE], rooms[APP_URL_SIZE];
+    char demo[APP_URL_SIZE + 128]; /* "": no demonstration */
+    char studio[APP_URL_SIZE + 128];
+};
+
+/* `earshot show` (app_show.c). */
+struct app_showing {
+    struct show_socket *socket;
+    struct list_node waiting; /* those that wait for the database */
+};
+
+/* How far the end has come (app.c). */
+struct app_end {
+    struct timer timer;      /* from the first signal on: nothing holds the end up */
+    struct timer idle_timer; /* while stopping: waits for the last answers */
+    int64_t stopping_us, grace_until_us, ending_us;
+    bool is_store_draining, is_store_drained;
+};
+
 struct app {
     const struct config *config; /* borrowed */
     bool has_demo;               /* serve --demo */
     enum app_state state;
+    bool has_failed;
     int64_t started_us;
-    size_t opened; /* rows of the parts table that are open */
+    struct app_end end;
 
-    struct loop *control, *delivery_loop;
+    /* The parts, as the table of app_parts.c opens them. */
+    size_t opened; /* how many of its rows are open */
+    struct loop *control;
     struct app_signals *signals;
     struct pool *pool;
-
-    struct guard *guard;
-    struct resolver *resolver, *delivery_resolver; /* of the control loop, of the delivery loop */
-    struct tls_context *client_tls;
-    struct http_client *http_client; /* of the control loop */
-
+    struct app_net net;
     struct store *store;
-    struct know *know;
-
+    struct app_tokens tokens;
     struct dtls_identity *identity;
     struct app_media media[APP_LOOPS_MAX];
     size_t media_count;
-    struct vendor *vendor;
-    struct registry *registry;
-    struct arena *catalog_arena;
-    struct catalog *catalog;
-
-    struct token_signer signer;
-    char signer_secret[SHA256_HEX];
+    struct app_engines engines;
+    struct know *know;
+    struct tls_context *tls; /* NULL: plain HTTP */
+    struct http_server *http;
+    struct app_urls urls;
     struct room_directory *rooms;
     struct calls_media calls_media[APP_LOOPS_MAX];
     struct app_machine machine;
     struct calls *calls;
-    struct deliverer *delivery;
-
-    struct tls_context *tls; /* NULL: plain HTTP */
-    struct http_server *http;
+    struct app_delivery delivery;
     struct api *api;
-    char public_url[APP_URL_SIZE], livekit_url[APP_URL_SIZE];
-    char demo_url[APP_URL_SIZE + 128]; /* "": no demonstration */
-    char studio_url[APP_URL_SIZE + 128];
-    struct show_socket *show;
-    struct list_node showings; /* of `earshot show`, that wait for the database (app_show.c) */
-
-    bool has_failed;
-    struct timer idle_timer; /* while stopping: waits for the last answers */
-    struct timer end_timer;  /* from the first signal on: nothing holds the end up */
-    int64_t stopping_us, grace_until_us, ending_us;
-    bool is_store_draining, is_store_drained;
+    struct app_showing showing;
 };
 
 /* Runs a service to its end; the exit status. */

@@ -171,13 +171,13 @@ static enum err demo_fn(struct tx *tx, void *arg)
 
 enum err app_demo(struct app *app, struct fault *fault)
 {
-    struct demo_job job = {.catalog = app->catalog};
+    struct demo_job job = {.catalog = app->engines.catalog};
     enum err err = store_run(app->store, STORE_WRITE, demo_fn, &job, fault);
     if (err)
         return err;
-    snprintf(app->demo_url, sizeof(app->demo_url), "%s/try#key=%s&name=Front%%20desk",
-             app->public_url, job.public_key);
-    snprintf(app->studio_url, sizeof(app->studio_url), "%s/studio#link=%s", app->public_url,
+    snprintf(app->urls.demo, sizeof(app->urls.demo), "%s/try#key=%s&name=Front%%20desk",
+             app->urls.own, job.public_key);
+    snprintf(app->urls.studio, sizeof(app->urls.studio), "%s/studio#link=%s", app->urls.own,
              job.link);
     return OK;
 }

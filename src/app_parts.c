@@ -49,13 +49,13 @@ static enum err open_control(struct app *app, struct fault *fault)
 {
     (void)fault;
     app->control = loop_new("control");
-    app->delivery_loop = loop_new("delivery");
+    app->delivery.loop = loop_new("delivery");
     return OK;
 }
 
 static void close_control(struct app *app)
 {
-    loop_free(app->delivery_loop);
+    loop_free(app->delivery.loop);
     loop_free(app->control);
 }
 
@@ -64,7 +64,7 @@ static void close_control(struct app *app)
 static enum err new_resolver(struct app *app, struct loop *loop, struct resolver **out,
                              struct fault *fault)
 {
-    return resolver_new(loop, app->guard, config_text(app->config, SET_EGRESS_NAMESERVER), out,
+    return resolver_new(loop, app->net.guard, config_text(app->config, SET_EGRESS_NAMESERVER), out,
                         fault);
 }
 
@@ -73,7 +73,7 @@ static struct http_client *new_http_client(struct app *app, struct loop *loop,
 {
     const struct http_client_config config = {
         .resolver = resolver,
-        .tls = app->client_tls,
+        .tls = app->net.tls,
         .tenants = {.running = (size_t)config_int(app->config, SET_TOOLS_UNDER_WAY),
                     .running_per_key = (size_t)config_int(app->config, SET_TOOLS_PER_WORKSPACE),
                     .waiting = TOOLS_WAITING,
@@ -84,30 +84,30 @@ static struct http_client *new_http_client(struct app *app, struct loop *loop,
 
 static void close_network(struct app *app)
 {
-    http_client_free(app->http_client);
-    tls_context_free(app->client_tls);
-    resolver_free(app->delivery_resolver);
-    resolver_free(app->resolver);
-    guard_free(app->guard);
+    http_client_free(app->net.http);
+    tls_context_free(app->net.tls);
+    resolver_free(app->delivery.resolver);
+    resolver_free(app->net.resolver);
+    guard_free(app->net.guard);
     pool_free(app->pool);
 }
 
 static enum err open_network(struct app *app, struct fault *fault)
 {
     const struct config *config = app->config;
-    enum err err = guard_new(config_text(config, SET_EGRESS_ALLOW), &app->guard, fault);
+    enum err err = guard_new(config_text(config, SET_EGRESS_ALLOW), &app->net.guard, fault);
     app->pool = pool_new("pool", POOL_THREADS, POOL_NICE);
     if (!err)
-        err = new_resolver(app, app->control, &app->resolver, fault);
+        err = new_resolver(app, app->control, &app->net.resolver, fault);
     if (!err)
-        err = new_resolver(app, app->delivery_loop, &app->delivery_resolver, fault);
+        err = new_resolver(app, app->delivery.loop, &app->delivery.resolver, fault);
     if (!err)
-        err = tls_client_new(text_or_null(config, SET_EGRESS_CA), &app->client_tls, fault);
+        err = tls_client_new(text_or_null(config, SET_EGRESS_CA), &app->net.tls, fault);
     if (err) {
         close_network(app);
         return err;
     }
-    app->http_client = new_http_client(app, app->control, app->resolver);
+    app->net.http = new_http_client(app, app->control, app->net.resolver);
     return OK;
 }
 
@@ -120,8 +120,8 @@ static enum err open_store(struct app *app, struct fault *fault)
     uint8_t secret[SHA256_BYTES];
     crypto_hmac_sha256(store_master_key(app->store), MASTER_KEY_BYTES, purpose, sizeof(purpose) - 1,
                        secret);
-    crypto_hex(secret, sizeof(secret), app->signer_secret);
-    app->signer = (struct token_signer){.key_id = "earshot", .secret = app->signer_secret};
+    crypto_hex(secret, sizeof(secret), app->tokens.secret);
+    app->tokens.signer = (struct token_signer){.key_id = "earshot", .secret = app->tokens.secret};
     return OK;
 }
 
@@ -192,9 +192,11 @@ static enum err open_one_media(struct app *app, struct port_config *config, stru
         return err;
     }
     media->http = new_http_client(app, media->loop, media->resolver);
-    media->dialer = dialer_new(media->resolver, app->client_tls);
-    const struct rooms_config rooms = {
-        .loop = media->loop, .port = media->port, .signer = &app->signer, .dialer = media->dialer};
+    media->dialer = dialer_new(media->resolver, app->net.tls);
+    const struct rooms_config rooms = {.loop = media->loop,
+                                       .port = media->port,
+                                       .signer = &app->tokens.signer,
+                                       .dialer = media->dialer};
     media->rooms = rooms_new(&rooms);
     app->media_count++;
     return OK;
@@ -225,16 +227,16 @@ static enum err open_media(struct app *app, struct fault *fault)
 
 static void close_engines(struct app *app)
 {
-    arena_free(app->catalog_arena);
-    registry_free(app->registry);
-    vendor_free(app->vendor);
+    arena_free(app->engines.memory);
+    registry_free(app->engines.registry);
+    vendor_free(app->engines.vendor);
 }
 
 /* The engine of this kind that the operator has made the default, or NULL. */
 static const char *asked_default(const struct app *app, enum engine_kind kind)
 {
     const struct engine_info *info;
-    for (size_t i = 0; (info = registry_at(app->registry, kind, i)); i++)
+    for (size_t i = 0; (info = registry_at(app->engines.registry, kind, i)); i++)
         if (info->is_default && config_engine(app->config, info->id, "default"))
             return info->id;
     return NULL;
@@ -247,7 +249,7 @@ static enum err check_catalog(struct app *app, struct fault *fault)
         catalog_check_languages(config_text(app->config, SET_DISABLED_LANGUAGES), &inner);
     if (err)
         return fault_set(fault, err, "catalog.disabled_languages: %.150s", inner.text);
-    return catalog_settle_defaults(app->catalog, asked_default(app, ENGINE_STT),
+    return catalog_settle_defaults(app->engines.catalog, asked_default(app, ENGINE_STT),
                                    asked_default(app, ENGINE_TTS), fault);
 }
 
@@ -256,21 +258,22 @@ static enum err open_engines(struct app *app, struct fault *fault)
     AUTO_MEM char *voice = program_voice(app->config);
     const struct vendor_config config = {
         .voice_path = voice, .voice_workers = (unsigned)config_int(app->config, SET_VOICE_WORKERS)};
-    app->vendor = vendor_new(&config);
+    app->engines.vendor = vendor_new(&config);
     for (size_t i = 0; i < app->media_count; i++)
-        vendor_add_loop(app->vendor, app->media[i].loop, app->media[i].http, app->media[i].dialer);
-    vendor_add_loop(app->vendor, app->control, app->http_client, NULL); /* writes cards */
-    enum err err = registry_new(app->config, vendor_adapters, vendor_adapter_count, app->vendor,
-                                &app->registry, fault);
+        vendor_add_loop(app->engines.vendor, app->media[i].loop, app->media[i].http,
+                        app->media[i].dialer);
+    vendor_add_loop(app->engines.vendor, app->control, app->net.http, NULL); /* writes cards */
+    enum err err = registry_new(app->config, vendor_adapters, vendor_adapter_count,
+                                app->engines.vendor, &app->engines.registry, fault);
     if (err) {
-        vendor_free(app->vendor);
+        vendor_free(app->engines.vendor);
         return err;
     }
-    app->catalog_arena = arena_new(0);
-    app->catalog = arena_new_of(app->catalog_arena, struct catalog);
-    catalog_init(app->catalog, config_text(app->config, SET_DEFAULT_LANGUAGE),
-                 config_text(app->config, SET_DISABLED_LANGUAGES), app->catalog_arena);
-    registry_catalog(app->registry, app->catalog, app->catalog_arena);
+    app->engines.memory = arena_new(0);
+    app->engines.catalog = arena_new_of(app->engines.memory, struct catalog);
+    catalog_init(app->engines.catalog, config_text(app->config, SET_DEFAULT_LANGUAGE),
+                 config_text(app->config, SET_DISABLED_LANGUAGES), app->engines.memory);
+    registry_catalog(app->engines.registry, app->engines.catalog, app->engines.memory);
     err = check_catalog(app, fault);
     if (err)
         close_engines(app);
@@ -280,17 +283,18 @@ static enum err open_engines(struct app *app, struct fault *fault)
 /* The model that writes cards: the default one, if it is one that writes. */
 static const struct engine *card_writer(const struct app *app)
 {
-    const struct engine_info *info = registry_default(app->registry, ENGINE_LLM);
+    const struct engine_info *info = registry_default(app->engines.registry, ENGINE_LLM);
     bool writes = info && info->is_enabled && !info->is_internal && info->model_count;
     return writes && config_bool(app->config, SET_DOCUMENTS_MODEL_CARDS)
-               ? registry_find(app->registry, ENGINE_LLM, info->id)
+               ? registry_find(app->engines.registry, ENGINE_LLM, info->id)
                : NULL;
 }
 
 static const struct engine *embedder(const struct app *app)
 {
-    const struct engine_info *info = registry_default(app->registry, ENGINE_EMBED);
-    return info && info->is_enabled ? registry_find(app->registry, ENGINE_EMBED, info->id) : NULL;
+    const struct engine_info *info = registry_default(app->engines.registry, ENGINE_EMBED);
+    return info && info->is_enabled ? registry_find(app->engines.registry, ENGINE_EMBED, info->id)
+                                    : NULL;
 }
 
 static enum err open_know(struct app *app, struct fault *fault)
@@ -315,7 +319,7 @@ static enum err open_calls(struct app *app, struct fault *fault)
     if (*collector && strncmp(collector, "http://", 7) != 0 &&
         strncmp(collector, "https://", 8) != 0)
         return fault_set(fault, ERR_INVALID, "otel.endpoint: '%.80s' is no URL", collector);
-    app->rooms = room_directory_new(app->control, &app->signer);
+    app->rooms = room_directory_new(app->control, &app->tokens.signer);
     app_machine_open(app);
     for (size_t i = 0; i < app->media_count; i++)
         app->calls_media[i] = (struct calls_media){.loop = app->media[i].loop,
@@ -328,10 +332,10 @@ static enum err open_calls(struct app *app, struct fault *fault)
         .media_count = app->media_count,
         .config = app->config,
         .store = app->store,
-        .registry = app->registry,
+        .registry = app->engines.registry,
         .know = app->know,
         .rooms = app->rooms,
-        .public_url = app->public_url,
+        .public_url = app->urls.own,
         .machine = &app->machine.told,
     };
     app->calls = calls_new(&config);
@@ -349,23 +353,23 @@ static enum err open_delivery(struct app *app, struct fault *fault)
 {
     (void)fault;
     const struct delivery_config config = {
-        .loop = app->delivery_loop,
+        .loop = app->delivery.loop,
         .store = app->store,
-        .resolver = app->delivery_resolver,
-        .tls = app->client_tls,
+        .resolver = app->delivery.resolver,
+        .tls = app->net.tls,
         .max_under_way = (unsigned)config_int(app->config, SET_WEBHOOK_CONNECTIONS),
         .max_per_receiver = (unsigned)config_int(app->config, SET_WEBHOOK_PER_RECEIVER),
         .keep_ms = config_int(app->config, SET_WEBHOOK_KEEP) * DAY_MS,
         .most_waiting = config_int(app->config, SET_WEBHOOK_WAITING),
         .pause_scale_ppm = config_int(app->config, SET_WEBHOOK_PAUSE_SCALE),
     };
-    app->delivery = delivery_new(&config);
+    app->delivery.deliverer = delivery_new(&config);
     return OK;
 }
 
 static void close_delivery(struct app *app)
 {
-    delivery_free(app->delivery);
+    delivery_free(app->delivery.deliverer);
 }
 
 /* The way in. */
@@ -382,15 +386,15 @@ static void make_urls(struct app *app, struct net_addr address)
     net_addr_print(&address, text);
     const char *given = config_text(app->config, SET_PUBLIC_URL);
     if (*given)
-        snprintf(app->public_url, sizeof(app->public_url), "%s", given);
+        snprintf(app->urls.own, sizeof(app->urls.own), "%s", given);
     else
-        snprintf(app->public_url, sizeof(app->public_url), "%s://%s", app->tls ? "https" : "http",
+        snprintf(app->urls.own, sizeof(app->urls.own), "%s://%s", app->tls ? "https" : "http",
                  text);
-    size_t len = strlen(app->public_url);
-    while (len > 0 && app->public_url[len - 1] == '/')
-        app->public_url[--len] = '\0';
-    const char *rest = strncmp(app->public_url, "http", 4) == 0 ? app->public_url + 4 : "";
-    snprintf(app->livekit_url, sizeof(app->livekit_url), "ws%s", rest);
+    size_t len = strlen(app->urls.own);
+    while (len > 0 && app->urls.own[len - 1] == '/')
+        app->urls.own[--len] = '\0';
+    const char *rest = strncmp(app->urls.own, "http", 4) == 0 ? app->urls.own + 4 : "";
+    snprintf(app->urls.rooms, sizeof(app->urls.rooms), "ws%s", rest);
 }
 
 static enum err listen_on(struct app *app, struct http_server_config *server, struct fault *fault)
@@ -458,16 +462,16 @@ static enum err open_api(struct app *app, struct fault *fault)
         .pool = app->pool,
         .config = app->config,
         .store = app->store,
-        .catalog = app->catalog,
-        .resolver = app->resolver,
-        .http = app->http_client,
+        .catalog = app->engines.catalog,
+        .resolver = app->net.resolver,
+        .http = app->net.http,
         .calls = app->calls,
-        .registry = app->registry,
+        .registry = app->engines.registry,
         .know = app->know,
-        .delivery = app->delivery,
-        .signer = &app->signer,
-        .livekit_url = app->livekit_url,
-        .public_url = app->public_url,
+        .delivery = app->delivery.deliverer,
+        .signer = &app->tokens.signer,
+        .livekit_url = app->urls.rooms,
+        .public_url = app->urls.own,
         .is_ready = is_serving,
         .arg = app,
     };

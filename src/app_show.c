@@ -47,12 +47,12 @@ static struct js *service_tree(const struct app *app)
     js_set(tree, "version", js_string(EARSHOT_VERSION));
     js_set(tree, "state", js_string(state_name(app->state)));
     js_set(tree, "upSeconds", js_integer((clock_now_us() - app->started_us) / 1000000));
-    js_set(tree, "publicUrl", js_string(app->public_url));
+    js_set(tree, "publicUrl", js_string(app->urls.own));
     js_set(tree, "isFull", js_boolean(calls_is_full(app->calls)));
     js_set(tree, "callsLowered", js_integer(metric_read(METRIC_CALLS_LOWERED)));
     js_set(tree, "callsRefused", js_integer(metric_read(METRIC_CALLS_REFUSED)));
     AUTO_BUF left_out = BUF_INIT(NAMES_MAX_BYTES);
-    registry_left_out(app->registry, clock_now_us(), &left_out);
+    registry_left_out(app->engines.registry, clock_now_us(), &left_out);
     js_set(tree, "enginesLeftOut", js_string(left_out.len ? left_out.data : ""));
     js_set(tree, "rooms", js_integer(room_directory_count(app->rooms)));
     js_set(tree, "database", js_string(store_is_up(app->store) ? "up" : "away"));
@@ -66,7 +66,7 @@ static struct js *loops_tree(const struct app *app)
 {
     struct js *loops = js_array();
     js_push(loops, loop_tree(app->control));
-    js_push(loops, loop_tree(app->delivery_loop));
+    js_push(loops, loop_tree(app->delivery.loop));
     for (size_t i = 0; i < app->media_count; i++)
         js_push(loops, loop_tree(app->media[i].loop));
     return loops;
@@ -173,22 +173,22 @@ static void on_show(void *arg, struct show_client *client)
     showing->tree = js_object();
     js_set(showing->tree, "service", service_tree(app));
     js_set(showing->tree, "loops", loops_tree(app));
-    list_push_back(&app->showings, &showing->node);
+    list_push_back(&app->showing.waiting, &showing->node);
     timer_init(&showing->patience, app->control, answer_without, showing);
     calls_show(app->calls, on_calls, showing);
 }
 
 enum err app_show_open(struct app *app, struct fault *fault)
 {
-    list_init(&app->showings);
+    list_init(&app->showing.waiting);
     return show_socket_open(app->control, config_text(app->config, SET_DATA), on_show, app,
-                            &app->show, fault);
+                            &app->showing.socket, fault);
 }
 
 void app_show_close(struct app *app)
 {
     struct showing *showing;
-    while ((showing = LIST_FIRST(&app->showings, struct showing, node)))
+    while ((showing = LIST_FIRST(&app->showing.waiting, struct showing, node)))
         answer(showing, js_null());
-    show_socket_close(app->show);
+    show_socket_close(app->showing.socket);
 }

@@ -13,6 +13,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/enum.h"
 #include "base/log.h"
 #include "base/sandbox.h"
 #include "event/delivery.h"
@@ -34,11 +35,9 @@ enum {
 static void set_log(const struct config *config)
 {
     static const char *const levels[] = {"debug", "info", "warn", "error"};
-    enum log_level level = LOG_DEBUG;
-    while (strcmp(levels[level], config_text(config, SET_LOG_LEVEL)) != 0)
-        level++;
+    int level = enum_find(levels, ARRAY_LEN(levels), config_text(config, SET_LOG_LEVEL));
     bool is_json = strcmp(config_text(config, SET_LOG_FORMAT), "json") == 0;
-    log_set(level, is_json ? LOG_JSON : LOG_LOGFMT, 2);
+    log_set((enum log_level)level, is_json ? LOG_JSON : LOG_LOGFMT, 2);
 }
 
 /* A call holds several descriptors: take all that the system grants. */

@@ -44,7 +44,7 @@ static int file_of(const char *name, const struct buf *text)
     return fd;
 }
 
-/* The agent's words that are not among the general ones, behind these. */
+/* The agent's words that are not among the general ones, after these. */
 static int dictionary_of(const struct buf *own)
 {
     AUTO_BUF all = BUF_INIT(FILE_MAX_BYTES);

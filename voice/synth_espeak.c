@@ -71,7 +71,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t';
 }
 
-/* One with more text right behind it: of an abbreviation, a version, an address. */
+/* One with more text right after it: of an abbreviation, a version, an address. */
 static bool is_tight_dot(const char *at)
 {
     return at[0] == '.' && at[1] && at[1] != '.' && !is_space(at[1]);

@@ -383,7 +383,7 @@ static void send_speech(struct media *media, int64_t now_us)
     media->on_talk(media->arg);
 }
 
-/* Behind packets that are not our encoder's, it has nothing to go on from. */
+/* After packets that are not our encoder's, it has nothing to go on from. */
 static void send_tail(struct media *media)
 {
     static const int16_t silence[AUDIO_OUT_SAMPLES];

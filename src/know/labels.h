@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Behind "Q:", "3. Question -" and the like; NULL when the line does not begin so. */
+/* What stands after "Q:", "3. Question -" and the like; NULL when the line does not begin so. */
 const char *label_behind_question(const char *line);
 const char *label_behind_answer(const char *line);
 /* Ends it with a question mark of any script? */
 bool label_is_question(const char *line);
-/* Behind the number of a list ("3.", "3)", "Q3."), or the line itself. */
+/* What stands after the number of a list ("3.", "3)", "Q3."), or the line itself. */
 const char *label_behind_number(const char *line);

@@ -143,7 +143,7 @@ static bool is_in_row(const struct aloud *aloud, const char *at, const struct am
     return is_behind || (after && isdigit((unsigned char)at[amount->len + after]));
 }
 
-/* "1,500": three digits behind a sign of decimals may be thousands, as others write them. */
+/* "1,500": three digits after a sign of decimals may be thousands, as others write them. */
 static bool is_unsure(const struct amount *amount, const struct number *number)
 {
     bool is_comma = *amount->row->decimals == ',';

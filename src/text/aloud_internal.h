@@ -44,7 +44,7 @@ bool aloud_is_end(const char *at);
 size_t aloud_blank_len(const char *at);
 size_t aloud_blank_before(const char *text, const char *at);
 size_t aloud_dash_len(const char *at);
-/* The bytes of digits with what joins them, and of the groups of thousands behind them. */
+/* The bytes of digits with what joins them, and of the groups of thousands after them. */
 size_t aloud_figure_len(const char *at);
 /* Does a currency's sign stand here, of one that is not said as well? */
 bool aloud_is_currency(const char *at);

@@ -72,7 +72,7 @@ static size_t sign_len(const char *text, const char *sign)
     return strncmp(text, sign, strlen(sign)) == 0 ? strlen(sign) : 0;
 }
 
-/* The digits behind a sign of thousands; 0: no group stands there. */
+/* The digits after a sign of thousands; 0: no group stands there. */
 static size_t group_len(const char *text, const char *sign, size_t *out_sign)
 {
     *out_sign = sign_len(text, sign);
@@ -149,7 +149,7 @@ int aloud_find_scale(const char *iso, const char *word, size_t len)
     return -1;
 }
 
-/* Reads "million" behind a number. False: one that is not said here, or two ("lakh crore"). */
+/* Reads "million" after a number. False: one that is not said here, or two ("lakh crore"). */
 static bool read_scale(struct amount *amount, const char *at)
 {
     const char *end = at + amount->len, *iso = amount->row->iso;
@@ -164,7 +164,7 @@ static bool read_scale(struct amount *amount, const char *at)
     return scales[scale].is_said && aloud_find_scale(iso, next, aloud_word_len(next)) < 0;
 }
 
-/* What is counted, where it stands behind the number. */
+/* What is counted, where it stands after the number. */
 static void read_thing(struct amount *amount, const char *at)
 {
     size_t blank = aloud_blank_len(at + amount->len), len;

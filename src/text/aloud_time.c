@@ -77,7 +77,7 @@ static void read_half(struct moment *moment, const char *at)
     }
 }
 
-/* The word behind it that the language's way of saying has in it. */
+/* The word after it that the language's way of saying has in it. */
 static void read_with(struct moment *moment, const struct clock *clock, const char *at)
 {
     const char *start = at + moment->len + (at[moment->len] == ' ');

@@ -1,8 +1,8 @@
-/* What requests hold of what all of them share: places among those under way and
- * among those that go on (streams), bytes of bodies in
- * memory and on disk. Counted for the client's address and for the workspace, so that neither can
- * take the others' part (base/quota.h). Health and other requests without a key need no place: they
- * are answered while all else waits. Thread: the control loop. */
+/* What requests hold of what all of them share: places among those under way and among those that
+ * go on (streams), bytes of bodies in memory and on disk. Counted for the client's address and for
+ * the workspace, so that neither can take the others' part (base/quota.h). Health and other
+ * requests without a key need no place: they are answered while all else waits. Thread: the control
+ * loop. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* What the operator has switched on: languages, engines, models, voices, plans. app.c builds it
- * once from the settings and the engine registry; it never changes after. Thread: any. */
+/* What the operator has switched on: languages, engines, models, voices, plans. app_parts.c
+ * builds it once from the settings and the engine registry; it never changes after. Thread: any. */
 #pragma once
 
 #include <stdbool.h>

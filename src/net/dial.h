@@ -1,5 +1,5 @@
 /* Connecting: resolve, guard every address, connect to the first that answers, TLS. A dialer is
- * what app.c makes for each loop and hands to all who connect there. Thread: its loop. */
+ * what app_parts.c makes for each loop and hands to all who connect there. Thread: its loop. */
 #pragma once
 
 #include <stdbool.h>

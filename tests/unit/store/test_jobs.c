@@ -244,7 +244,7 @@ TEST(database_away_loses_and_doubles_nothing)
         CHECK_INT(store_job(fix.store, STORE_WRITE, count_up, &step, loop, count_done), OK);
         if (i == JOBS / 4 || i == JOBS / 2) {
             postgres_crash(postgres);
-            usleep(i == JOBS / 4 ? 1000 : 2000000);
+            AWAIT(i == JOBS / 4 || !store_is_up(fix.store), 60);
             REQUIRE(postgres_again(postgres));
         }
     }

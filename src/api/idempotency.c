@@ -14,6 +14,8 @@
 static const struct idempotency_limits workspace_limits = {20000, 64 << 20},
                                        visitors_limits = {2000, 16 << 20};
 
+static const char json_type[] = "application/json";
+
 bool idempotency_keeps(int status)
 {
     return status < 300 || status == 400 || status == 403 || status == 404 || status == 409;
@@ -76,7 +78,7 @@ static bool is_printable(const char *text)
 /* The answer as it was. */
 static void replay(struct request *request, const struct kept_answer *kept)
 {
-    request_answer_as(request, kept->status, "application/json");
+    request_answer_as(request, kept->status, json_type);
     buf_reset(&request->answer.body);
     (void)buf_append(&request->answer.body, kept->body, kept->body_len);
 }
@@ -134,7 +136,7 @@ enum err idempotency_settle(struct request *request)
         kept.status = request->head.route->status;
         kept.shown = request->once.shown;
         request->once.is_noted = true;
-    } else if (!idempotency_keeps(answer->status)) {
+    } else if (!idempotency_keeps(answer->status) || strcmp(answer->content_type, json_type) != 0) {
         return request->once.is_noted ? OK : store_idempotency_release(request->job.tx, &key);
     } else {
         kept.body = answer->body.data;

@@ -5,9 +5,9 @@
 
 #include "api/route.h"
 
-handler_fn me_get, catalog_get, voices_list;
+handler_fn me_get, catalog_get, voices_list, voices_preview;
 extern const struct field_table me_answer_table, catalog_answer_table, voices_query_table,
-    voices_answer_table;
+    voices_answer_table, preview_body_table;
 
 handler_fn agents_list, agents_create, agents_get, agents_update, agents_remove, agents_rotate_key,
     agents_rotate_public_key;

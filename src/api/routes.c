@@ -11,6 +11,7 @@
 enum {
     DOCUMENT_BODY_BYTES = 4 << 20, /* contract, JSON bodies */
     START_DEADLINE_S = 45,         /* contract, Deadline: before_call tools have 30 s of it */
+    PREVIEW_ANSWER_S = 80,         /* two sentences before it, and the sound of this one */
     TEST_DEADLINE_S = 45,          /* a tool has up to 30 s, and its timeout is an answer */
 };
 
@@ -35,6 +36,10 @@ const struct route routes[] = {
      .operation = "listVoices", .tag = TAG_WORKSPACE, .summary = "List voices", .status = 200,
      .query = &voices_query_table, .output = &voices_answer_table,
      .errors = {API_VALIDATION_FAILED}},
+    {"POST", "/v1/voices/preview", ROUTE_WORKSPACE, ROUTE_READ, ROUTE_JSON,
+     .deadline_s = PREVIEW_ANSWER_S, .handle = voices_preview, .operation = "previewVoice",
+     .tag = TAG_WORKSPACE, .summary = "Hear a voice", .status = 200, .input = &preview_body_table,
+     .output_type = "audio/wav", .errors = {API_VALIDATION_FAILED, API_INSUFFICIENT_BALANCE}},
 
     {"GET", "/v1/usage", ROUTE_WORKSPACE, ROUTE_READ, .handle = usage_get, .operation = "getUsage",
      .tag = TAG_WORKSPACE, .summary = "Calls, time, money and reply times by day", .status = 200,

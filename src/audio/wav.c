@@ -144,10 +144,12 @@ enum err wav_write(struct buf *out, int rate_hz, const int16_t *samples, size_t 
     memcpy(head + 36, "data", 4);
     put32(head + 40, data_bytes);
     enum err err = buf_append(out, head, sizeof(head));
-    for (size_t i = 0; i < count && !err; i++) {
-        uint8_t sample[2];
-        put16(sample, (uint16_t)samples[i]);
-        err = buf_append(out, sample, sizeof(sample));
+    for (size_t i = 0; i < count && !err;) {
+        uint8_t piece[1024];
+        size_t len = 0;
+        for (; i < count && len < sizeof(piece); len += 2)
+            put16(piece + len, (uint16_t)samples[i++]);
+        err = buf_append(out, piece, len);
     }
     return err;
 }

@@ -93,6 +93,14 @@ static void on_unjoined_over(void *arg);
 static void on_grace_over(void *arg);
 static void on_bound_over(void *arg);
 
+static struct previews *new_previews(const struct calls_config *config)
+{
+    AUTO_MEM struct loop **media = mem_new_n(struct loop *, config->media_count);
+    for (size_t i = 0; i < config->media_count; i++)
+        media[i] = config->media[i].loop;
+    return previews_new(config->control, media, config->media_count);
+}
+
 struct calls *calls_new(const struct calls_config *config)
 {
     struct calls *calls = mem_new(struct calls);
@@ -104,6 +112,7 @@ struct calls *calls_new(const struct calls_config *config)
     calls->by_id = map_new();
     calls->snapshots = snapshots_new();
     calls->watches = watches_new();
+    calls->previews = new_previews(config);
     list_init(&calls->all);
     list_init(&calls->gathers);
     timer_init(&calls->unjoined, config->control, on_unjoined_over, calls);
@@ -139,6 +148,7 @@ void calls_free(struct calls *calls)
     map_free(calls->by_id);
     snapshots_free(calls->snapshots);
     watches_free(calls->watches);
+    previews_free(calls->previews);
     mem_free(calls->homes);
     mem_free(calls->loads);
     calls->is_freed = true;
@@ -395,6 +405,17 @@ void calls_has_news(struct calls *calls, const char *call_id, enum call_news new
     post(calls->config.control, news_here, message);
 }
 
+/* Voices without a call. */
+
+void calls_preview(struct calls *calls, const struct preview_wish *wish, preview_done_fn *done,
+                   void *arg)
+{
+    if (calls_is_full(calls))
+        done(arg, ERR_BUSY, NULL);
+    else
+        previews_ask(calls->previews, wish, done, arg);
+}
+
 /* Money. */
 
 /* Media loop. */
@@ -516,6 +537,7 @@ void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, voi
     calls->is_draining = true;
     calls->drained = done;
     calls->drained_arg = arg;
+    previews_drain(calls->previews);
     timer_set_after(&calls->unjoined, MIN(grace_us, (int64_t)UNJOINED_US));
     timer_set_after(&calls->grace, grace_us);
     finish_drain(calls);

@@ -15,6 +15,7 @@
 #include "audio/codec.h"
 #include "base/attr.h"
 #include "base/err.h"
+#include "call/preview.h"
 #include "model/call.h"
 #include "room/link.h"
 
@@ -97,6 +98,10 @@ struct calls_watch;
 struct calls_watch *calls_watch(struct calls *calls, const char *call_id, calls_news_fn *fn,
                                 void *arg) MUST_USE;
 void calls_unwatch(struct calls_watch *take_watch); /* NULL is fine */
+
+/* A voice is heard without a call (preview.h); ERR_BUSY too while calls fill this node. */
+void calls_preview(struct calls *calls, const struct preview_wish *wish, preview_done_fn *done,
+                   void *arg);
 
 /* The workspace's balance has changed from outside: its calls learn when it will run out now. */
 void calls_credit(struct calls *calls, const char *workspace_id);

@@ -15,6 +15,7 @@ struct call_loop;
 struct call_plan;
 struct map;
 struct node;
+struct previews;
 struct snapshots;
 struct watches;
 
@@ -35,6 +36,7 @@ struct calls {
     struct map *by_id;
     struct snapshots *snapshots;
     struct watches *watches;
+    struct previews *previews;
     struct list_node all;
     atomic_size_t count;
     struct node *node;

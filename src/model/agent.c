@@ -116,7 +116,7 @@ static const struct field voice_rows[] = {
     ROW_TEXT(struct agent_voice, emotion, "emotion", .max = 64,
              .about = "A delivery that the engine supports; ignored by engines without emotions."),
 };
-static FIELD_TABLE(voice_table, struct agent_voice, "AgentVoice", voice_rows);
+FIELD_TABLE(agent_voice_table, struct agent_voice, "AgentVoice", voice_rows);
 
 /* NaN and 0 stand for 'the model's own' until agent_settle() has seen the model. */
 static const struct field llm_rows[] = {
@@ -209,7 +209,7 @@ static const struct field agent_rows[] = {
     ROW_TEXT(struct agent, greeting_instruction, "greetingInstruction", .flags = FIELD_OPTIONAL,
              .max = 5000,
              .about = "What the opening line should do when greetingMode is generate."),
-    ROW_OBJECT(struct agent, voice, "voice", struct agent_voice, &voice_table),
+    ROW_OBJECT(struct agent, voice, "voice", struct agent_voice, &agent_voice_table),
     ROW_OBJECT(struct agent, llm, "llm", struct agent_llm, &llm_table),
     ROW_OBJECT(struct agent, stt, "stt", struct agent_stt, &stt_table),
     ROW_MAP(struct agent, variables, "variables", struct agent_variable_list, &variable_table,
@@ -253,8 +253,8 @@ static bool is_alone(const struct js *section, const char *partner)
     return js_get(section, "provider") && !is_sent(section, partner);
 }
 
-static void settle_voice(struct agent_voice *voice, const struct js *sent,
-                         const struct catalog *catalog)
+void agent_voice_settle(struct agent_voice *voice, const struct js *sent,
+                        const struct catalog *catalog)
 {
     const struct catalog_tts *standard = catalog_default_tts(catalog);
     if (*voice->provider == '\0' && standard)
@@ -307,7 +307,7 @@ void agent_settle(struct agent *agent, const struct js *body, struct field_conte
         agent->greeting_instruction = catalog->defaults.greeting_instruction;
     if (context->faults.count) /* a provider that is none would only bring follow-up faults */
         return;
-    settle_voice(&agent->voice, js_get(body, "voice"), catalog);
+    agent_voice_settle(&agent->voice, js_get(body, "voice"), catalog);
     settle_llm(&agent->llm, js_get(body, "llm"), context);
     settle_stt(&agent->stt, catalog);
 }

@@ -47,7 +47,7 @@ struct agent_embed {
 struct agent_limits {
     struct agent_embed embed;
 };
-extern const struct field_table agent_limits_table;
+extern const struct field_table agent_limits_table, agent_voice_table;
 
 struct agent_stats {
     int64_t total_calls, total_seconds, total_cost_usd4;
@@ -88,5 +88,8 @@ struct catalog_plan;
  * the model allows. After field_create() or field_merge(). A provider sent without model or speaker
  * (`body`) takes that provider's default. */
 void agent_settle(struct agent *agent, const struct js *body, struct field_context *context);
+/* That for a voice alone; sent: its own part of the body. */
+void agent_voice_settle(struct agent_voice *voice, const struct js *sent,
+                        const struct catalog *catalog);
 /* USD of 0.0001 a minute: the plan's rate and those of the engines and the model. */
 int64_t agent_price(const struct agent *agent, const struct catalog *catalog, const char *plan_id);

@@ -1,12 +1,13 @@
 /* The API by the session's cookie. A refusal is an ApiError: its code, and the faults by field. */
 import { signal } from './lib.js';
+import { faultText } from './text.js';
 
 export class ApiError extends Error {
   constructor(status, body) {
     super(body?.error ?? `status ${status}`);
     this.status = status;
     this.code = body?.code ?? (status ? 'INTERNAL_ERROR' : 'OFFLINE');
-    this.faults = Object.fromEntries((body?.details ?? []).map(({ field, message }) => [field, message]));
+    this.faults = Object.fromEntries((body?.details ?? []).map(({ field, message }) => [field, faultText(message)]));
   }
 }
 

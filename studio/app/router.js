@@ -30,14 +30,19 @@ document.addEventListener('click', (event) => {
   go(link.getAttribute('href'));
 });
 
+/* null: it is no encoding of anything. */
+function decoded(part) {
+  try { return decodeURIComponent(part); } catch { return null; }
+}
+
 /* '/studio/agents/{id}' against the path: the ids, or null. */
 export function match(pattern) {
   const names = pattern.split('/'), parts = path.value.replace(/\/$/, '').split('/');
   if (names.length !== parts.length) return null;
   const params = {};
   for (let i = 0; i < names.length; i++) {
-    if (names[i].startsWith('{')) params[names[i].slice(1, -1)] = decodeURIComponent(parts[i]);
+    if (names[i].startsWith('{')) params[names[i].slice(1, -1)] = decoded(parts[i]);
     else if (names[i] !== parts[i]) return null;
   }
-  return params;
+  return Object.values(params).includes(null) ? null : params;
 }

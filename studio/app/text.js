@@ -33,6 +33,21 @@ export function t(name, ...values) {
   return text.replace(/\{(\d)\}/g, (_, n) => String(values[n]));
 }
 
+/* What the API says of a field, in the chosen language: the English texts under 'fault.' are its sentences, with places for
+ * what differs. What the table lacks is told as the API says it. */
+const sentences = Object.entries(en).filter(([name]) => name.startsWith('fault.')).map(([name, text]) => {
+  const places = [...text.matchAll(/\{(\d)\}/g)].length;
+  const pattern = text.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\d\}/g, places > 1 ? '(\\S+)' : '(.+)');
+  return { name, pattern: new RegExp(`^${pattern}$`) };
+});
+export function faultText(message) {
+  for (const { name, pattern } of sentences) {
+    const [, ...values] = pattern.exec(message) ?? [];
+    if (pattern.test(message)) return t(name, ...values);
+  }
+  return message;
+}
+
 /* The words of the API (end reasons, states, roles) as people say them. */
 export const word = (kind, value) => (value ? (en[`${kind}.${value}`] ? t(`${kind}.${value}`) : value) : '–');
 

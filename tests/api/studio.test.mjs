@@ -9,7 +9,7 @@ import { person, signIn } from '../harness/studio.mjs';
 const EDITOR =
   'createAgent updateAgent deleteAgent rotateAgentPublicKey createTool updateTool deleteTool testTool ' +
   'addDocument deleteDocument retryDocument startCall deleteCall endCall ' +
-  'sayInCall createWebhook updateWebhook deleteWebhook testWebhook resendDelivery';
+  'sayInCall previewVoice createWebhook updateWebhook deleteWebhook testWebhook resendDelivery';
 const OWNER = 'rotateAgentKey createMember updateMember deleteMember linkMember listKeys createKey revokeKey';
 const least = Object.fromEntries([
   ...EDITOR.split(' ').map((name) => [name, 1]),

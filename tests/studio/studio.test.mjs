@@ -118,6 +118,49 @@ test(
   },
 );
 
+test('a voice is heard before it is saved, its faults stand at their fields', { timeout: 300000 }, async () => {
+  const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+  const listen = async (name) => { // how long what was played to its end lasted
+    await page.evaluate(() => {
+      const { play } = HTMLMediaElement.prototype;
+      globalThis.heard = [];
+      HTMLMediaElement.prototype.play = function () {
+        this.addEventListener('ended', () => globalThis.heard.push(this.duration));
+        HTMLMediaElement.prototype.play = play;
+        return play.call(this);
+      };
+    });
+    await button(name).first().click();
+    await button('Stop').waitFor();
+    await page.waitForFunction(() => globalThis.heard.length);
+    await button(name).first().waitFor();
+    return page.evaluate(() => globalThis.heard[0]);
+  };
+  await at(`/studio/agents/${agent.id}`);
+  await page.getByRole('link', { name: 'Voice', exact: true }).click();
+  assert.ok(await listen('Listen to this voice') > 0.5);
+  await page.getByLabel('Speed').fill('9');
+  await button('Listen to this voice').click();
+  await page.locator('.field .fault').waitFor();
+  assert.equal(await page.getByLabel('Speed').getAttribute('aria-invalid'), 'true');
+  assert.deepEqual(await faults('a voice that cannot be heard'), []);
+  await page.getByLabel('Speed').fill('2');
+  await button('Listen to this voice').click();
+  await button('Stop').click();
+  await button('Listen to this voice').waitFor();
+  await button('Discard').click();
+  await at('/studio/voices');
+  const { voices: [voice] } = (await workspace.api('GET', '/v1/voices')).body;
+  assert.ok(await listen(`Listen to ${voice.name}`) > 0.5);
+  assert.deepEqual(page.errors, []);
+});
+
+test('an address that is no encoding of anything shows that there is nothing', { timeout: 300000 }, async () => {
+  await at('/studio/agents/%zz');
+  await page.getByText('There is nothing here').waitFor();
+  assert.deepEqual(page.errors, []);
+});
+
 test('two people edit one agent: the second is told, and nothing is lost', { timeout: 300000 }, async () => {
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
   await at(`/studio/agents/${agent.id}`);

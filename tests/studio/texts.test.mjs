@@ -31,6 +31,36 @@ test('every text that a page asks for is there', async () => {
   }
 });
 
+/* Whatever the API may say of a field of a body: the sentences in its sources, with something in their places. */
+function sentencesOfTheApi() {
+  const found = new Set();
+  for (const folder of ['model', 'api']) {
+    for (const file of readdirSync(join(root, 'src', folder)).filter((name) => name.endsWith('.c'))) {
+      const source = readFileSync(join(root, 'src', folder, file), 'utf8').replace(/"\s*\n\s*"/g, '');
+      for (const [call] of source.matchAll(/\b(?:faults_add|request_fault|reading_fault|reading_fault_at)\([^;]*;/g))
+        for (const [, text] of call.matchAll(/"((?:is|must|may|cannot|does|would|or|the) [^"]*)"/g)) found.add(text);
+    }
+  }
+  for (const ours of ['is no nextCursor of this list', 'is no nextPage of this list', 'must be %s']) found.delete(ours);
+  return [...found].map((text) => text.replace(/%(lld|zu|d)/g, '7').replace(/%g/g, '0.5').replace(/%s/g, 'anthropic'));
+}
+
+test('what the API says of a field is said in every language', async () => {
+  const en = await load('en'), hi = await load('hi');
+  const source = readFileSync(join(app, 'text.js'), 'utf8')
+    .replace(/^import .*$/gm, '')
+    .replace(/^/, `const en = ${JSON.stringify(en)}, hi = ${JSON.stringify(hi)}; const signal = (value) => ({ value });
+      const localStorage = { getItem: () => 'hi' }, navigator = { language: 'hi' };\n`);
+  const { faultText } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const sentences = sentencesOfTheApi();
+  assert.ok(sentences.length > 40, String(sentences.length));
+  for (const sentence of sentences) assert.match(faultText(sentence), /[\u0900-\u097f]/, sentence);
+  assert.equal(faultText('must have at most 100 characters'), hi['fault.tooLong'].replace('{0}', '100'));
+  assert.equal(faultText('must be 0.2 to 2'), hi['fault.range'].replace('{0}', '0.2').replace('{1}', '2'));
+  assert.match(faultText('must be generate, static or none'), /: generate, static or none$/);
+  assert.equal(faultText('something of a later version'), 'something of a later version');
+});
+
 test('a watched call is what its events say, told again or not', async () => {
   const source = readFileSync(join(app, 'watch.js'), 'utf8').replace(/^import .*$/gm, '');
   const { UNSEEN, follow } = await import(`data:text/javascript,${encodeURIComponent(source)}`);

@@ -1,8 +1,9 @@
 /* The parts of an agent's form, one table: name, fields that it shows (for faults), page. */
 import { html, useState } from '../lib.js';
-import { api } from '../api.js';
+import { api, may } from '../api.js';
 import { t } from '../text.js';
 import { Complete } from '../complete.js';
+import { Hear } from '../hear.js';
 import { Button, Check, Problem, Secret, Select, Text, sure, useWork } from '../ui.js';
 
 const numberOf = (text) => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
@@ -19,8 +20,10 @@ function Behaviour({ agent, set, faults, data }) {
 }
 
 /* The voices that the engine has for the language; any other name may be typed. */
-function Voice({ agent, set, faults, data }) {
+function Voice({ agent, set, faults: saving, data }) {
   const { voice } = agent;
+  const [hearing, setHearing] = useState({});
+  const faults = { ...hearing, ...saving };
   const engine = data.catalog.ttsProviders.find((one) => one.id === voice.provider);
   const language = data.catalog.languages.find((one) => one.id === voice.language);
   const fitting = data.voices.filter((one) => one.provider === voice.provider && (!one.languages?.length || one.languages.includes(voice.language) || one.languages.includes(language?.iso)));
@@ -30,7 +33,8 @@ function Voice({ agent, set, faults, data }) {
       : html`<${Text} label=${t('voice.speaker')} hint=${t('voice.speakerHint')} value=${voice.speaker} onInput=${(v) => set(['voice', 'speaker'], v)} fault=${faults['voice.speaker']} />`}
     <div class="row"><${Text} label=${t('voice.speed')} hint="0.2 – 2" type="number" step="0.05" min="0.2" max="2" value=${voice.speed} onInput=${(v) => set(['voice', 'speed'], numberOf(v))} fault=${faults['voice.speed']} />
       <${Text} label=${t('voice.volume')} hint="0.5 – 2" type="number" step="0.05" min="0.5" max="2" value=${voice.volume} onInput=${(v) => set(['voice', 'volume'], numberOf(v))} fault=${faults['voice.volume']} />
-      ${(engine?.emotions?.length ?? 0) > 0 && html`<${Select} label=${t('voice.emotion')} value=${voice.emotion} onInput=${(v) => set(['voice', 'emotion'], v)} fault=${faults['voice.emotion']} options=${[['', t('none')], ...engine.emotions.map((one) => [one, one])]} />`}</div>`;
+      ${(engine?.emotions?.length ?? 0) > 0 && html`<${Select} label=${t('voice.emotion')} value=${voice.emotion} onInput=${(v) => set(['voice', 'emotion'], v)} fault=${faults['voice.emotion']} options=${[['', t('none')], ...engine.emotions.map((one) => [one, one])]} />`}</div>
+    ${may('editor') && html`<div class="hear"><${Hear} voice=${voice} label=${t('hear.this')} onFaults=${setHearing} /></div>`}`;
 }
 
 function Engines({ agent, set, faults, data }) {

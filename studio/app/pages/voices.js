@@ -1,8 +1,15 @@
 /* The voices of the catalog. */
 import { html, useState } from '../lib.js';
-import { get } from '../api.js';
+import { get, may } from '../api.js';
+import { Hear } from '../hear.js';
 import { t } from '../text.js';
 import { Button, Empty, Head, Loaded, Select, Table, Text, useLoad } from '../ui.js';
+
+/* The voice in the language that is looked for, else in the first that it speaks. */
+function voiceOf({ provider, id, languages }, catalog, wanted) {
+  const language = wanted || catalog?.languages.find((one) => one.enabled !== false && (!languages.length || languages.includes(one.iso) || languages.includes('*')))?.id;
+  return { provider, speaker: id, ...(language ? { language } : {}) };
+}
 
 export function Voices() {
   const [filter, setFilter] = useState({ provider: '', language: '', gender: '', q: '' });
@@ -18,7 +25,7 @@ export function Voices() {
       <${Select} label=${t('voice.language')} value=${filter.language} onInput=${(v) => set('language', v)} options=${options(catalog.data?.catalog.languages, 'voices.anyLanguage')} /><${Select} label=${t('voices.gender')} value=${filter.gender} onInput=${(v) => set('gender', v)} options=${[['', t('voices.anyGender')], ...['female', 'male', 'neutral'].map((one) => [one, t(`gender.${one}`)])]} /></div>
     <${Loaded} load=${loaded}>${(page) => {
       const voices = [...page.voices, ...older.voices], next = older.next === undefined ? page.nextPage : older.next;
-      return voices.length ? html`<${Table} label=${t('nav.voices')} head=${[t('name'), 'ID', t('voice.provider'), t('voices.gender'), t('voices.languages'), t('description')]}>${voices.map((voice) => html`<tr key=${`${voice.provider} ${voice.id}`}><td class="name">${voice.name}</td><td><code>${voice.id}</code></td><td>${voice.provider}</td><td>${t(`gender.${voice.gender}`)}</td><td>${voice.languages.join(', ')}</td><td class="soft">${voice.description}</td></tr>`)}<//>
+      return voices.length ? html`<${Table} label=${t('nav.voices')} head=${[t('name'), 'ID', t('voice.provider'), t('voices.gender'), t('voices.languages'), t('description'), ...(may('editor') ? [{ kind: 'right', name: t('hear') }] : [])]}>${voices.map((voice) => html`<tr key=${`${voice.provider} ${voice.id}`}><td class="name">${voice.name}</td><td><code>${voice.id}</code></td><td>${voice.provider}</td><td>${t(`gender.${voice.gender}`)}</td><td>${voice.languages.join(', ')}</td><td class="soft">${voice.description}</td>${may('editor') && html`<td class="right hear"><${Hear} kind="slim" label=${t('hear.voice', voice.name)} voice=${voiceOf(voice, catalog.data?.catalog, filter.language)} /></td>`}</tr>`)}<//>
         ${next && html`<div class="more"><${Button} onClick=${() => more(next)}>${t('more')}<//></div>`}` : html`<${Empty} icon="voices" title=${t('voices.empty')} text=${t('voices.emptyText')} />`;
     }}<//>`;
 }

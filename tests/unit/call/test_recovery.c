@@ -1,6 +1,8 @@
 #include "call/recovery.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "model/call.h"
 #include "store/call.h"
@@ -63,4 +65,64 @@ TEST(recovery_ends_the_calls_of_an_earlier_start_and_no_others)
     desk_read(&scene.desk, check_reasons, &scene);
     recovery_free(recovery);
     desk_close(&scene.desk);
+}
+
+/* A database that takes a job and does not answer it until it is let go. */
+struct held {
+    struct scene scene;
+    atomic_bool is_let_go;
+    bool is_ready;
+};
+
+static enum err hold_the_writer(struct tx *tx, void *arg)
+{
+    struct held *held = arg;
+    (void)tx;
+    while (!atomic_load(&held->is_let_go))
+        usleep(1000);
+    return OK;
+}
+
+static void has_let_go(void *arg, enum err err)
+{
+    (void)arg;
+    CHECK_INT(err, OK);
+}
+
+static enum err nothing(struct tx *tx, void *arg)
+{
+    (void)tx, (void)arg;
+    return OK;
+}
+
+static void all_are_done(void *arg, enum err err)
+{
+    struct held *held = arg;
+    CHECK_INT(err, OK);
+    loop_stop(held->scene.desk.loop);
+}
+
+static void is_ready(void *arg)
+{
+    struct held *held = arg;
+    held->is_ready = true;
+    loop_stop(held->scene.desk.loop);
+}
+
+TEST(recovery_keeps_a_start_waiting_for_so_long_only)
+{
+    struct held held = {0};
+    struct desk *desk = &held.scene.desk;
+    const struct store_line own = {.mode = STORE_WRITE, .lane = STORE_OWN};
+    desk_open(desk);
+    REQUIRE(store_job_for(desk->store, own, hold_the_writer, &held, desk->loop, has_let_go) == OK);
+    struct recovery *recovery = recovery_new(desk->store, desk->loop, false);
+    recovery_start(recovery, is_ready, &held);
+    desk_run(desk);
+    CHECK(held.is_ready && !atomic_load(&held.is_let_go));
+    REQUIRE(store_job_for(desk->store, own, nothing, &held, desk->loop, all_are_done) == OK);
+    atomic_store(&held.is_let_go, true);
+    desk_run(desk);
+    recovery_free(recovery);
+    desk_close(desk);
 }

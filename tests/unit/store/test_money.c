@@ -329,6 +329,29 @@ STORE_TEST(recovery_bills_what_was_durable_whatever_the_clocks_say)
     CHECK_INT(fix_commit(tx), OK);
 }
 
+/* The agent that comes after its caller is the last sign of life there is. */
+STORE_TEST(recovery_bills_a_caller_who_waited_for_the_agent)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    const char *id = fix_call(fix, tx, 600);
+    const struct event_agent_joined engines = {"stt", "llm", "tts"};
+    int64_t t0 = tx->now_ms;
+    CHECK_INT(store_call_started(tx, id), OK);
+    join(tx, id, t0 + 1000);
+    CHECK_INT(store_call_agent_joined(tx, id, t0 + 4000, &engines), OK);
+    CHECK_INT(store_node_start(tx, "http://a"), OK);
+    unsigned n = 0;
+    CHECK_INT(store_call_recover(tx, 10, false, &n), OK);
+    struct call call;
+    REQUIRE(store_call_get(tx, fix->workspace_id, NULL, id, &call) == OK);
+    CHECK_INT(call.duration_s, 3);
+    CHECK_INT(call.cost_usd4, 30);
+    CHECK_INT(call.ended_wall_ms, t0 + 4000);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
 /* Rows that others hold. */
 
 STORE_TEST(a_checkpoint_passes_a_workspace_that_is_held)

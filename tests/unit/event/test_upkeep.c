@@ -1,0 +1,79 @@
+/* What is done beside delivery. */
+#include "event/upkeep.h"
+
+#include <string.h>
+
+#include "base/loop.h"
+#include "model/webhook.h"
+#include "store/tx.h"
+#include "store/webhook.h"
+#include "test.h"
+#include "unit/store/fixture.h"
+
+enum { WAITING = 1200 /* more than are dropped with the subscription, and in one job after it */ };
+
+static void on_idle(void *arg)
+{
+    loop_stop(arg);
+}
+
+static struct webhook subscribe(struct fix *fix, struct tx *tx)
+{
+    static const char *all[] = {"*"};
+    struct webhook webhook = {.user_id = fix->workspace_id,
+                              .url = "https://example.com/all",
+                              .events = {all, 1},
+                              .is_enabled = true,
+                              .secret = "whsec_of_the_subscription"};
+    CHECK_INT(store_webhook_insert(tx, &webhook), OK);
+    return webhook;
+}
+
+/* So many deliveries of one subscription, long before they are due. */
+static void crowd(struct tx *tx, const struct webhook *webhook)
+{
+    EXEC(tx, "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
+             " VALUES ('evt_crowd', '', '', 'call.ended', 1, '{}') ON CONFLICT (id) DO NOTHING");
+    EXEC(tx,
+         "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url, line,"
+         " body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
+         " latency_ms, created_ms, attempted_ms)"
+         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+         " SELECT 'evt_crowd', ?, ?, 'c', -1, 'http://x/', ?, 2, '', 'waiting', 0, ?, 0, '', 0, '',"
+         " 0, 1, 0 FROM n",
+         NUMBER(WAITING), TEXT(webhook->user_id), TEXT(webhook->id), TEXT(webhook->id),
+         NUMBER(tx->now_ms + 3600000));
+}
+
+static int64_t waiting_of(struct fix *fix, const char *webhook_id)
+{
+    struct tx *tx = fix_read(fix);
+    int64_t count = QUERY_NUMBER(
+        tx, -1, "SELECT COUNT(*) FROM deliveries WHERE state = 'waiting' AND webhook_id = ?",
+        TEXT(webhook_id));
+    fix_rollback(tx);
+    return count;
+}
+
+STORE_TEST(all_that_waits_for_a_disabled_subscription_is_dropped)
+{
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("upkeep");
+    struct tx *tx = fix_write(fix);
+    struct webhook gone = subscribe(fix, tx), other = subscribe(fix, tx);
+    crowd(tx, &gone);
+    crowd(tx, &other);
+    gone.is_enabled = false;
+    CHECK_INT(store_webhook_update(tx, &gone), OK);
+    CHECK_INT(fix_commit(tx), OK);
+    CHECK(waiting_of(fix, gone.id) > 500);
+    struct upkeep *upkeep = upkeep_new(&(struct upkeep_config){
+        .loop = loop, .store = fix->store, .keep_ms = 1000000, .on_idle = on_idle, .arg = loop});
+    upkeep_drop(upkeep, gone.id);
+    CHECK(!upkeep_is_idle(upkeep));
+    loop_run(loop);
+    CHECK(upkeep_is_idle(upkeep));
+    CHECK_INT(waiting_of(fix, gone.id), 0);
+    CHECK_INT(waiting_of(fix, other.id), WAITING);
+    upkeep_free(upkeep);
+}

@@ -191,36 +191,62 @@ static size_t put_code(const struct aloud *aloud, const struct number *number)
     return number->len;
 }
 
-/* "22nd", "2e", "5वीं": the ending's bytes; 0: none. */
-static size_t ordinal_len(const char *iso, const char *at)
+struct ordinal_end {
+    const char *iso, *end;
+    enum numeral_form form;
+};
+
+/* "22nd", "2e", "5वीं", "1.ª": the ending; NULL: none. */
+static const struct ordinal_end *ordinal_end(const char *iso, const char *at)
 {
-    static const struct {
-        const char *iso, *end;
-    } ends[] = {{"en", "st"},  {"en", "nd"}, {"en", "rd"}, {"en", "th"}, {"fr", "er"}, {"fr", "e"},
-                {"fr", "ème"}, {"hi", "वां"}, {"hi", "वाँ"}, {"hi", "वें"},  {"hi", "वीं"}};
+    static const struct ordinal_end ends[] = {
+        {"en", "st", NUMERAL_COUNT},     {"en", "nd", NUMERAL_COUNT},
+        {"en", "rd", NUMERAL_COUNT},     {"en", "th", NUMERAL_COUNT},
+        {"fr", "er", NUMERAL_COUNT},     {"fr", "re", NUMERAL_FEMININE},
+        {"fr", "ère", NUMERAL_FEMININE}, {"fr", "e", NUMERAL_COUNT},
+        {"fr", "ème", NUMERAL_COUNT},    {"hi", "वां", NUMERAL_COUNT},
+        {"hi", "वाँ", NUMERAL_COUNT},     {"hi", "वें", NUMERAL_COUNT},
+        {"hi", "वीं", NUMERAL_COUNT},     {"es", ".º", NUMERAL_COUNT},
+        {"es", "º", NUMERAL_COUNT},      {"es", ".er", NUMERAL_MASCULINE},
+        {"es", "er", NUMERAL_MASCULINE}, {"es", ".ª", NUMERAL_FEMININE},
+        {"es", "ª", NUMERAL_FEMININE},   {"it", "º", NUMERAL_COUNT},
+        {"it", "ª", NUMERAL_FEMININE},   {"pt", ".º", NUMERAL_COUNT},
+        {"pt", "º", NUMERAL_COUNT},      {"pt", ".ª", NUMERAL_FEMININE},
+        {"pt", "ª", NUMERAL_FEMININE},   {"nl", "e", NUMERAL_COUNT},
+        {"nl", "ste", NUMERAL_COUNT},    {"nl", "de", NUMERAL_COUNT},
+    };
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         size_t len = strlen(ends[i].end);
         if (strcmp(ends[i].iso, iso) == 0 && strncmp(at, ends[i].end, len) == 0 &&
             aloud_is_end(at + len))
-            return len;
+            return &ends[i];
     }
-    return 0;
+    return NULL;
 }
 
+/* "3.ª" ends as a number before a full stop does. */
+static bool is_ordinal_at(const struct amount *amount, const char *at)
+{
+    const struct number *number = &amount->first;
+    return number->digits > 0 && number->text == at && !amount->is_span &&
+           ordinal_end(amount->row->iso, at + number->len) != NULL;
+}
+
+/* 0: it has no word. */
 static size_t put_ordinal(const struct aloud *aloud, const struct amount *amount)
 {
     const struct number *number = &amount->first;
     const char *end = number->text + number->len;
-    size_t len = ordinal_len(amount->row->iso, end);
+    const struct ordinal_end *found = ordinal_end(amount->row->iso, end);
     bool is_hindi = strcmp(amount->row->iso, "hi") == 0;
     bool is_regular = !is_hindi || (number->value >= 5 && number->value != 6);
-    if (!len || number->fraction_len || number->value < 1 || !is_regular)
+    if (number->fraction_len || number->value < 1 || !is_regular)
         return 0;
-    if (!is_hindi)
-        (void)numeral_write_ordinal(number->value, aloud->numerals, aloud->out);
-    else if (numeral_write(number->value, aloud->numerals, NUMERAL_COUNT, aloud->out))
-        (void)buf_append(aloud->out, end, len);
-    return number->len + len;
+    if (is_hindi && numeral_write(number->value, aloud->numerals, NUMERAL_COUNT, aloud->out))
+        (void)buf_append_str(aloud->out, found->end);
+    else if (!numeral_write_ordinal(number->value, aloud->numerals, found->form, aloud->out))
+        return 0;
+    return number->len + strlen(found->end);
 }
 
 const char *aloud_to(const struct aloud *aloud)
@@ -301,12 +327,13 @@ size_t aloud_amount(const struct aloud *aloud, const char *at)
         return 0;
     bool is_read = aloud_read_amount(aloud, at, &amount);
     bool is_bare = !amount.thing && !amount.is_percent;
-    size_t ordinal = !is_read && is_bare && amount.first.digits ? put_ordinal(aloud, &amount) : 0;
+    bool is_ordinal = is_bare && is_ordinal_at(&amount, at);
+    size_t ordinal = is_ordinal ? put_ordinal(aloud, &amount) : 0;
     if (ordinal)
         return ordinal;
     size_t shared = is_read ? shared_scale_len(at, &amount) : 0;
     amount.len = MAX(amount.len, shared);
-    if (!is_read || shared || is_refused(aloud, at, &amount))
+    if (!is_read || is_ordinal || shared || is_refused(aloud, at, &amount))
         return put_left(aloud, at, &amount);
     if (is_bare && is_code(aloud, at, &amount))
         return put_code(aloud, &amount.first);

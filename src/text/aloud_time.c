@@ -408,7 +408,7 @@ static void put_english_date(const struct aloud *aloud, const struct day *day, c
     (void)buf_append_str(aloud->out, has_the ? "" : "the ");
     if (day->is_month_first)
         (void)buf_printf(aloud->out, "%s ", month);
-    (void)numeral_write_ordinal(day->day, aloud->numerals, aloud->out);
+    (void)numeral_write_ordinal(day->day, aloud->numerals, NUMERAL_COUNT, aloud->out);
     if (!day->is_month_first)
         (void)buf_printf(aloud->out, "%s %s", is_hindi ? "" : " of", month);
     if (day->year) {

@@ -15,8 +15,10 @@ enum numeral_form { NUMERAL_COUNT, NUMERAL_MASCULINE, NUMERAL_FEMININE };
 /* iso: also "en-IN", which counts in lakh and crore. value: 0 to 999,999,999,999,999.
  * False: nothing is written, for the language has no row or the value is out of bounds. */
 bool numeral_write(int64_t value, const char *iso, enum numeral_form form, struct buf *out);
-/* "twenty-second", "vingt-deuxième". English and French. */
-bool numeral_write_ordinal(int64_t value, const char *iso, struct buf *out);
+/* "twenty-second", "vingt-deuxième", "vigésimo segundo"; alone, or before a thing of that gender
+ * ("primer", "segunda"). English, French and Dutch;
+ * Italian, Spanish and Portuguese to 99. */
+bool numeral_write_ordinal(int64_t value, const char *iso, enum numeral_form form, struct buf *out);
 /* "nineteen ninety-eight", "neunzehnhundertachtundneunzig"; elsewhere as any number. */
 bool numeral_write_year(int64_t value, const char *iso, struct buf *out);
 /* The form of a counted thing that goes with the value. forms: "one|few|many", each the last where

@@ -46,7 +46,7 @@ typedef bool (*write_fn)(int64_t value, const char *iso, enum numeral_form form,
 
 static bool write_ordinal(int64_t value, const char *iso, enum numeral_form form, struct buf *out)
 {
-    return form == NUMERAL_COUNT && numeral_write_ordinal(value, iso, out);
+    return numeral_write_ordinal(value, iso, form, out);
 }
 
 static bool write_year(int64_t value, const char *iso, enum numeral_form form, struct buf *out)
@@ -86,6 +86,14 @@ static const struct {
     {"ru", "ru", "%spellout-cardinal-feminine", NUMERAL_FEMININE, 1, 999999999, numeral_write},
     {"en", "en", "%spellout-ordinal", NUMERAL_COUNT, 1, 999999999, write_ordinal},
     {"fr", "fr", "%spellout-ordinal-masculine", NUMERAL_COUNT, 1, 80, write_ordinal},
+    {"fr", "fr", "%spellout-ordinal-feminine", NUMERAL_FEMININE, 1, 80, write_ordinal},
+    {"es", "es", "%spellout-ordinal-masculine", NUMERAL_COUNT, 1, 99, write_ordinal},
+    {"es", "es", "%spellout-ordinal-feminine", NUMERAL_FEMININE, 1, 99, write_ordinal},
+    {"it", "it", "%spellout-ordinal-masculine", NUMERAL_COUNT, 1, 99, write_ordinal},
+    {"it", "it", "%spellout-ordinal-feminine", NUMERAL_FEMININE, 1, 99, write_ordinal},
+    {"pt", "pt", "%spellout-ordinal-masculine", NUMERAL_COUNT, 1, 99, write_ordinal},
+    {"pt", "pt", "%spellout-ordinal-feminine", NUMERAL_FEMININE, 1, 99, write_ordinal},
+    {"nl", "nl", "%spellout-ordinal", NUMERAL_COUNT, 1, 9999, write_ordinal},
     {"en", "en", "%spellout-numbering-year", NUMERAL_COUNT, 1100, 2099, write_year},
     {"de", "de", "%spellout-numbering-year", NUMERAL_COUNT, 1100, 2099, write_year},
 };
@@ -123,7 +131,10 @@ TEST(what_is_out_of_bounds_is_not_written)
     CHECK(!numeral_write(1000000000000000, "en", NUMERAL_COUNT, &out));
     CHECK(!numeral_write(-1, "en", NUMERAL_COUNT, &out));
     CHECK(!numeral_write(1, "ta", NUMERAL_COUNT, &out));
-    CHECK(!numeral_write_ordinal(1, "de", &out));
+    CHECK(!numeral_write_ordinal(1, "de", NUMERAL_COUNT, &out));
+    CHECK(!numeral_write_ordinal(100, "es", NUMERAL_COUNT, &out));
+    CHECK(!numeral_write_ordinal(100, "it", NUMERAL_COUNT, &out));
+    CHECK(!numeral_write_ordinal(0, "en", NUMERAL_COUNT, &out));
     CHECK_INT(out.len, 0);
 }
 

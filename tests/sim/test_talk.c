@@ -404,6 +404,7 @@ TEST(a_before_call_tool_is_in_the_instructions)
     struct sim_caller *caller = world_talk(&world, &call);
     REQUIRE(caller != NULL);
     CHECK(world_ms() - from_ms >= 2500); /* not set up before it has answered */
+    CHECK(world_ms() - from_ms < 6000);  /* nor long after it */
     sim_speak(caller, 1000);
     world_run(4000);
     CHECK(strstr(sim_engines.last_request, "account: gold member") != NULL);

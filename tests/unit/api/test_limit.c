@@ -32,6 +32,22 @@ TEST(limit_never_holds_more_than_the_burst)
     CHECK(!limit_take(limit, "a", INT64_C(86400000000), &state));
 }
 
+TEST(limit_takes_back_what_was_given_in_vain)
+{
+    AUTO(limit) limit = limit_new(60, 2, 0);
+    CHECK(limit_take(limit, "a", 1000000, NULL));
+    CHECK(limit_take(limit, "a", 1000000, NULL));
+    CHECK(!limit_take(limit, "a", 1000000, NULL));
+    limit_give(limit, "a", 1000000);
+    CHECK(limit_take(limit, "a", 1000000, NULL));
+    CHECK(!limit_take(limit, "a", 1000000, NULL));
+    for (int i = 0; i < 5; i++)
+        limit_give(limit, "a", 1000000);
+    CHECK(limit_take(limit, "a", 1000000, NULL)); /* never over the burst */
+    CHECK(limit_take(limit, "a", 1000000, NULL));
+    CHECK(!limit_take(limit, "a", 1000000, NULL));
+}
+
 TEST(limit_of_zero_is_none)
 {
     AUTO(limit) limit = limit_new(0, 1, 0);

@@ -205,3 +205,26 @@ TEST(node_lets_only_so_many_lines_wait)
     scene_close(&scene);
     fix_end(&fix);
 }
+
+static void time_is_over(void *arg)
+{
+    loop_stop(arg);
+}
+
+/* It looks for commands once a second, and again at once only after as many as it takes. */
+TEST(node_at_rest_hardly_asks_its_database)
+{
+    enum { REST_US = 1500000, JOBS_MOST = 20 };
+    struct fix fix = {0};
+    struct scene scene;
+    struct timer rest;
+    fix_begin(&fix, true);
+    scene_open(&scene, &fix);
+    uint64_t before = store_commits(scene.store);
+    timer_init(&rest, scene.loop, time_is_over, scene.loop);
+    timer_set_after(&rest, REST_US);
+    run(&scene);
+    CHECK(store_commits(scene.store) - before <= JOBS_MOST);
+    scene_close(&scene);
+    fix_end(&fix);
+}

@@ -2,6 +2,8 @@
  * here: all waits. */
 #include "event/sender.h"
 
+#include <stdio.h>
+
 #include "base/loop.h"
 #include "event/allowance.h"
 #include "store/outbox.h"
@@ -57,6 +59,31 @@ TEST(a_workspace_has_one_share_however_many_receivers_it_has)
     CHECK_INT(room_of(sender, "usr_1"), (FREE_UNITS - 2 * UNITS) / 2);
     CHECK_INT(sender_cancel(sender), 2 * UNITS);
     CHECK_INT(room_of(sender, "usr_1"), FREE_UNITS / 2);
+    sender_free(sender);
+    loop_free(loop);
+}
+
+/* So many lines are known of a receiver; one that holds something is not forgotten for another. */
+TEST(of_too_many_lines_one_that_holds_nothing_is_forgotten)
+{
+    enum { LINES = 128 };
+    int put_back = 0;
+    char name[40];
+    struct loop *loop = loop_new("sender");
+    struct sender *sender = sender_new(&(struct sender_config){
+        .loop = loop, .answer_ms = 1000, .max_per_receiver = 0, .fn = on_sent, .arg = &put_back});
+    for (int i = 0; i < LINES; i++) {
+        snprintf(name, sizeof(name), "https://one.test/%d", i);
+        hold(sender, "usr_1", name);
+    }
+    sender_drop(sender, "https://one.test/1");
+    CHECK_INT(put_back, 1);
+    hold(sender, "usr_1", "https://one.test/more");
+    sender_drop(sender, "https://one.test/0"); /* the longest unused one, which held something */
+    CHECK_INT(put_back, 2);
+    sender_drop(sender, "https://one.test/more");
+    CHECK_INT(put_back, 3);
+    CHECK_INT(sender_cancel(sender), (LINES - 2) * UNITS);
     sender_free(sender);
     loop_free(loop);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/loop.h"
 #include "model/webhook.h"
 #include "store/tx.h"
@@ -10,7 +11,13 @@
 #include "test.h"
 #include "unit/store/fixture.h"
 
-enum { WAITING = 1200 /* more than are dropped with the subscription, and in one job after it */ };
+enum {
+    WAITING = 1200, /* more than are dropped with the subscription, and in one job after it */
+    SETTLED = 2000, /* as many as expire in two jobs */
+    MOST = 100,
+    EXCESS = 600,           /* given up in three jobs */
+    SOON_US = 20 * 1000000, /* far less than the minute between two looks */
+};
 
 static void on_idle(void *arg)
 {
@@ -30,7 +37,7 @@ static struct webhook subscribe(struct fix *fix, struct tx *tx)
 }
 
 /* So many deliveries of one subscription, long before they are due. */
-static void crowd(struct tx *tx, const struct webhook *webhook)
+static void crowd(struct tx *tx, const struct webhook *webhook, int count)
 {
     EXEC(tx, "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
              " VALUES ('evt_crowd', '', '', 'call.ended', 1, '{}') ON CONFLICT (id) DO NOTHING");
@@ -41,7 +48,7 @@ static void crowd(struct tx *tx, const struct webhook *webhook)
          " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
          " SELECT 'evt_crowd', ?, ?, 'c', -1, 'http://x/', ?, 2, '', 'waiting', 0, ?, 0, '', 0, '',"
          " 0, 1, 0 FROM n",
-         NUMBER(WAITING), TEXT(webhook->user_id), TEXT(webhook->id), TEXT(webhook->id),
+         NUMBER(count), TEXT(webhook->user_id), TEXT(webhook->id), TEXT(webhook->id),
          NUMBER(tx->now_ms + 3600000));
 }
 
@@ -61,8 +68,8 @@ STORE_TEST(all_that_waits_for_a_disabled_subscription_is_dropped)
     AUTO(loop) loop = loop_new("upkeep");
     struct tx *tx = fix_write(fix);
     struct webhook gone = subscribe(fix, tx), other = subscribe(fix, tx);
-    crowd(tx, &gone);
-    crowd(tx, &other);
+    crowd(tx, &gone, WAITING);
+    crowd(tx, &other, WAITING);
     gone.is_enabled = false;
     CHECK_INT(store_webhook_update(tx, &gone), OK);
     CHECK_INT(fix_commit(tx), OK);
@@ -75,5 +82,54 @@ STORE_TEST(all_that_waits_for_a_disabled_subscription_is_dropped)
     CHECK(upkeep_is_idle(upkeep));
     CHECK_INT(waiting_of(fix, gone.id), 0);
     CHECK_INT(waiting_of(fix, other.id), WAITING);
+    upkeep_free(upkeep);
+}
+
+static int64_t count_in(struct fix *fix, const char *state)
+{
+    struct tx *tx = fix_read(fix);
+    int64_t count =
+        QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM deliveries WHERE state = ?", TEXT(state));
+    fix_rollback(tx);
+    return count;
+}
+
+STORE_TEST(settled_deliveries_expire_in_small_jobs_one_after_the_other)
+{
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("upkeep");
+    struct tx *tx = fix_write(fix);
+    struct webhook webhook = subscribe(fix, tx);
+    crowd(tx, &webhook, SETTLED);
+    EXEC(tx, "UPDATE deliveries SET state = 'delivered'");
+    CHECK_INT(fix_commit(tx), OK);
+    struct upkeep *upkeep = upkeep_new(&(struct upkeep_config){
+        .loop = loop, .store = fix->store, .keep_ms = 1000000, .on_idle = on_idle, .arg = loop});
+    struct fix_wait wait = {clock_now_us() + SOON_US};
+    while (count_in(fix, "delivered") > 0 && fix_wait(&wait))
+        loop_run(loop);
+    CHECK_INT(count_in(fix, "delivered"), 0);
+    upkeep_free(upkeep);
+}
+
+STORE_TEST(what_is_over_the_ceiling_is_given_up_by_and_by)
+{
+    fix_people(fix);
+    AUTO(loop) loop = loop_new("upkeep");
+    struct tx *tx = fix_write(fix);
+    struct webhook webhook = subscribe(fix, tx);
+    crowd(tx, &webhook, MOST + EXCESS);
+    CHECK_INT(fix_commit(tx), OK);
+    struct upkeep *upkeep = upkeep_new(&(struct upkeep_config){.loop = loop,
+                                                               .store = fix->store,
+                                                               .keep_ms = INT64_C(86400000),
+                                                               .most_waiting = MOST,
+                                                               .on_idle = on_idle,
+                                                               .arg = loop});
+    struct fix_wait wait = {clock_now_us() + SOON_US};
+    while (waiting_of(fix, webhook.id) > MOST && fix_wait(&wait))
+        loop_run(loop);
+    CHECK_INT(count_in(fix, "failed"), EXCESS);
+    CHECK_INT(waiting_of(fix, webhook.id), MOST);
     upkeep_free(upkeep);
 }

@@ -419,6 +419,9 @@ STORE_TEST(documents_wait_their_turn_within_their_limits)
     CHECK_TEXT(list.items[0], taken.id);
     CHECK_INT(store_document_retry(tx, fix->workspace_id, taken.id, &document), OK);
     CHECK_INT(document.status, DOCUMENT_PROCESSING);
+    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM passages WHERE document_id = ?",
+                           TEXT(taken.id)),
+              0); /* until it has been read anew it answers nothing */
     CHECK_INT(fix_commit(tx), OK);
 }
 

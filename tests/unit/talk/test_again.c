@@ -41,6 +41,18 @@ TEST(words_of_a_turn_that_is_heard_again_are_told_anew)
     CHECK_INT(rig_count(&rig, "caller turn"), 1);
 }
 
+TEST(what_follows_the_words_that_are_told_anew_is_added_to_them)
+{
+    RIG rig;
+    break_after(&rig, "my name is");
+    talk_hears_again(rig.talk, true, rig.now_us);
+    hear(&rig, STT_FINAL, "my name is John");
+    hear(&rig, STT_FINAL, "and I live in Pune.");
+    talk_voice_stopped(rig.talk, rig.now_us, rig.now_us);
+    rig_run(&rig, 8000);
+    CHECK(rig_has(&rig, "caller turn my name is John and I live in Pune."));
+}
+
 TEST(of_a_turn_that_is_kept_in_part_the_told_words_stay)
 {
     RIG rig;

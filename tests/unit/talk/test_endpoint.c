@@ -165,6 +165,16 @@ TEST(a_caller_who_pauses_within_sentences_is_given_more_in_them)
     endpoint_clear(&endpoint);
 }
 
+TEST(a_pause_behind_a_word_of_one_letter_counts)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    (void)wait_after(&endpoint, "I");
+    endpoint_voice_started(&endpoint, 2900000); /* 900 ms later they go on */
+    CHECK(endpoint.whole.pause_us + endpoint.goes_on.pause_us == 900000);
+    endpoint_clear(&endpoint);
+}
+
 TEST(a_caller_who_pauses_behind_whole_words_is_given_more_behind_those)
 {
     struct endpoint endpoint;

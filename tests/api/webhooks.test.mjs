@@ -214,7 +214,8 @@ test('the events of a call tell who was told, page by page, and of what was sent
     { what: 'the second delivery' });
   await api('DELETE', `/v1/webhooks/${webhook.id}`);
   assert.deepEqual(mine((await all())[0]).map((one) => one.url), ['', '']);
-  for (const after of ['x', '12x', '-1']) refused(await api('GET', `${path}?after=${after}`), 400, 'VALIDATION_FAILED', 'after');
+  for (const after of ['x', '12x', '-1'])
+    refused(await api('GET', `${path}?after=${after}`), 400, 'VALIDATION_FAILED', 'after');
   refused(await api('GET', '/v1/calls/00000000-0000-4000-8000-000000000000/events'), 404, 'NOT_FOUND');
 });
 

@@ -109,6 +109,7 @@ STORE_TEST(settled_deliveries_expire_in_small_jobs_one_after_the_other)
     while (count_in(fix, "delivered") > 0 && fix_wait(&wait))
         loop_run(loop);
     CHECK_INT(count_in(fix, "delivered"), 0);
+    CHECK(clock_now_us() < wait.until_us);
     upkeep_free(upkeep);
 }
 
@@ -130,6 +131,7 @@ STORE_TEST(what_is_over_the_ceiling_is_given_up_by_and_by)
     while (waiting_of(fix, webhook.id) > MOST && fix_wait(&wait))
         loop_run(loop);
     CHECK_INT(count_in(fix, "failed"), EXCESS);
+    CHECK(clock_now_us() < wait.until_us);
     CHECK_INT(waiting_of(fix, webhook.id), MOST);
     upkeep_free(upkeep);
 }

@@ -207,6 +207,9 @@ STORE_TEST(agent_takes_its_tools_along)
     shared.name = "shared";
     REQUIRE(store_tool_insert(tx, &own) == OK);
     REQUIRE(store_tool_insert(tx, &shared) == OK);
+    struct tool again = own; /* an id that is taken is no fault of the database */
+    again.name = "other";
+    CHECK_INT(store_tool_insert(tx, &again), ERR_CONFLICT);
     CHECK_INT(store_agent_remove(tx, "usr_other", fix->agent_id), ERR_NOT_FOUND);
     CHECK_INT(store_agent_remove(tx, fix->workspace_id, fix->agent_id), OK);
     CHECK_INT(store_tool_get(tx, fix->workspace_id, own.id, &read), ERR_NOT_FOUND);

@@ -419,9 +419,29 @@ STORE_TEST(documents_wait_their_turn_within_their_limits)
     CHECK_TEXT(list.items[0], taken.id);
     CHECK_INT(store_document_retry(tx, fix->workspace_id, taken.id, &document), OK);
     CHECK_INT(document.status, DOCUMENT_PROCESSING);
-    CHECK_INT(QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM passages WHERE document_id = ?",
-                           TEXT(taken.id)),
-              0); /* until it has been read anew it answers nothing */
+    CHECK_INT(
+        QUERY_NUMBER(tx, -1, "SELECT COUNT(*) FROM passages WHERE document_id = ?", TEXT(taken.id)),
+        0); /* until it has been read anew it answers nothing */
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+STORE_TEST(a_document_of_a_whole_piece_has_no_second_one)
+{
+    fix_people(fix);
+    struct tx *tx = fix_write(fix);
+    const struct document_source whole = {
+        .data = arena_new_n(tx->arena, char, DOCUMENT_PIECE_BYTES), .len = DOCUMENT_PIECE_BYTES};
+    struct document document = {.user_id = fix->workspace_id,
+                                .name = "Page",
+                                .kind = DOCUMENT_TEXT,
+                                .bytes = DOCUMENT_PIECE_BYTES};
+    memset((char *)whole.data, 'x', whole.len);
+    CHECK_INT(store_document_insert(tx, &document, &whole, 3), OK);
+    const void *piece;
+    size_t len;
+    CHECK_INT(store_document_piece(tx, document.id, 0, &piece, &len), OK);
+    CHECK_INT(len, DOCUMENT_PIECE_BYTES);
+    CHECK_INT(store_document_piece(tx, document.id, 1, &piece, &len), ERR_NOT_FOUND);
     CHECK_INT(fix_commit(tx), OK);
 }
 

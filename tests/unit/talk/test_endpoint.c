@@ -165,6 +165,18 @@ TEST(a_caller_who_pauses_within_sentences_is_given_more_in_them)
     endpoint_clear(&endpoint);
 }
 
+TEST(a_caller_who_still_speaks_owes_no_flush)
+{
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, 500000, 550000, "en");
+    endpoint_voice_started(&endpoint, 1000000);
+    CHECK_INT(endpoint_again(&endpoint, 1500000), 0);
+    uint32_t gen = endpoint_voice_stopped(&endpoint, 2000000);
+    CHECK(gen > 0);
+    CHECK_INT(endpoint_again(&endpoint, 2100000), gen + 1);
+    endpoint_clear(&endpoint);
+}
+
 TEST(a_pause_behind_a_word_of_one_letter_counts)
 {
     struct endpoint endpoint;

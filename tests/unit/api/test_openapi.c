@@ -6,6 +6,7 @@
 
 #include "api/router.h"
 #include "base/js.h"
+#include "model/event.h"
 #include "test.h"
 
 /* "#/components/schemas/Agent" */
@@ -42,6 +43,9 @@ TEST(openapi_document_is_consistent)
     }
     CHECK_TEXT(js_text(js_get(document, "openapi")), "3.1.0");
     CHECK(js_count(js_get(document, "paths")) >= 25);
-    CHECK_INT(js_count(js_get(document, "webhooks")), 9);
+    const struct js *webhooks = js_get(document, "webhooks");
+    CHECK_INT(js_count(webhooks), 9);
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
+        CHECK(*js_text(js_get(js_get(js_get(webhooks, event_type_names[i]), "post"), "summary")));
     check_references(document, document);
 }

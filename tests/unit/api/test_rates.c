@@ -101,5 +101,10 @@ TEST(a_network_fails_so_often)
         in_32 += fails(&fix, address);
     }
     CHECK_INT(in_32, 16 * 5);
+    struct net_addr client;
+    struct limit_state state;
+    CHECK(net_ip_parse("2001:dba:ffff::1", &client) == OK);
+    CHECK(!rates_failure(fix.rates, &client, &state));
+    CHECK_INT(state.per_minute, 16 * 5);
     fix_close(&fix);
 }

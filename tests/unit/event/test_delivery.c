@@ -191,6 +191,49 @@ STORE_TEST(what_was_set_aside_is_kept_for_a_while_only)
     office_close(&office);
 }
 
+STORE_TEST(the_end_waits_for_the_one_that_is_under_way)
+{
+    struct post_office office;
+    office_open(&office, fix, 0, PROMPT_MS);
+    const char *id = subscribe(&office, url_to(&office, "/hold"), "*");
+    emit(&office, "", NULL, 0, 1);
+    REQUIRE(wait_posts(&office, 1));
+    office.is_stopped = false;
+    delivery_stop(office.deliverer, on_stopped, &office);
+    CHECK(!office.is_stopped);
+    REQUIRE(office.held_count == 1);
+    http_answer(office.held[0], &(struct http_answer){.status = 204});
+    office.held_count = 0;
+    loop_run(office.loop);
+    CHECK(office.is_stopped);
+    CHECK_INT(newest(&office, id).state, DELIVERY_DELIVERED);
+    delivery_free(TAKE(office.deliverer));
+    office_start(&office, 0, PROMPT_MS);
+    office_close(&office);
+}
+
+/* What is due in an hour is not looked for all the time. */
+STORE_TEST(a_deliverer_at_rest_hardly_asks_its_database)
+{
+    enum { REST_US = 1000000, JOBS_MOST = 40 };
+    struct post_office office;
+    office_open(&office, fix, 0, PROMPT_MS);
+    subscribe(&office, url_to(&office, "/later"), "*");
+    emit(&office, "", NULL, 0, 1);
+    REQUIRE(wait_posts(&office, 1));
+    struct tx *tx = fix_write(fix);
+    EXEC(tx,
+         "UPDATE deliveries SET state = 'waiting', leased_by = '', attempts = 1, due_ms = due_ms + "
+         "?",
+         NUMBER(3600000));
+    CHECK_INT(fix_commit(tx), OK);
+    uint64_t before = store_commits(fix->store);
+    delivery_wake(office.deliverer);
+    wait_us(&office, REST_US);
+    CHECK(store_commits(fix->store) - before <= JOBS_MOST);
+    office_close(&office);
+}
+
 STORE_TEST(a_restart_goes_on_with_the_schedule)
 {
     struct post_office office;

@@ -87,3 +87,16 @@ TEST(of_too_many_lines_one_that_holds_nothing_is_forgotten)
     sender_free(sender);
     loop_free(loop);
 }
+
+/* The sanitizer's build tells of what is left. */
+TEST(a_sender_that_is_freed_lets_go_of_what_waits)
+{
+    int put_back = 0;
+    struct loop *loop = loop_new("sender");
+    struct sender *sender = sender_new(&(struct sender_config){
+        .loop = loop, .answer_ms = 1000, .max_per_receiver = 0, .fn = on_sent, .arg = &put_back});
+    hold(sender, "usr_1", "https://one.test/");
+    sender_free(sender);
+    CHECK_INT(put_back, 0);
+    loop_free(loop);
+}

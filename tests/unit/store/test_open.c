@@ -73,6 +73,28 @@ STORE_TEST(files_are_nobody_elses_to_read)
     store_close(again);
 }
 
+STORE_TEST(store_says_how_large_it_is)
+{
+    enum { MEGABYTES = 4 };
+    long long said = 0;
+    struct tx *tx = fix_write(fix);
+    AUTO_BUF text = BUF_INIT(1000);
+    const char *random = fix->is_pg ? "(SELECT string_agg(md5(i::text), '')::bytea FROM"
+                                      " generate_series(1, 131072) AS i)"
+                                    : "randomblob(4194304)";
+    EXEC(tx, arena_printf(tx->arena,
+                          "INSERT INTO document_pieces (document_id, position, content)"
+                          " VALUES ('kd', 0, %s)",
+                          random));
+    CHECK_INT(fix_commit(tx), OK);
+    tx = fix_read(fix);
+    CHECK_INT(store_describe(tx, &text), OK);
+    const char *size = strchr(text.data, ',');
+    CHECK(size && sscanf(size, ", %lld MB, version", &said) == 1);
+    CHECK(said >= MEGABYTES && said < 100);
+    fix_rollback(tx);
+}
+
 STORE_TEST(store_says_what_it_is)
 {
     struct tx *tx = fix_read(fix);

@@ -63,6 +63,8 @@ static void on_request(void *arg, struct http_exchange *exchange)
         answer = (struct http_answer){.status = 404, .body = "no such thing"};
     else if (strcmp(path, "/moved") == 0)
         answer.status = 302;
+    else if (strcmp(path, "/last") == 0)
+        answer = (struct http_answer){.status = 299, .body = "{}"};
     else
         answer.take_body = mem_zalloc(2000000);
     answer.body_len = answer.take_body ? 2000000 : answer.body ? strlen(answer.body) : 0;
@@ -217,6 +219,8 @@ TEST(failures_have_a_status_and_a_sentence)
     CHECK_TEXT(bench.data, "\"no such thing\"");
     run(&bench, "/moved");
     CHECK(!bench.is_success && bench.status == 302);
+    run(&bench, "/last"); /* of those that say yes */
+    CHECK(bench.is_success && bench.status == 299 && !bench.error);
     run(&bench, "/hold");
     CHECK(!bench.is_success && bench.status == 504 && bench.error);
     CHECK_TEXT(bench.data, "null");

@@ -10,6 +10,7 @@
 #include "base/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -389,10 +390,19 @@ static void on_io_closed(uv_handle_t *handle)
     mem_free(CONTAINER_OF((uv_poll_t *)handle, struct io, poll));
 }
 
+/* Its number may be another thread's otherwise. */
+static void check_open(const struct io *io)
+{
+    uv_os_fd_t fd;
+    if (ARMED_IS_CHECKED && uv_fileno((const uv_handle_t *)&io->poll, &fd) == 0)
+        insist(fcntl(fd, F_GETFD) < 0 ? -errno : 0, "find a watched descriptor open");
+}
+
 void io_close(struct io *io)
 {
     if (!io || io->is_closed)
         return;
+    check_open(io);
     io->is_closed = true;
     armed_remove(io->arg, ARMED_WATCH);
     io->events = 0;

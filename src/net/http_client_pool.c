@@ -1,8 +1,10 @@
 #include "net/http_client_pool.h"
 
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
@@ -46,11 +48,13 @@ struct http_pool {
     bool is_freed;
 };
 
-/* One socket of libcurl's, watched for a transfer. */
+/* One socket of libcurl's, watched for a transfer, by a number of our own: libcurl closes one that
+ * is not connected yet before it says so, and by then its number may be another thread's. */
 struct watched {
     struct http_pool *pool;
-    struct io *io;
-    curl_socket_t fd;
+    struct io *io;    /* NULL: no number was to be had; the transfer's deadlines end it */
+    curl_socket_t fd; /* libcurl's */
+    int own_fd;
     struct http_transfer *transfer; /* NULL: it is gone */
     struct list_node node;          /* in the transfer's */
     uint64_t before;                /* bytes that had come when the transfer got it */
@@ -94,7 +98,7 @@ static void on_socket(void *arg, unsigned events)
         return;
     struct http_transfer *transfer = pool->tenant ? watched->transfer : NULL;
     if (transfer &&
-        !pool->pools->config.fns.on_bytes(transfer, received(watched->fd) - watched->before))
+        !pool->pools->config.fns.on_bytes(transfer, received(watched->own_fd) - watched->before))
         return;
     curl_multi_socket_action(pool->multi, watched->fd, flags, &running);
     check_done(pool);
@@ -105,16 +109,27 @@ static void free_watched(void *arg)
     mem_free(arg);
 }
 
+static void end_watch(struct watched *watched)
+{
+    if (!watched->io)
+        return;
+    io_close(TAKE(watched->io));
+    close(watched->own_fd);
+}
+
 static struct watched *watch(struct http_pool *pool, CURL *easy, curl_socket_t fd, unsigned events)
 {
     struct watched *watched = mem_new(struct watched);
     watched->pool = pool;
     watched->fd = fd;
+    watched->own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     watched->before = received(fd);
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&watched->transfer);
     if (watched->transfer)
         list_push_back(&watched->transfer->watches, &watched->node);
-    watched->io = io_open(pool->pools->config.loop, fd, events, on_socket, watched);
+    if (watched->own_fd >= 0)
+        watched->io =
+            io_open(pool->pools->config.loop, watched->own_fd, events, on_socket, watched);
     return watched;
 }
 
@@ -124,7 +139,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
     struct watched *watched = socket_arg;
     if (what == CURL_POLL_REMOVE) {
         if (watched) {
-            io_close(watched->io);
+            end_watch(watched);
             list_remove(&watched->node);
             curl_multi_assign(pool->multi, fd, NULL);
             loop_defer(pool->pools->config.loop, free_watched, watched);
@@ -132,10 +147,10 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
         return 0;
     }
     unsigned events = (what & CURL_POLL_IN ? IO_READ : 0) | (what & CURL_POLL_OUT ? IO_WRITE : 0);
-    if (watched)
-        io_want(watched->io, events);
-    else
+    if (!watched)
         curl_multi_assign(pool->multi, fd, watch(pool, easy, fd, events));
+    else if (watched->io)
+        io_want(watched->io, events);
     return 0;
 }
 

@@ -148,9 +148,7 @@ static void release(struct stream *stream)
     stream->is_freed = stream->has_ended = stream->is_broken = true;
     timer_stop(&stream->linger);
     list_remove(&stream->leftover.node);
-    if (stream->io)
-        io_close(stream->io);
-    stream->io = NULL;
+    io_close(TAKE(stream->io));
     buf_clear(&stream->in);
     buf_clear(&stream->out);
     loop_defer(stream->loop, free_stream, stream);
@@ -163,6 +161,7 @@ void stream_abort(struct stream *stream)
     if (!stream || stream->is_freed)
         return;
     tls_session_free(stream->tls);
+    io_close(TAKE(stream->io)); /* before its number can be another's */
     close(stream->fd);
     release(stream);
 }

@@ -1,7 +1,9 @@
 /* The HTTP client between tenants, and against servers that wish it ill. What is checked is a
  * count, a bound or an order, never how long something took. */
 #include <malloc.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -34,7 +36,7 @@ static void shop_open(struct shop *shop, struct fair_limits tenants)
 {
     shop->loop = loop_new("test");
     name_server_open(&shop->names, shop->loop);
-    REQUIRE(guard_new("127.0.0.1", &shop->guard, NULL) == OK);
+    REQUIRE(guard_new("127.0.0.0/8", &shop->guard, NULL) == OK);
     REQUIRE(resolver_new(shop->loop, shop->guard, shop->names.address, &shop->resolver, NULL) ==
             OK);
     const struct http_client_config config = {.resolver = shop->resolver, .tenants = tenants};
@@ -362,4 +364,68 @@ TEST(authorities_are_read_once_and_not_for_each_connection)
     http_server_close(server);
     shop_close(&shop);
     tls_context_free(TAKE(client_tls));
+}
+
+/* An address of this machine that lets nobody in: it listens, and all of its places are taken. */
+struct crowded {
+    int listener, visitors[4];
+};
+
+static void crowded_open(struct crowded *crowded, uint32_t ip, uint16_t port)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(port)};
+    name.sin_addr.s_addr = htonl(ip);
+    crowded->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(bind(crowded->listener, (struct sockaddr *)&name, sizeof(name)) == 0);
+    REQUIRE(listen(crowded->listener, 0) == 0);
+    for (size_t i = 0; i < ARRAY_LEN(crowded->visitors); i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(fd, (struct sockaddr *)&name, sizeof(name));
+        crowded->visitors[i] = fd;
+    }
+}
+
+static void crowded_close(struct crowded *crowded)
+{
+    for (size_t i = 0; i < ARRAY_LEN(crowded->visitors); i++)
+        close(crowded->visitors[i]);
+    close(crowded->listener);
+}
+
+static struct http_fetch *start_connecting(struct shop *shop, const char *host)
+{
+    const struct http_fetch_fns fns = {NULL, on_done};
+    AUTO_MEM char *url = mem_printf("http://%s:%u/", host, shop->good.port);
+    const struct http_fetch_request request = {
+        .method = "GET", .url = url, .tenant = "ws_1", .timeout_ms = 60000, .connect_ms = 2000};
+    return http_fetch_start(shop->client, &request, &fns, shop);
+}
+
+TEST(an_address_that_refuses_yields_to_the_next)
+{
+    static const uint8_t both[][4] = {{127, 0, 0, 2}, {127, 0, 0, 1}};
+    struct shop shop = {0};
+    shop_open(&shop, (struct fair_limits){0});
+    name_server_say(&shop.names, 2, both);
+    start_connecting(&shop, "a.example");
+    await(&shop);
+    CHECK_INT(shop.fault.err, OK);
+    CHECK_INT(shop.status, 200);
+    shop_close(&shop);
+}
+
+TEST(a_fetch_given_up_while_it_connects_leaves_no_watch)
+{
+    static const uint8_t first[][4] = {{127, 0, 0, 2}};
+    struct shop shop = {0};
+    struct crowded crowded;
+    shop_open(&shop, (struct fair_limits){0});
+    crowded_open(&crowded, 0x7F000002, shop.good.port);
+    name_server_say(&shop.names, 1, first);
+    struct http_fetch *given_up = start_connecting(&shop, "a.example");
+    CHECK_INT(fetch_good(&shop, "ws_1"), OK); /* by now the other one is on its way */
+    http_fetch_cancel(given_up);
+    CHECK_INT(fetch_good(&shop, "ws_1"), OK);
+    crowded_close(&crowded);
+    shop_close(&shop);
 }

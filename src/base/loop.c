@@ -89,6 +89,7 @@ struct io {
     io_fn *fn;
     void *arg;
     unsigned events;
+    int own_fd; /* closed with it; -1: the descriptor is somebody else's */
     bool is_closed;
 };
 
@@ -368,9 +369,20 @@ struct io *io_open(struct loop *loop, int fd, unsigned events, io_fn *fn, void *
     io->loop = loop;
     io->fn = fn;
     io->arg = arg;
+    io->own_fd = -1;
     insist(uv_poll_init(&loop->uv, &io->poll, fd), "watch a descriptor");
     armed_add(arg, ARMED_WATCH);
     io_want(io, events);
+    return io;
+}
+
+struct io *io_open_apart(struct loop *loop, int fd, unsigned events, io_fn *fn, void *arg)
+{
+    int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own_fd < 0)
+        return NULL;
+    struct io *io = io_open(loop, own_fd, events, fn, arg);
+    io->own_fd = own_fd;
     return io;
 }
 
@@ -390,7 +402,6 @@ static void on_io_closed(uv_handle_t *handle)
     mem_free(CONTAINER_OF((uv_poll_t *)handle, struct io, poll));
 }
 
-/* Its number may be another thread's otherwise. */
 static void check_open(const struct io *io)
 {
     uv_os_fd_t fd;
@@ -407,6 +418,8 @@ void io_close(struct io *io)
     armed_remove(io->arg, ARMED_WATCH);
     io->events = 0;
     uv_close((uv_handle_t *)&io->poll, on_io_closed);
+    if (io->own_fd >= 0)
+        close(io->own_fd);
 }
 
 /* The loop itself. */

@@ -68,9 +68,13 @@ struct loop_leftover {
 void loop_take_leftover(struct loop *loop, struct loop_leftover *leftover, loop_fn *fn, void *arg);
 
 /* Watches a non-blocking descriptor, level-triggered. io_close() stops callbacks at once and frees
- * at the end of the turn; the descriptor stays the caller's, to be closed after io_close(). */
+ * at the end of the turn; the descriptor stays the caller's, to be closed after io_close(): before
+ * it, its number may be another thread's. */
 enum { IO_READ = 1, IO_WRITE = 2 };
 struct io *io_open(struct loop *loop, int fd, unsigned events, io_fn *fn, void *arg);
+/* The same of a library's descriptor, which the library may close before it says so: watched by a
+ * number of its own. NULL: none is left. */
+struct io *io_open_apart(struct loop *loop, int fd, unsigned events, io_fn *fn, void *arg);
 void io_want(struct io *io, unsigned events);
 void io_close(struct io *io);
 

@@ -1,10 +1,8 @@
 #include "net/http_client_pool.h"
 
-#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <curl/curl.h>
 
@@ -45,16 +43,16 @@ struct http_pool {
     struct timer timer; /* libcurl's */
     struct map *hosts;  /* that it has met */
     bool is_replaced;   /* goes with its last request */
+    bool must_run_all;  /* run_all() is to come */
     bool is_freed;
 };
 
-/* One socket of libcurl's, watched for a transfer, by a number of our own: libcurl closes one that
- * is not connected yet before it says so, and by then its number may be another thread's. */
+/* One socket of libcurl's, watched for a transfer. One that is not connected yet is closed before
+ * libcurl says so. */
 struct watched {
     struct http_pool *pool;
-    struct io *io;    /* NULL: no number was to be had; the transfer's deadlines end it */
-    curl_socket_t fd; /* libcurl's */
-    int own_fd;
+    struct io *io; /* NULL: no descriptor was left; the transfer's deadlines end it */
+    curl_socket_t fd;
     struct http_transfer *transfer; /* NULL: it is gone */
     struct list_node node;          /* in the transfer's */
     uint64_t before;                /* bytes that had come when the transfer got it */
@@ -98,7 +96,7 @@ static void on_socket(void *arg, unsigned events)
         return;
     struct http_transfer *transfer = pool->tenant ? watched->transfer : NULL;
     if (transfer &&
-        !pool->pools->config.fns.on_bytes(transfer, received(watched->own_fd) - watched->before))
+        !pool->pools->config.fns.on_bytes(transfer, received(watched->fd) - watched->before))
         return;
     curl_multi_socket_action(pool->multi, watched->fd, flags, &running);
     check_done(pool);
@@ -109,28 +107,40 @@ static void free_watched(void *arg)
     mem_free(arg);
 }
 
-static void end_watch(struct watched *watched)
-{
-    if (!watched->io)
-        return;
-    io_close(TAKE(watched->io));
-    close(watched->own_fd);
-}
-
 static struct watched *watch(struct http_pool *pool, CURL *easy, curl_socket_t fd, unsigned events)
 {
     struct watched *watched = mem_new(struct watched);
     watched->pool = pool;
     watched->fd = fd;
-    watched->own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     watched->before = received(fd);
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&watched->transfer);
     if (watched->transfer)
         list_push_back(&watched->transfer->watches, &watched->node);
-    if (watched->own_fd >= 0)
-        watched->io =
-            io_open(pool->pools->config.loop, watched->own_fd, events, on_socket, watched);
+    watched->io = io_open_apart(pool->pools->config.loop, fd, events, on_socket, watched);
     return watched;
+}
+
+static void run_all(void *arg)
+{
+    struct http_pool *pool = arg;
+    int running;
+    pool->must_run_all = false;
+    if (is_over(pool))
+        return;
+    CURL_IGNORE_DEPRECATION(curl_multi_socket_all(pool->multi, &running);)
+    check_done(pool);
+}
+
+/* libcurl (7.88) gives up an address that takes no connection in half of its time, and goes on to
+ * the next one only when it is called: nothing that it has asked for calls it before the end. */
+static void try_next_address(struct http_pool *pool, CURL *easy)
+{
+    curl_off_t connected_us = 0;
+    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+    if (connected_us > 0 || is_over(pool) || pool->must_run_all)
+        return;
+    pool->must_run_all = true;
+    loop_defer(pool->pools->config.loop, run_all, pool);
 }
 
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
@@ -139,9 +149,10 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
     struct watched *watched = socket_arg;
     if (what == CURL_POLL_REMOVE) {
         if (watched) {
-            end_watch(watched);
+            io_close(watched->io);
             list_remove(&watched->node);
             curl_multi_assign(pool->multi, fd, NULL);
+            try_next_address(pool, easy);
             loop_defer(pool->pools->config.loop, free_watched, watched);
         }
         return 0;

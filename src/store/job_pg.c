@@ -255,9 +255,7 @@ enum err pg_submit(struct job *job)
 
 static void listen_end(struct store *store)
 {
-    if (store->pg.listen_io)
-        io_close(store->pg.listen_io);
-    store->pg.listen_io = NULL;
+    io_close(TAKE(store->pg.listen_io));
     db_close(store->pg.listener);
     store->pg.listener = NULL;
 }
@@ -296,11 +294,13 @@ static void listen_opened(void *arg)
     struct store *store = arg;
     if (atomic_load(&store->is_closing))
         return;
-    if (store->pg.listener)
-        store->pg.listen_io =
-            io_open(store->loop, db_pg_socket(store->pg.listener), IO_READ, on_notified, store);
-    else
+    if (store->pg.listener) /* libpq closes what has broken */
+        store->pg.listen_io = io_open_apart(store->loop, db_pg_socket(store->pg.listener), IO_READ,
+                                            on_notified, store);
+    if (!store->pg.listen_io) {
+        listen_end(store);
         timer_set_after(&store->pg.listen_again, LISTEN_AGAIN_US);
+    }
 }
 
 static void listen_begin(void *arg)

@@ -421,6 +421,11 @@ struct io *io_open(struct loop *loop, int fd, unsigned events, io_fn *fn, void *
     return io;
 }
 
+struct io *io_open_apart(struct loop *loop, int fd, unsigned events, io_fn *fn, void *arg)
+{
+    return io_open(loop, fd, events, fn, arg);
+}
+
 void io_want(struct io *io, unsigned events)
 {
     io->events = events;

@@ -414,6 +414,23 @@ TEST(an_address_that_refuses_yields_to_the_next)
     shop_close(&shop);
 }
 
+/* It has half of the time for connecting. */
+TEST(an_address_that_lets_nobody_in_yields_to_the_next)
+{
+    static const uint8_t both[][4] = {{127, 0, 0, 2}, {127, 0, 0, 1}};
+    struct shop shop = {0};
+    struct crowded crowded;
+    shop_open(&shop, (struct fair_limits){0});
+    crowded_open(&crowded, 0x7F000002, shop.good.port);
+    name_server_say(&shop.names, 2, both);
+    start_connecting(&shop, "a.example");
+    await(&shop);
+    CHECK_INT(shop.fault.err, OK);
+    CHECK_INT(shop.status, 200);
+    crowded_close(&crowded);
+    shop_close(&shop);
+}
+
 TEST(a_fetch_given_up_while_it_connects_leaves_no_watch)
 {
     static const uint8_t first[][4] = {{127, 0, 0, 2}};

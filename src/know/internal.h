@@ -31,7 +31,9 @@ struct match {
 struct asked {
     const char *folded, *stem;
     bool is_number, is_weak, is_known; /* known: it stands somewhere in the documents */
-    double alike;                      /* likeness of the word that sounds most like it */
+    bool is_context;                   /* it only says why it is asked */
+    double alike;                      /* likeness of the word that sounds most like it, */
+    const char *like;                  /* which is this one; NULL: none */
     double weight;                     /* 1: in none or few passages */
     enum answer_type answers;          /* "price": asks for the kind of answer, too */
 };
@@ -44,6 +46,7 @@ struct search {
     struct match *matches; /* by asked word, the worthiest first */
     size_t match_count;
     bool wants[ANSWER_TYPES];            /* kinds of answer */
+    bool is_english;                     /* its small words are */
     bool is_only_kind;                   /* nothing else is asked: "what are your prices" */
     int64_t *answer_words[ANSWER_TYPES]; /* words that make a passage one of that kind, ascending */
     size_t answer_counts[ANSWER_TYPES];
@@ -58,6 +61,14 @@ struct search {
 
 /* What is asked about, and which words of the vocabulary stand for it. */
 void question_read(struct search *search, const char *question);
+
+/* context.c */
+
+struct term_list;
+/* Tells which words of a question only say why it is asked. */
+void context_note(const char *question, struct term_list *terms);
+/* The term is a number of years: "six years old". */
+bool context_is_age(const struct term_list *terms, size_t at);
 
 /* search.c, know.c: for indexing.c, and for fitting the weights (tests/knowledge) */
 

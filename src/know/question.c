@@ -26,6 +26,7 @@ enum {
     GROUP_MAX = 150,         /* words of one group */
     GROUP_ROWS_MAX = 300000, /* places read before no more are read for groups */
     LEAST_LETTERS = 4,       /* of a word that may be misspelled */
+    FEW_SOUNDS = 3,          /* a word that has no more is another one with one other */
     PREFIX_LEAST = 4,        /* letters of a sound by which one word continues another */
 };
 
@@ -34,8 +35,13 @@ static const double ALIKE_LEAST = 0.74; /* same script */
 static const double ALIKE_INDIAN_LEAST = 0.7;
 static const double ALIKE_SCRIPT_LEAST = 0.76; /* other script */
 static const double OTHER_SCRIPT_GRACE = 0.06; /* no two scripts write the same sounds */
+static const double SHORT_SCRIPT_LEAST = 0.9;  /* of few sounds, without the grace */
 static const double SURE_SPELLING = 0.8;       /* the word that was meant */
 static const double SURE_LIKENESS = 0.93;      /* as good as the word itself */
+static const double SAME_SOUND = 0.999;
+static const double SURE_GROUP = 0.9;        /* likeness of a word whose groups are meant */
+static const double WRITTEN_OTHERWISE = 0.9; /* worth of the word itself in another script */
+static const double ENGLISH_OTHERWISE = 0.6; /* English words seldom stand in another script */
 static const double SOUND_WORTH = 0.97, KNOWN_SOUND_WORTH = 0.75; /* the latter: it stands, too */
 static const double CONTINUED_WORTH = 0.97; /* of likeness: "parking" for "park" */
 static const double GROUP_WORTH = 0.75;
@@ -45,6 +51,7 @@ static const double COMMON_UNKNOWN = 0.3; /* the same, when the documents do not
 static const double COMMON_WORD = 0.5;    /* of everyday speech */
 static const double KIND_WEIGHT = 0.2; /* of a word that asks for a kind of answer, beside others */
 static const double WEAK_WEIGHT = 0.05, SMALL_NUMBER_WEIGHT = 0.3;
+static const double CONTEXT_WEIGHT = 0.4; /* of a word that only says why it is asked */
 
 struct reading {
     struct search *search;
@@ -145,6 +152,8 @@ static double alike(const char *a, const char *sound_a, const char *b, const cha
     }
     if (is_same_script)
         return MAX(likeness >= ALIKE_INDIAN_LEAST ? likeness : 0, goes_on);
+    if (MIN(n, m) <= FEW_SOUNDS && likeness < SHORT_SCRIPT_LEAST)
+        return goes_on;
     likeness = likeness >= ALIKE_SCRIPT_LEAST ? MIN(likeness + OTHER_SCRIPT_GRACE, 1.0) : 0;
     return MAX(likeness, goes_on);
 }
@@ -217,21 +226,33 @@ static void take_after(struct asked *asked, const char *word)
     asked->is_weak = asked->is_weak || concept_is_weak(word) || language_is_small_word(word, "en");
 }
 
+/* A word that sounds like an asked one. */
+static struct match match_like(const struct search *search, unsigned asked, bool is_known,
+                               const struct like *like)
+{
+    bool is_other_script = script_of(like->text) != script_of(search->asked[asked].folded);
+    double likeness = like->likeness;
+    double worth = MIN(1.0, 0.55 + 0.45 * (likeness - 0.7) / (SURE_LIKENESS - 0.7));
+    worth *= is_known ? KNOWN_SOUND_WORTH : SOUND_WORTH;
+    if (is_other_script && search->is_english && likeness < SAME_SOUND)
+        worth *= ENGLISH_OTHERWISE;
+    bool is_same = is_other_script && worth > WRITTEN_OTHERWISE;
+    return (struct match){like->word, worth, is_same ? MATCH_SAME : MATCH_SOUND, asked};
+}
+
 static void match_sounds(struct search *search, unsigned asked, bool is_known)
 {
     struct like likes[ALIKE_MAX];
     size_t n = find_alike(search, search->asked[asked].folded, false, likes);
     double best = n ? likes[0].likeness : 0;
     search->asked[asked].alike = best;
+    search->asked[asked].like = n ? likes[0].text : NULL;
     if (!is_known && best >= SURE_SPELLING)
         take_after(&search->asked[asked], likes[0].text);
     for (size_t i = 0; i < n; i++) {
-        double likeness = likes[i].likeness;
-        if (likeness + 0.15 < best)
+        if (likes[i].likeness + 0.15 < best)
             break;
-        double worth = MIN(1.0, 0.55 + 0.45 * (likeness - 0.7) / (SURE_LIKENESS - 0.7));
-        worth *= is_known ? KNOWN_SOUND_WORTH : SOUND_WORTH;
-        add_match(search, (struct match){likes[i].word, worth, MATCH_SOUND, asked});
+        add_match(search, match_like(search, asked, is_known, &likes[i]));
     }
 }
 
@@ -251,6 +272,8 @@ static void match_groups(struct search *search, unsigned asked)
     if (!n)
         n = concepts_of(search->asked[asked].stem, concepts);
     bool is_weak = false;
+    if (!n && search->asked[asked].alike >= SURE_GROUP)
+        n = concepts_of(search->asked[asked].like, concepts);
     if (!n && !has_same(search, asked))
         n = concepts_alike(folded, search->asked[asked].alike, concepts, &is_weak);
     if (is_weak && !n)
@@ -369,6 +392,17 @@ static size_t join(struct reading *reading, size_t at)
     return 0;
 }
 
+static struct asked *ask_term(struct reading *reading, size_t at)
+{
+    const struct term *term = &reading->terms.items[at];
+    struct asked *asked = ask(reading, term->folded, term->stem, term->is_number);
+    if (!asked)
+        return NULL;
+    asked->is_context = term->is_context;
+    asked->is_weak = asked->is_weak || context_is_age(&reading->terms, at);
+    return asked;
+}
+
 static void take_terms(struct reading *reading)
 {
     struct search *search = reading->search;
@@ -377,11 +411,12 @@ static void take_terms(struct reading *reading)
         enum answer_type kind = concept_asked_by(term->folded);
         search->wants[kind] = true;
         size_t joined = term->is_number || term->is_spelled ? 0 : join(reading, i);
+        size_t at = i;
         i += joined ? joined : 1;
         if (joined || term->is_spelled || kind ||
             (!term->is_number && is_small(reading, term->folded)))
             continue;
-        struct asked *asked = ask(reading, term->folded, term->stem, term->is_number);
+        struct asked *asked = ask_term(reading, at);
         if (!asked)
             continue;
         find(reading, asked);
@@ -421,10 +456,12 @@ static void weigh_word(struct search *search, unsigned place)
     asked->weight = COMMON_WEIGHT + (1 - COMMON_WEIGHT) * MIN(MAX(rarity, 0.0), 1.0);
     if (concept_is_common(asked->folded) || concept_is_common(asked->stem))
         asked->weight *= asked->is_known ? COMMON_WORD : COMMON_UNKNOWN;
-    if (asked->is_weak)
-        asked->weight = WEAK_WEIGHT;
     if (asked->is_number && strlen(asked->folded) == 2 && asked->folded[1] <= '3')
         asked->weight = SMALL_NUMBER_WEIGHT;
+    if (asked->is_weak)
+        asked->weight = WEAK_WEIGHT;
+    if (asked->is_context)
+        asked->weight *= CONTEXT_WEIGHT;
 }
 
 /* Words that ask for a kind of answer count as such when anything else is asked. */
@@ -438,7 +475,7 @@ static void tell_kinds(struct search *search)
         if (!search->asked[i].answers)
             continue;
         if (has_other)
-            search->asked[i].weight *= KIND_WEIGHT;
+            search->asked[i].weight *= search->asked[i].is_known ? KIND_WEIGHT : WEAK_WEIGHT;
         else
             match_groups(search, i);
         (void)passages_with(search, i, MATCH_GROUP);
@@ -485,8 +522,19 @@ static bool is_known_word(void *arg, const char *folded, const char *right, doub
     if (word_scope_word(reading->search->scope, folded) || is_small(reading, folded) ||
         concept_is_weak(folded) || concept_asked_by(folded) || concepts_of(folded, concepts))
         return true;
-    return find_alike(reading->search, folded, false, likes) && strcmp(likes[0].text, right) != 0 &&
+    if (!find_alike(reading->search, folded, false, likes) || strcmp(likes[0].text, right) == 0)
+        return false;
+    return likes[0].likeness >= SAME_SOUND || /* it may be in another script */
            letters_likeness(folded, likes[0].text) >= likeness - 0.001;
+}
+
+/* Hindi and Tamil in Latin letters without any small word are guessed to be English, too. */
+static bool is_english(const struct reading *reading)
+{
+    bool has_small = false;
+    for (size_t i = 0; i < reading->terms.count && !has_small; i++)
+        has_small = language_is_small_word(reading->terms.items[i].folded, "en");
+    return has_small && strcmp(reading->guess, "en") == 0;
 }
 
 void question_read(struct search *search, const char *question)
@@ -498,6 +546,8 @@ void question_read(struct search *search, const char *question)
     reading.alone = arena_new_n(search->arena, double, reading.terms.count + 1);
     for (size_t i = 0; i < reading.terms.count; i++)
         reading.alone[i] = -1;
+    context_note(question, &reading.terms);
+    search->is_english = is_english(&reading);
     take_terms(&reading);
     for (unsigned i = 0; i < search->count; i++)
         weigh_word(search, i);

@@ -67,6 +67,8 @@ static void look_in(const char *words, bool is_number, const char *typed, struct
             continue;
         memcpy(word, at, n);
         word[n] = '\0';
+        if (word_is_doer(typed, word)) /* "charger" is no "charge" */
+            continue;
         double likeness = letters_likeness(typed, word);
         double one_letter = 1 - 1.0 / (double)MAX(n, len);
         if (likeness + 0.001 < MAX(one_letter, guess->likeness))

@@ -28,6 +28,7 @@ struct term {
     const char *folded, *stem;
     bool is_number;    /* folded: "#" and its value */
     bool is_spelled;   /* a word of the number that comes after it */
+    bool is_context;   /* of a question: it only says why it is asked (know/context.c) */
     const char *place; /* in the text */
 };
 

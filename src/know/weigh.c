@@ -141,7 +141,7 @@ static void sum_up(const struct search *search, const struct has *has, size_t do
         missing += counts && worth < HAS_LEAST ? weight : 0;
         lead_missing = lead_missing || (counts && has->lead[i] < HAS_LEAST);
         counted += counts;
-        if (asked->is_number)
+        if (asked->is_number && !asked->is_weak)
             signs[worth > 0 ? SIGN_NUMBER : SIGN_NO_NUMBER] = 1;
     }
     all = MAX(all, 0.01);

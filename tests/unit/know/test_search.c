@@ -185,6 +185,34 @@ STORE_TEST(documents_answer_what_they_know_and_nothing_else)
     desk_close(&desk);
 }
 
+static const char sweets_hindi[] =
+    "मिठाई के दाम\n\nरसगुल्ला 320 रुपये किलो, काजू कतली 900 रुपये किलो।\n\n"
+    "बैठने की जगह\n\nदुकान के भीतर बीस लोग बैठ सकते हैं। मिठाई तीन दिन चलती है।\n";
+
+STORE_TEST(words_in_another_script_are_told_from_others_that_sound_alike)
+{
+    static const struct {
+        const char *question, *answer;
+    } rows[] = {
+        {"rasgulla kya bhav hai", "रसगुल्ला 320"}, /* "bhav" stands nowhere, the prices do */
+        {"what is the price of a rasgulla", "रसगुल्ला 320"},
+        {"how will the weather be tomorrow", NULL}, /* भीतर, "bhitar" */
+        {"dim koto", NULL},                         /* दिन, "din" */
+    };
+    struct desk desk;
+    desk_open(&desk, fix);
+    const char *ids[1] = {add_text(fix, "Sweets", sweets_hindi)};
+    struct document document;
+    CHECK_INT(wait_read(fix, ids[0], &document), DOCUMENT_READY);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct hit_list hits = search(&desk, ids, 1, rows[i].question);
+        CHECK_INT(hits.count > 0, rows[i].answer != NULL);
+        if (hits.count && rows[i].answer)
+            CHECK(strstr(hits.items[0].text, rows[i].answer) != NULL);
+    }
+    desk_close(&desk);
+}
+
 STORE_TEST(removed_document_is_found_no_more)
 {
     struct desk desk;

@@ -25,6 +25,7 @@ TEST(everyday_words_are_mended)
         {"en", "Whta is yuor prcie, please?", "what is your price, please?"},
         {"en", "two hunddred, fiftey", "two hundred, fifty"},
         {"en", "hav time", "have time"},
+        {"en", "charger bokking", "charger booking"}, /* no charge */
         {"en", "a gym on Mondays", "a gym on Mondays"},
         {"en", "thre", "thre"}, /* there or three */
         {"en", "कितन ठीक 250 x1y", "कितन ठीक 250 x1y"},

@@ -153,3 +153,6 @@ enum err pg_notify(struct tx *tx) MUST_USE; /* inside the transaction: tells oth
 /* watch.c */
 void watch_tell(struct store *store, unsigned topics); /* any thread, after the commit */
 void watches_clear(struct store *store);
+
+/* vector.c: for the test that looks at their plans; the last is NULL. */
+extern const char *const store_vector_looks[];

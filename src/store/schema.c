@@ -296,9 +296,22 @@ static const char *const version_14[] = {
     NULL,
 };
 
+/* The model of which all of a document's passages have their vectors, so that those that wait are
+ * found without a look at the others. */
+static const char *const version_15[] = {
+    "ALTER TABLE documents ADD COLUMN vector_model TEXT NOT NULL DEFAULT ''",
+    "UPDATE documents SET vector_model = COALESCE((SELECT v.model FROM vector_states v"
+    " WHERE v.document_id = documents.id"
+    " AND v.done >= documents.card_count + documents.section_count), '')"
+    " WHERE status = 'ready'",
+    "CREATE INDEX documents_vectors ON documents (vector_model, workspace_id, created_ms)"
+    " WHERE status = 'ready' AND card_count + section_count > 0",
+    NULL,
+};
+
 static const char *const *const versions[] = {
-    version_1, version_2, version_3,  version_4,  version_5,  version_6,  version_7,
-    version_8, version_9, version_10, version_11, version_12, version_13, version_14};
+    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7, version_8,
+    version_9, version_10, version_11, version_12, version_13, version_14, version_15};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "store/columns.h"
+#include "store/internal.h"
 
 enum { LEASE_MS = 60000, BYTE_MAX = 127 };
 
@@ -28,12 +29,25 @@ static const struct field waiting_rows[] = {
 };
 static FIELD_TABLE(waiting_table, struct waiting, "vector_states", waiting_rows);
 
+/* documents.vector_model is the model of which all passages have their vectors; '' is none. Its
+ * index has those of one model together, so that a look reads what waits and nothing else. */
 #define FROM_WAITING                                                                               \
     "FROM documents d"                                                                             \
     " LEFT JOIN vector_states v ON v.document_id = d.id"                                           \
     " WHERE d.status = 'ready' AND d.card_count + d.section_count > 0"                             \
-    " AND (v.document_id IS NULL OR (v.until_ms <= ? AND"                                          \
-    " (v.model <> ? OR v.done < d.card_count + d.section_count)))"
+    " AND (v.document_id IS NULL OR v.until_ms <= ?)"
+#define IN_TURN " AND d.workspace_id > ? ORDER BY d.workspace_id, d.created_ms LIMIT 1"
+
+/* Of several models: by no index of workspaces, which has all the others as well. */
+#define SORTED " AND d.workspace_id || '' > ? ORDER BY d.workspace_id || '', d.created_ms LIMIT 1"
+
+/* The lease, the model, the workspace. Without vectors; of a model before and after this one. */
+const char *const store_vector_looks[] = {
+    FROM_WAITING " AND d.vector_model = '' AND ? <> ''" IN_TURN,
+    FROM_WAITING " AND d.vector_model > '' AND d.vector_model < ?" SORTED,
+    FROM_WAITING " AND d.vector_model > ?" SORTED,
+    NULL,
+};
 
 static enum err find(struct tx *tx, const char *rest, const char *model, const char *subject,
                      struct vector_turn *out)
@@ -55,10 +69,11 @@ static enum err find(struct tx *tx, const char *rest, const char *model, const c
 enum err store_vector_find(struct tx *tx, const char *model, const char *after_workspace,
                            struct vector_turn *out)
 {
-    static const char rest[] =
-        FROM_WAITING " AND d.workspace_id > ? ORDER BY d.workspace_id, d.created_ms LIMIT 1";
+    enum err err = ERR_NOT_FOUND;
     *out = (struct vector_turn){0};
-    return find(tx, rest, model, after_workspace, out);
+    for (size_t i = 0; err == ERR_NOT_FOUND && store_vector_looks[i]; i++)
+        err = find(tx, store_vector_looks[i], model, after_workspace, out);
+    return err;
 }
 
 static void read_texts(struct tx *tx, struct vector_turn *turn)
@@ -82,7 +97,8 @@ enum err store_vector_take(struct tx *tx, const char *model, const char *documen
                            struct vector_turn *out)
 {
     struct vector_turn turn = {.until_ms = tx->now_ms + LEASE_MS};
-    enum err err = find(tx, FROM_WAITING " AND d.id = ?", model, document_id, &turn);
+    enum err err =
+        find(tx, FROM_WAITING " AND d.vector_model <> ? AND d.id = ?", model, document_id, &turn);
     if (err)
         return err;
     int64_t taken = EXEC(
@@ -136,6 +152,11 @@ enum err store_vector_put(struct tx *tx, const char *model, struct vector_turn *
          TEXT(turn->document_id), NUMBER(turn->done), NUMBER((int64_t)size), BLOB(numbers, len));
     turn->done += (int64_t)count;
     turn->until_ms = until_ms;
+    if (is_last)
+        EXEC(tx,
+             "UPDATE documents SET vector_model = ? WHERE id = ?"
+             " AND card_count + section_count <= ?",
+             TEXT(model), TEXT(turn->document_id), NUMBER(turn->done));
     return tx_result(tx);
 }
 
@@ -149,6 +170,7 @@ void store_vector_drop(struct tx *tx, const char *document_id)
 {
     EXEC(tx, "DELETE FROM vector_states WHERE document_id = ?", TEXT(document_id));
     EXEC(tx, "DELETE FROM vectors WHERE document_id = ?", TEXT(document_id));
+    EXEC(tx, "UPDATE documents SET vector_model = '' WHERE id = ?", TEXT(document_id));
 }
 
 /* Reading. */

@@ -27,8 +27,9 @@ struct vector_turn {
 };
 
 /* A ready document without vectors of this model, of the workspace after the named one ("": any),
- * so that workspaces take turns: document_id, workspace_id, done. ERR_NOT_FOUND: none waits. Looks
- * through all documents when it has to: not for the one writer. */
+ * so that workspaces take turns: document_id, workspace_id, done. ERR_NOT_FOUND: none waits. Reads
+ * those that wait alone, in their order; after a change of the model these are all: not for the one
+ * writer. */
 enum err store_vector_find(struct tx *tx, const char *model, const char *after_workspace,
                            struct vector_turn *out) MUST_USE;
 /* Its next passages, leased for a minute. ERR_NOT_FOUND: it waits no more. */

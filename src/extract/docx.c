@@ -16,6 +16,8 @@
 #include "extract/reader.h"
 #include "extract/xml.h"
 
+enum { PAGES_MAX = 20000 }; /* no more are told */
+
 /* What elements do. */
 
 typedef void element_fn(struct docx *docx);
@@ -305,13 +307,55 @@ static enum extract_outcome read_xml(struct docx *docx, xml_read_fn *fn, void *a
     return outcome;
 }
 
-static enum extract_outcome read_part(struct docx *docx, struct package *package, const char *name)
+/* How far the text is read, told in pages: as many as the program that wrote it counted. */
+struct progress {
+    struct block_writer *out;
+    struct part *part;
+    unsigned pages, done;
+    uint64_t bytes;
+};
+
+static int progress_bytes(void *arg, char *out, int len)
+{
+    struct progress *progress = arg;
+    int n = part_read(progress->part, out, len);
+    uint64_t size = MAX(part_size(progress->part), (uint64_t)1);
+    progress->bytes += n > 0 ? (uint64_t)n : 0;
+    unsigned done = (unsigned)(progress->pages * MIN(progress->bytes, size) / size);
+    if (done != progress->done)
+        block_progress(progress->out, progress->done = done, progress->pages);
+    return n;
+}
+
+/* 0: it does not say. */
+static unsigned count_pages(struct package *package)
+{
+    struct part *part = NULL;
+    unsigned pages = 0;
+    bool is_count = false;
+    if (part_open(package, "docProps/app.xml", &part) != EXTRACT_DONE)
+        return 0;
+    struct xml *xml = xml_open(part_bytes, part);
+    for (enum xml_event event; (event = xml_next(xml)) < XML_END;) {
+        if (event == XML_TEXT && is_count)
+            pages = (unsigned)MIN(strtoul(xml_text(xml), NULL, 10), (unsigned long)PAGES_MAX);
+        is_count = event == XML_OPEN && strcmp(xml_name(xml), "Pages") == 0;
+    }
+    xml_close(xml);
+    part_close(part);
+    return pages;
+}
+
+/* pages: of which progress is told; 0: none. */
+static enum extract_outcome read_part(struct docx *docx, struct package *package, const char *name,
+                                      unsigned pages)
 {
     struct part *part = NULL;
     enum extract_outcome outcome = part_open(package, name, &part);
     if (outcome)
         return outcome;
-    outcome = read_xml(docx, part_bytes, part);
+    struct progress progress = {.out = docx->out, .part = part, .pages = pages};
+    outcome = read_xml(docx, progress_bytes, &progress);
     if (part_outcome(part)) /* why the XML broke off */
         outcome = part_outcome(part);
     part_close(part);
@@ -323,7 +367,7 @@ static enum extract_outcome read_notes(struct docx *docx, struct package *packag
                                        const char *name)
 {
     docx->notes_of = kind;
-    enum extract_outcome outcome = read_part(docx, package, name);
+    enum extract_outcome outcome = read_part(docx, package, name, 0);
     docx_end_notes(docx);
     docx->notes_of = 0;
     return outcome == EXTRACT_EMPTY ? EXTRACT_DONE : outcome;
@@ -368,7 +412,7 @@ static enum extract_outcome read_package(struct docx *docx, struct package *pack
     if (!outcome)
         outcome = read_notes(docx, package, 'e', name);
     if (!outcome)
-        outcome = read_part(docx, package, main_name);
+        outcome = read_part(docx, package, main_name, count_pages(package));
     return outcome == EXTRACT_EMPTY ? EXTRACT_DAMAGED : outcome; /* no main part */
 }
 

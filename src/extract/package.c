@@ -21,7 +21,7 @@ struct package {
 
 struct part {
     zip_file_t *file;
-    uint64_t packed_bytes, bytes;
+    uint64_t size, packed_bytes, bytes; /* size: as the archive says */
     enum extract_outcome outcome;
 };
 
@@ -72,7 +72,7 @@ enum extract_outcome part_open(struct package *package, const char *name, struct
     if (!file)
         return EXTRACT_DAMAGED;
     struct part *part = mem_new(struct part);
-    *part = (struct part){.file = file, .packed_bytes = info.comp_size};
+    *part = (struct part){.file = file, .size = info.size, .packed_bytes = info.comp_size};
     *out = part;
     return EXTRACT_DONE;
 }
@@ -96,6 +96,11 @@ int part_read(struct part *part, char *out, int len)
     else if (is_too_big(part->bytes, part->packed_bytes))
         part->outcome = EXTRACT_TOO_BIG; /* it has lied about its size */
     return part->outcome ? -1 : (int)n;
+}
+
+size_t part_size(const struct part *part)
+{
+    return (size_t)part->size;
 }
 
 enum extract_outcome part_outcome(const struct part *part)

@@ -23,4 +23,5 @@ enum extract_outcome part_open(struct package *package, const char *name,
 void part_close(struct part *part);
 /* Bytes read, 0 at the end, -1: broken or too big (part_outcome() says which). */
 int part_read(struct part *part, char *out, int len);
+size_t part_size(const struct part *part); /* as the archive says: it may lie */
 enum extract_outcome part_outcome(const struct part *part);

@@ -3,6 +3,7 @@
  *
  *   pdfinfo   --pages, encryption-->  this
  *   pdftotext --words-------------->  pdf_words --> pdf_order --> pdf_repeat --> pdf_text
+ *   pdftotext --text--------------->  plain; it stands still, its pipe full, until that is wanted
  *
  * Each is locked in as the extractor is, but may execute itself and read its libraries.
  * Thread: the main thread of the extractor. */
@@ -17,6 +18,7 @@
 #include "base/child.h"
 #include "base/sandbox.h"
 #include "extract/kind.h"
+#include "extract/plain.h"
 #include "extract/reader.h"
 
 enum {
@@ -27,6 +29,8 @@ enum {
     CPU_S = 100,
     INFO_MAX_BYTES = 64 * 1024,
     READ_BYTES = 64 * 1024,
+    RAW_MAX_BYTES = 32 * 1024 * 1024,
+    LOST_LEAST = 50, /* one word in so many: then the boxes are not worth more than the text */
 };
 
 enum { PLACES = 2 };
@@ -78,7 +82,9 @@ bool pdf_file_start(struct extract_file *file)
         return false;
     const char *const info_argv[] = {info, "-", NULL};
     const char *const text_argv[] = {text, "-q", "-bbox-layout", "-l", "20000", "-", "-", NULL};
-    return start(&file->info, info_argv) && start(&file->text, text_argv);
+    const char *const raw_argv[] = {text, "-q", "-raw", "-l", "20000", "-", "-", NULL};
+    return start(&file->info, info_argv) && start(&file->text, text_argv) &&
+           start(&file->raw, raw_argv);
 }
 
 /* What pdfinfo says. */
@@ -114,6 +120,7 @@ struct progress {
     struct pdf_document document;
     struct block_writer *out;
     unsigned pages;
+    size_t words, lost; /* lost: without a place */
 };
 
 static void take_page(void *arg, struct pdf_page *page)
@@ -123,7 +130,7 @@ static void take_page(void *arg, struct pdf_page *page)
     block_progress(progress->out, page->number, MAX(progress->pages, page->number));
 }
 
-static size_t read_words(const struct extract_program *program, struct progress *progress)
+static void read_words(const struct extract_program *program, struct progress *progress)
 {
     struct pdf_words words;
     static char piece[READ_BYTES];
@@ -133,9 +140,28 @@ static size_t read_words(const struct extract_program *program, struct progress 
             pdf_words_push(&words, piece, (size_t)n);
         else if (errno != EINTR)
             break;
-    size_t count = words.words;
+    progress->words = words.words;
+    progress->lost = words.lost;
     pdf_words_clear(&words);
-    return count;
+}
+
+/* What the program itself takes for the order. */
+static enum extract_outcome read_raw(const struct extract_program *program,
+                                     struct block_writer *out)
+{
+    AUTO_BUF text = BUF_INIT(RAW_MAX_BYTES);
+    static char piece[READ_BYTES];
+    for (ssize_t n; (n = read(program->fd, piece, sizeof(piece))) != 0;) {
+        for (ssize_t i = 0; i < n; i++) /* a NUL would end it, a form feed ends a page */
+            piece[i] = piece[i] == '\0' || piece[i] == '\f' ? '\n' : piece[i];
+        if (n > 0 ? buf_append(&text, piece, (size_t)n) != OK : errno != EINTR)
+            break;
+    }
+    if (text.is_full)
+        return EXTRACT_TOO_LONG;
+    if (child_pipe_wait(program->pid) > 128)
+        return EXTRACT_BROKEN;
+    return extract_outcome_of(plain_read(text.len ? text.data : "", out));
 }
 
 /* Why there is none. */
@@ -171,18 +197,21 @@ enum extract_outcome pdf_file_read(const struct extract_file *file, struct block
     struct progress progress = {.out = out, .pages = info.pages};
     pdf_document_init(&progress.document);
     block_progress(out, 0, info.pages);
-    size_t words = read_words(&file->text, &progress);
+    read_words(&file->text, &progress);
+    bool is_lost = progress.lost * LOST_LEAST > progress.words + progress.lost;
     int status = child_pipe_wait(file->text.pid);
     enum extract_outcome outcome = EXTRACT_DONE;
     if (!progress.document.pages)
         outcome = no_pages(file, &info);
     else if (status > 128)
         outcome = EXTRACT_BROKEN; /* a limit has ended it */
-    else if (!words)
+    else if (is_lost)
+        outcome = read_raw(&file->raw, out);
+    else if (!progress.words)
         outcome = no_words(file);
     else if (progress.document.is_full)
         outcome = EXTRACT_TOO_LONG;
-    if (!outcome) {
+    if (!outcome && !is_lost) {
         pdf_drop_repeated(&progress.document);
         outcome = extract_outcome_of(pdf_write(&progress.document, out));
     }

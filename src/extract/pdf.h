@@ -6,6 +6,9 @@
  *      --> pdf_repeat: lines that stand on every page are dropped
  *      --> pdf_text: lines to headings, paragraphs, lists; pdf_table: rows of tables
  *
+ * Where words have no place (fonts that say they have no height), pdftotext's own order is taken
+ * instead: -raw, which tears no columns.
+ *
  * Lengths are points (1/72 inch), from the top left corner of the page.
  * Thread: the main thread of the extractor. */
 #pragma once
@@ -74,6 +77,7 @@ struct pdf_words {
     struct pdf_page page;
     struct buf line; /* not yet whole */
     size_t words;    /* of all pages */
+    size_t lost;     /* that have no place */
 };
 void pdf_words_init(struct pdf_words *words, pdf_page_fn *on_page, void *arg);
 void pdf_words_clear(struct pdf_words *words);

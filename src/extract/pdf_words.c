@@ -108,16 +108,25 @@ static bool number(const char *line, const char *name, float *out)
     return isfinite(*out) && *out > -100000 && *out < 100000;
 }
 
+static bool box_of(const char *line, struct pdf_box *out)
+{
+    return number(line, "xMin=\"", &out->x0) && number(line, "yMin=\"", &out->y0) &&
+           number(line, "xMax=\"", &out->x1) && number(line, "yMax=\"", &out->y1) &&
+           out->x1 >= out->x0 && out->y1 > out->y0;
+}
+
 static void add_word(struct pdf_words *words, const char *line)
 {
     struct pdf_page *page = &words->page;
     struct pdf_box box;
     const char *end = strstr(line, "</word>"), *begin = strchr(line, '>');
     if (!page->arena || !end || !begin || begin > end || page->count == PDF_WORDS_OF_PAGE ||
-        words->words == WORDS_MAX || !number(line, "xMin=\"", &box.x0) ||
-        !number(line, "yMin=\"", &box.y0) || !number(line, "xMax=\"", &box.x1) ||
-        !number(line, "yMax=\"", &box.y1) || box.x1 < box.x0 || box.y1 <= box.y0)
+        words->words == WORDS_MAX)
         return;
+    if (!box_of(line, &box)) {
+        words->lost++;
+        return;
+    }
     const char *text = word_text(page->arena, begin + 1, (size_t)(end - begin - 1));
     if (!*text)
         return;

@@ -17,7 +17,7 @@ struct extract_program {
 struct extract_file {
     const char *data;
     size_t len;
-    struct extract_program text, info; /* for PDF */
+    struct extract_program text, raw, info; /* for PDF */
 };
 
 typedef enum extract_outcome extract_reader_fn(const struct extract_file *file,

@@ -220,6 +220,7 @@ TEST(hostile_pdf_files_end_with_their_reason)
         {"nocopy.pdf", EXTRACT_ENCRYPTED, NULL},
         {"cut.pdf", EXTRACT_DAMAGED, NULL},
         {"noise.pdf", EXTRACT_DAMAGED, NULL},
+        {"flat.pdf", EXTRACT_DONE, "P1 The garage closes at ten/Dogs are welcome\n"},
         {"script.pdf", EXTRACT_DONE, "P0 The garage closes at ten.\n"},
         {"ring.pdf", EXTRACT_DONE, "P0 Round and round.\n"},
         {"both.pdf", EXTRACT_DONE, "P0 A PDF in front of an archive.\n"},
@@ -232,4 +233,51 @@ TEST(hostile_pdf_files_end_with_their_reason)
     }
     AUTO_BUF got = BUF_INIT(0);
     CHECK_INT(read_within("heavy.pdf", 300000, &got), EXTRACT_TOO_SLOW);
+}
+
+/* Progress. */
+
+struct told {
+    unsigned times, done, pages;
+    bool goes_back;
+};
+
+/* What the extractor says, byte by byte, so that nothing of it is passed over. */
+static void note_told(const char *data, size_t len, struct block_reader *reader, struct told *told)
+{
+    for (size_t i = 0; i < len && CHECK_INT(block_reader_push(reader, data + i, 1), OK); i++) {
+        told->times += reader->done != told->done;
+        told->goes_back = told->goes_back || reader->done < told->done;
+        told->done = reader->done;
+        told->pages = reader->pages;
+    }
+}
+
+static struct told read_progress(const char *name, const char *kind)
+{
+    AUTO_MEM char *command = mem_printf("%s extract %s < %s/%s", EXTRACTOR, kind, FILES, name);
+    AUTO(arena) arena = arena_new(0);
+    struct block_reader reader;
+    struct told told = {0};
+    char piece[4096];
+    block_reader_init(&reader, arena);
+    FILE *output = popen(command, "r");
+    for (size_t n; CHECK(output != NULL) && (n = fread(piece, 1, sizeof(piece), output)) > 0;)
+        note_told(piece, n, &reader, &told);
+    if (output)
+        CHECK_INT(pclose(output), 0);
+    CHECK(reader.has_ended && reader.outcome == EXTRACT_DONE);
+    block_reader_clear(&reader);
+    return told;
+}
+
+TEST(progress_is_told_page_by_page)
+{
+    struct told pdf = read_progress("pages.pdf", "pdf");
+    CHECK(pdf.pages == 40 && pdf.done == 40 && pdf.times == 40 && !pdf.goes_back);
+    struct told docx = read_progress("pages.docx", "docx");
+    CHECK(docx.pages == 40 && docx.done == 40 && !docx.goes_back);
+    CHECK(docx.times >= 20); /* by what is read at a time */
+    struct told uncounted = read_progress("word.docx", "docx");
+    CHECK(uncounted.pages == 0 && uncounted.done == 0);
 }

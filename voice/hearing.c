@@ -20,7 +20,7 @@ enum {
     TEXT_MAX_BYTES = 4096,
 };
 
-static const double SURE_LEAST = 0.1; /* of everyday.def: 6 % of the right words, 57 of the wrong */
+static const double SURE_MIN = 0.1; /* of everyday.def: 6 % of the right words, 57 of the wrong */
 static const char *const acoustic_model = "/usr/share/pocketsphinx/model/en-us/en-us";
 
 struct hearing {
@@ -133,7 +133,7 @@ static void put_unsure(struct hearing *hearing, struct buf *out)
     int32 acoustic, language, backoff;
     for (ps_seg_t *at = ps_seg_iter(hearing->decoder); at; at = ps_seg_next(at)) {
         int32 share = ps_seg_prob(at, &acoustic, &language, &backoff);
-        if (logmath_exp(ps_get_logmath(hearing->decoder), share) >= SURE_LEAST)
+        if (logmath_exp(ps_get_logmath(hearing->decoder), share) >= SURE_MIN)
             continue;
         AUTO_BUF word = BUF_INIT(TEXT_MAX_BYTES);
         model_readable(ps_seg_word(at), &word);

@@ -443,7 +443,7 @@ struct password_body {
 };
 static const struct field password_rows[] = {
     ROW_TEXT(struct password_body, password, "password", .flags = FIELD_REQUIRED,
-             .min = PASSWORD_LEAST, .max = PASSWORD_MAX),
+             .min = PASSWORD_MIN, .max = PASSWORD_MAX),
     ROW_TEXT(struct password_body, current, "current", .max = PASSWORD_MAX,
              .about = "The one until now, where there is one."),
 };

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { SWEEP_LEAST = 256 /* lines, before idle ones are looked through */ };
+enum { SWEEP_MIN = 256 /* lines, before idle ones are looked through */ };
 
 struct fair_line {
     char *key; /* NULL: the operator's */
@@ -35,7 +35,7 @@ struct fair *fair_new(const struct fair_limits *limits)
     struct fair *fair = mem_new(struct fair);
     fair->limits = *limits;
     fair->lines = map_new();
-    fair->sweep_at = SWEEP_LEAST;
+    fair->sweep_at = SWEEP_MIN;
     list_init(&fair->operators.waiting);
     return fair;
 }
@@ -157,7 +157,7 @@ static struct fair_line *line_of(struct fair *fair, const char *key)
         return line;
     if (map_count(fair->lines) >= fair->sweep_at) {
         map_each(fair->lines, sweep_line, fair);
-        fair->sweep_at = MAX(2 * map_count(fair->lines), (size_t)SWEEP_LEAST);
+        fair->sweep_at = MAX(2 * map_count(fair->lines), (size_t)SWEEP_MIN);
     }
     line = mem_new(struct fair_line);
     line->key = mem_strdup(key);

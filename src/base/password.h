@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 
-enum { PASSWORD_HASH_SIZE = 128, PASSWORD_LEAST = 10, PASSWORD_MAX = 200 /* code points */ };
+enum { PASSWORD_HASH_SIZE = 128, PASSWORD_MIN = 10, PASSWORD_MAX = 200 /* code points */ };
 
 /* ERR_BUSY: no memory for it now. */
 enum err password_hash(const char *password, char out[PASSWORD_HASH_SIZE]) MUST_USE;

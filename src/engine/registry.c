@@ -14,7 +14,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 
-enum { LIST_MAX = 200, USD4 = 10000, CONTEXT_LEAST = 1000, CONTEXT_MOST = 10000000 };
+enum { LIST_MAX = 200, USD4 = 10000, CONTEXT_MIN = 1000, CONTEXT_MAX = 10000000 };
 
 struct registry {
     struct arena *arena; /* texts and lists */
@@ -126,9 +126,9 @@ static enum err read_context(const struct reader *reader, struct engine_info *in
         return OK;
     char *end;
     long long tokens = strtoll(value, &end, 10);
-    if (*end || tokens < CONTEXT_LEAST || tokens > CONTEXT_MOST)
+    if (*end || tokens < CONTEXT_MIN || tokens > CONTEXT_MAX)
         return fault_set(reader->fault, ERR_INVALID, "engine.%s: context_tokens is %d to %d",
-                         reader->id, CONTEXT_LEAST, CONTEXT_MOST);
+                         reader->id, CONTEXT_MIN, CONTEXT_MAX);
     info->context_tokens = tokens;
     return OK;
 }

@@ -12,7 +12,7 @@
 #include "text/sound.h"
 #include "text/words.h"
 
-static const double ALIKE_LEAST = 0.75, OTHER_SCRIPT_DOUBT = 0.08;
+static const double ALIKE_MIN = 0.75, OTHER_SCRIPT_DOUBT = 0.08;
 
 enum {
     WORD_BYTES = 64,
@@ -205,7 +205,7 @@ static const struct set *most_alike(const char *folded, double least)
 size_t concepts_alike(const char *folded, double least, unsigned char out[CONCEPTS_OF_WORD],
                       bool *out_is_weak)
 {
-    const struct set *best = most_alike(folded, MAX(least, ALIKE_LEAST));
+    const struct set *best = most_alike(folded, MAX(least, ALIKE_MIN));
     *out_is_weak = best && concept_is_weak(best->word);
     if (best)
         memcpy(out, best->items, best->count);

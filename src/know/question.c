@@ -20,22 +20,22 @@
 enum {
     ANSWER_WORDS_MAX = 400,  /* that name a kind of answer */
     PIECES_MAX = 3,          /* of a word that was torn apart */
-    JOINED_LEAST = 4,        /* letters */
+    JOINED_MIN = 4,          /* letters */
     SOUNDS_MAX = 200,        /* words looked at for one key */
     ALIKE_MAX = 12,          /* words that sound like one */
     GROUP_MAX = 150,         /* words of one group */
     GROUP_ROWS_MAX = 300000, /* places read before no more are read for groups */
     LEAST_LETTERS = 4,       /* of a word that may be misspelled */
     FEW_SOUNDS = 3,          /* a word that has no more is another one with one other */
-    PREFIX_LEAST = 4,        /* letters of a sound by which one word continues another */
+    PREFIX_MIN = 4,          /* letters of a sound by which one word continues another */
 };
 
 /* Found on the tuning half of tests/knowledge. */
-static const double ALIKE_LEAST = 0.74; /* same script */
-static const double ALIKE_INDIAN_LEAST = 0.7;
-static const double ALIKE_SCRIPT_LEAST = 0.76; /* other script */
+static const double ALIKE_MIN = 0.74; /* same script */
+static const double ALIKE_INDIAN_MIN = 0.7;
+static const double ALIKE_SCRIPT_MIN = 0.76;   /* other script */
 static const double OTHER_SCRIPT_GRACE = 0.06; /* no two scripts write the same sounds */
-static const double SHORT_SCRIPT_LEAST = 0.9;  /* of few sounds, without the grace */
+static const double SHORT_SCRIPT_MIN = 0.9;    /* of few sounds, without the grace */
 static const double SURE_SPELLING = 0.8;       /* the word that was meant */
 static const double SURE_LIKENESS = 0.93;      /* as good as the word itself */
 static const double SAME_SOUND = 0.999;
@@ -129,7 +129,7 @@ static size_t common_prefix(const char *a, const char *b)
 static double continued(const char *a, const char *b)
 {
     size_t shared = common_prefix(a, b), n = strlen(a), m = strlen(b);
-    if (shared < PREFIX_LEAST || shared + 2 < MIN(n, m) || 2 * shared < MAX(n, m))
+    if (shared < PREFIX_MIN || shared + 2 < MIN(n, m) || 2 * shared < MAX(n, m))
         return 0;
     return CONTINUED_WORTH * (0.7 + 0.3 * (double)shared / (double)MAX(n, m));
 }
@@ -148,13 +148,13 @@ static double alike(const char *a, const char *sound_a, const char *b, const cha
         double letters = letters_likeness(a, b);
         likeness = MAX(letters, (likeness + letters) / 2);
         bool may_be = strlen(a) >= LEAST_LETTERS && !word_is_doer(a, b);
-        return may_be && likeness >= ALIKE_LEAST ? likeness : 0;
+        return may_be && likeness >= ALIKE_MIN ? likeness : 0;
     }
     if (is_same_script)
-        return MAX(likeness >= ALIKE_INDIAN_LEAST ? likeness : 0, goes_on);
-    if (MIN(n, m) <= FEW_SOUNDS && likeness < SHORT_SCRIPT_LEAST)
+        return MAX(likeness >= ALIKE_INDIAN_MIN ? likeness : 0, goes_on);
+    if (MIN(n, m) <= FEW_SOUNDS && likeness < SHORT_SCRIPT_MIN)
         return goes_on;
-    likeness = likeness >= ALIKE_SCRIPT_LEAST ? MIN(likeness + OTHER_SCRIPT_GRACE, 1.0) : 0;
+    likeness = likeness >= ALIKE_SCRIPT_MIN ? MIN(likeness + OTHER_SCRIPT_GRACE, 1.0) : 0;
     return MAX(likeness, goes_on);
 }
 
@@ -366,7 +366,7 @@ static bool is_torn(struct reading *reading, size_t at, size_t n, char *joined, 
         has_large = has_large || !is_small(reading, term->folded);
         snprintf(joined + len, cap - len, "%s", term->folded);
     }
-    if (text_length(joined) < JOINED_LEAST || !has_large)
+    if (text_length(joined) < JOINED_MIN || !has_large)
         return false;
     if (word_scope_word(search->scope, joined))
         return true;

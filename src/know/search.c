@@ -21,13 +21,13 @@ enum {
     CANDIDATES_MAX = 48, /* passages that are weighed */
     MEANT_MAX = 8,       /* of them, beside those that the words have found */
     COMPARED_MAX = 3000, /* passages whose vectors are read for one question: some 5 MB */
-    SPREAD_LEAST = 20,
+    SPREAD_MIN = 20,
 };
 
 /* Set by hand: no model was there to learn them with. */
 static const double MEANING_WEIGHT = 6;
-static const double COSINE_LEAST = 0.3, COSINE_SURE = 0.6; /* in too few passages to compare */
-static const double OUT_LEAST = 2, OUT_SURE = 5;           /* standard deviations */
+static const double COSINE_MIN = 0.3, COSINE_SURE = 0.6; /* in too few passages to compare */
+static const double OUT_MIN = 2, OUT_SURE = 5;           /* standard deviations */
 
 /* Candidates. */
 
@@ -205,10 +205,9 @@ static double means(const struct meant *meant, uint32_t row)
     double cosine = (double)meant->cosines[row];
     if (!meant->known || isnan(cosine))
         return 0;
-    double out =
-        meant->known < SPREAD_LEAST
-            ? (cosine - COSINE_LEAST) / (COSINE_SURE - COSINE_LEAST)
-            : ((cosine - meant->mean) / meant->deviation - OUT_LEAST) / (OUT_SURE - OUT_LEAST);
+    double out = meant->known < SPREAD_MIN
+                     ? (cosine - COSINE_MIN) / (COSINE_SURE - COSINE_MIN)
+                     : ((cosine - meant->mean) / meant->deviation - OUT_MIN) / (OUT_SURE - OUT_MIN);
     return MIN(MAX(out, 0.0), 1.0);
 }
 

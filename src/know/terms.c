@@ -17,7 +17,7 @@
 
 #define MONEY "\xC2\xA4" /* U+00A4, the sign of any money */
 
-enum { DIGITS_MAX = 15, GROUP_DIGITS_LEAST = 2, GROUP_DIGITS_MAX = 3, HUNDREDTHS = 100 };
+enum { DIGITS_MAX = 15, GROUP_DIGITS_MIN = 2, GROUP_DIGITS_MAX = 3, HUNDREDTHS = 100 };
 
 struct reader {
     struct arena *arena;
@@ -60,7 +60,7 @@ static void end_number(struct reader *reader)
 /* "6,500" and "1,50,000" are two and three words. */
 static bool continues_digits(const struct reader *reader, const struct word *word, size_t digits)
 {
-    return reader->is_digits && digits >= GROUP_DIGITS_LEAST && digits <= GROUP_DIGITS_MAX &&
+    return reader->is_digits && digits >= GROUP_DIGITS_MIN && digits <= GROUP_DIGITS_MAX &&
            word->text == reader->end + 1 && *reader->end == ',' &&
            strlen(reader->digits) + digits <= DIGITS_MAX;
 }

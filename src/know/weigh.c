@@ -35,7 +35,7 @@ void weigh_begin(struct search *search)
     }
 }
 
-static const double COUNTS_LEAST = 0.25, HAS_LEAST = 0.6; /* weight, worth of a word that is had */
+static const double COUNTS_MIN = 0.25, HAS_MIN = 0.6; /* weight, worth of a word that is had */
 static const double TITLE_WORTH = 0.8; /* of a word that only the document's title has */
 
 /* What a passage has of each asked word. */
@@ -137,9 +137,9 @@ static void sum_up(const struct search *search, const struct has *has, size_t do
         near += has->is_near[i] ? weight * worth : 0;
         in_document += search->documents_have[i * search->document_count + document] ? weight : 0;
         misses = MAX(misses, weight * (1 - worth));
-        bool counts = weight >= COUNTS_LEAST;
-        missing += counts && worth < HAS_LEAST ? weight : 0;
-        lead_missing = lead_missing || (counts && has->lead[i] < HAS_LEAST);
+        bool counts = weight >= COUNTS_MIN;
+        missing += counts && worth < HAS_MIN ? weight : 0;
+        lead_missing = lead_missing || (counts && has->lead[i] < HAS_MIN);
         counted += counts;
         if (asked->is_number && !asked->is_weak)
             signs[worth > 0 ? SIGN_NUMBER : SIGN_NO_NUMBER] = 1;

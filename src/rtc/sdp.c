@@ -10,8 +10,8 @@
 
 enum {
     LINE_MAX_BYTES = 4096,
-    UFRAG_LEAST = 4, /* RFC 8839 section 5.4 */
-    PWD_LEAST = 22,
+    UFRAG_MIN = 4, /* RFC 8839 section 5.4 */
+    PWD_MIN = 22,
     EXT_ID_MAX = 14 /* the one-byte form of RFC 8285 */
 };
 
@@ -93,14 +93,14 @@ static struct sdp_transport *transport_of(struct parse *parse)
 
 static enum err on_ufrag(struct parse *parse, const char *value)
 {
-    if (!copy_whole(value, UFRAG_LEAST, transport_of(parse)->ufrag, SDP_ICE_SIZE))
+    if (!copy_whole(value, UFRAG_MIN, transport_of(parse)->ufrag, SDP_ICE_SIZE))
         return refuse(parse, "bad ice-ufrag");
     return OK;
 }
 
 static enum err on_pwd(struct parse *parse, const char *value)
 {
-    if (!copy_whole(value, PWD_LEAST, transport_of(parse)->pwd, SDP_ICE_SIZE))
+    if (!copy_whole(value, PWD_MIN, transport_of(parse)->pwd, SDP_ICE_SIZE))
         return refuse(parse, "bad ice-pwd");
     return OK;
 }

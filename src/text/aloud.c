@@ -9,9 +9,9 @@
 #include "text/aloud_internal.h"
 
 enum {
-    DIGITS_LEAST = 7, /* of a telephone number that is written in groups */
+    DIGITS_MIN = 7,   /* of a telephone number that is written in groups */
     DIGITS_ALONE = 9, /* of one that is not: shorter ones may be amounts */
-    DIGITS_MOST = 15, /* E.164 */
+    DIGITS_MAX = 15,  /* E.164 */
     THOUSANDS = 3,    /* digits of a group of an amount */
 };
 
@@ -170,12 +170,12 @@ static size_t phone_len(const char *text)
 {
     struct groups groups = read_groups(text);
     char after = text[groups.len];
-    size_t least = groups.is_marked || groups.count > 2 ? DIGITS_LEAST : DIGITS_ALONE;
+    size_t least = groups.is_marked || groups.count > 2 ? DIGITS_MIN : DIGITS_ALONE;
     bool is_span = groups.count == 2 && !groups.is_marked;
     bool is_money = aloud_is_currency(text + groups.len + aloud_blank_len(text + groups.len));
     bool goes_on = is_money || isalpha((unsigned char)after) ||
                    (after && strchr(",:", after) && isdigit((unsigned char)text[groups.len + 1]));
-    if (groups.digits < least || groups.digits > DIGITS_MOST || groups.is_amount || is_span ||
+    if (groups.digits < least || groups.digits > DIGITS_MAX || groups.is_amount || is_span ||
         is_date_like(&groups) || goes_on)
         return 0;
     return groups.len;

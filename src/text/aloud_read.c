@@ -6,7 +6,7 @@
 #include "text/aloud_internal.h"
 
 enum {
-    DIGITS_MOST = 15,
+    DIGITS_MAX = 15,
     GROUP_INDIAN = 2,
 };
 
@@ -95,14 +95,14 @@ bool aloud_read_number(const struct numbers *row, const char *text, struct numbe
         last = run;
         at += sign + run;
     }
-    for (size_t i = 0; i < at && out->digits <= DIGITS_MOST; i++)
+    for (size_t i = 0; i < at && out->digits <= DIGITS_MAX; i++)
         if (isdigit((unsigned char)text[i]))
             out->value = out->value * 10 + (text[i] - '0');
     sign = sign_len(text + at, row->decimals);
     out->fraction_len = sign ? digit_run(text + at + sign) : 0;
     out->fraction = text + at + sign;
     out->len = at + (out->fraction_len ? sign + out->fraction_len : 0);
-    return out->digits > 0 && out->digits <= DIGITS_MOST && last == GROUP;
+    return out->digits > 0 && out->digits <= DIGITS_MAX && last == GROUP;
 }
 
 static const struct thing *find_thing(const struct thing *things, size_t count, const char *iso,

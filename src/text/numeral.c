@@ -13,7 +13,7 @@ enum {
     YEAR_OF_HUNDREDS = 1100, /* from here on centuries are counted: "nineteen ninety-eight" */
     YEAR_OF_THOUSANDS = 2000,
     YEAR_OF_PAIRS = 2010,
-    YEAR_MOST = 2100,
+    YEAR_MAX = 2100,
 };
 
 static const int64_t value_most = 999999999999999;
@@ -235,7 +235,7 @@ bool numeral_write_year(int64_t value, const char *iso, struct buf *out)
     bool is_english = strncmp(iso, "en", 2) == 0;
     bool is_of_hundreds = strcmp(iso, "de") == 0 || strcmp(iso, "nl") == 0 || is_english;
     bool is_pair = value >= YEAR_OF_HUNDREDS && value < YEAR_OF_THOUSANDS;
-    is_pair = is_pair || (is_english && value >= YEAR_OF_PAIRS && value < YEAR_MOST);
+    is_pair = is_pair || (is_english && value >= YEAR_OF_PAIRS && value < YEAR_MAX);
     if (!is_of_hundreds || !is_pair)
         return numeral_write(value, iso, NUMERAL_COUNT, out);
     (void)numeral_write(century, iso, NUMERAL_COUNT, out);

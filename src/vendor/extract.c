@@ -19,10 +19,10 @@ enum {
     TEXT_MAX_BYTES = 16 * 1024,
 };
 
-static const double FITS_LEAST = 0.3;    /* similarity of a passage with no word in common */
-static const double CARD_LEAST = 0.55;   /* similarity of a card that is taken as it is */
-static const double SECOND_LEAST = 0.75; /* score of a second sentence, of the first one's */
-static const double SHARE_LEAST = 0.3;   /* of the question's weight that a sentence must hold */
+static const double FITS_MIN = 0.3;    /* similarity of a passage with no word in common */
+static const double CARD_MIN = 0.55;   /* similarity of a card that is taken as it is */
+static const double SECOND_MIN = 0.75; /* score of a second sentence, of the first one's */
+static const double SHARE_MIN = 0.3;   /* of the question's weight that a sentence must hold */
 
 /* What callers ask about anything with. */
 static const char asking[] =
@@ -196,8 +196,8 @@ static void score_sentences(struct extract *extract)
             held += sentence->terms >> t & 1 ? extract->terms[t].weight : 0;
         double share = extract->weight > 0 ? held / extract->weight : 0;
         double fits = extract->request->passages[sentence->passage].similarity;
-        sentence->score = share < SHARE_LEAST && fits < FITS_LEAST ? 0 : share + fits / 2;
-        if ((sentence->terms & extract->topic) == 0 && fits < CARD_LEAST)
+        sentence->score = share < SHARE_MIN && fits < FITS_MIN ? 0 : share + fits / 2;
+        if ((sentence->terms & extract->topic) == 0 && fits < CARD_MIN)
             sentence->score = 0;
     }
 }
@@ -207,7 +207,7 @@ static const struct llm_passage *best_card(const struct llm_request *request)
     const struct llm_passage *best = NULL;
     for (size_t i = 0; i < request->passage_count; i++) {
         const struct llm_passage *passage = &request->passages[i];
-        if (passage->question && passage->similarity >= CARD_LEAST &&
+        if (passage->question && passage->similarity >= CARD_MIN &&
             (!best || passage->similarity > best->similarity))
             best = passage;
     }
@@ -235,7 +235,7 @@ static void put_best(struct extract *extract, struct buf *out)
     for (size_t s = 0; s < extract->sentence_count; s++) {
         const struct sentence *other = &extract->sentences[s];
         if (other != first && other->passage == first->passage &&
-            other->score >= SECOND_LEAST * first->score && other->score > 0 &&
+            other->score >= SECOND_MIN * first->score && other->score > 0 &&
             (!second || other->score > second->score))
             second = other;
     }

@@ -17,7 +17,7 @@
 #include "vendor/extract.h"
 #include "vendor/internal.h"
 
-enum { ANSWER_MAX_BYTES = 4096, EVENTS_MAX = 3, TOOL_WORDS_LEAST = 2 };
+enum { ANSWER_MAX_BYTES = 4096, EVENTS_MAX = 3, TOOL_WORDS_MIN = 2 };
 
 struct extractive {
     struct llm base;
@@ -123,7 +123,7 @@ static const struct llm_tool *tool_for(const struct llm_request *request, const 
             match_text(stems.data, tool->description ? tool->description : "", request->language);
         size_t hits = by_name.hits + by_text.hits;
         bool is_named = by_name.all > 0 && by_name.hits == by_name.all;
-        if ((is_named || hits >= TOOL_WORDS_LEAST) && hits > most) {
+        if ((is_named || hits >= TOOL_WORDS_MIN) && hits > most) {
             most = hits;
             best = tool;
         }

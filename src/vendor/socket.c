@@ -22,7 +22,7 @@ enum {
     KEPT_AUDIO_MAX = 640 * 1024,         /* twenty seconds at 16 kHz: a turn that is said again */
     MESSAGE_MAX_BYTES = 4 * 1024 * 1024, /* a second of base64 at 48 kHz has 128 kB */
     UNSENT_MAX = 2 * 1024 * 1024,
-    STATUS_LEAST = 300,
+    STATUS_MIN = 300,
     STATUS_MAX = 599, /* of HTTP; codes of WebSocket begin at 1000 */
 };
 
@@ -103,7 +103,7 @@ static void on_ws_closed(void *arg, unsigned code, const struct fault *fault)
 {
     struct vendor_socket *socket = arg;
     char message[ASK_MESSAGE_SIZE];
-    bool is_refused = code >= STATUS_LEAST && code <= STATUS_MAX;
+    bool is_refused = code >= STATUS_MIN && code <= STATUS_MAX;
     enum engine_error error = error_of_code(socket, code);
     if (is_refused)
         error = vendor_error_of_status((int)code);

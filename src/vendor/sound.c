@@ -8,7 +8,7 @@
 #include "engine/tts.h"
 #include "vendor/relay.h"
 
-enum { RATE_LEAST = 8000, RATE_MAX = 96000, CHANNELS_MAX = 2, SLICE_FRAMES = 2048 };
+enum { RATE_MIN = 8000, RATE_MAX = 96000, CHANNELS_MAX = 2, SLICE_FRAMES = 2048 };
 
 void sound_init(struct sound *sound, int rate_hz, sound_fn *on_samples, void *arg)
 {
@@ -92,7 +92,7 @@ static bool read_format(struct sound *sound, const uint8_t *chunk, size_t len)
     unsigned bits = chunk[14] | (unsigned)chunk[15] << 8;
     uint32_t rate_hz = u32_at(chunk + 4);
     if ((kind != PCM && kind != EXTENSIBLE) || bits != 16 || channels < 1 ||
-        channels > CHANNELS_MAX || rate_hz < RATE_LEAST || rate_hz > RATE_MAX)
+        channels > CHANNELS_MAX || rate_hz < RATE_MIN || rate_hz > RATE_MAX)
         return false;
     sound->channels = (int)channels;
     sound->rate_hz = (int)rate_hz;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-enum { READ_MAX = 64 * 1024, CANDIDATES_MAX = 1000, WORDS_OF_A_NAME = 4, LETTERS_LEAST = 3 };
+enum { READ_MAX = 64 * 1024, CANDIDATES_MAX = 1000, WORDS_OF_A_NAME = 4, LETTERS_MIN = 3 };
 
 struct term {
     const char *text;
@@ -33,7 +33,7 @@ static void add(struct terms *terms, const char *from, size_t len, size_t at)
 {
     while (len > 0 && (from[len - 1] == '\'' || from[len - 1] == '-'))
         len--;
-    if (len < LETTERS_LEAST || len > TERM_MAX_BYTES)
+    if (len < LETTERS_MIN || len > TERM_MAX_BYTES)
         return;
     for (size_t i = 0; i < terms->count; i++)
         if (strlen(terms->items[i].text) == len && memcmp(terms->items[i].text, from, len) == 0) {

@@ -13,8 +13,8 @@
 #include "vendor/voice_pool.h"
 
 enum {
-    LOOPS_MAX = 130,  /* 64 media loops, the others, and room */
-    MASKED_LEAST = 4, /* characters */
+    LOOPS_MAX = 130, /* 64 media loops, the others, and room */
+    MASKED_MIN = 4,  /* characters */
 };
 
 struct vendor {
@@ -78,11 +78,11 @@ struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loo
 void vendor_mask(struct buf *text, const char *secret)
 {
     size_t len = secret ? strlen(secret) : 0;
-    if (len < MASKED_LEAST || text->len == 0)
+    if (len < MASKED_MIN || text->len == 0)
         return;
     for (char *at = text->data; (at = strstr(at, secret)); at += len)
         memset(at, '*', len);
-    for (size_t kept = MIN(len - 1, text->len); kept >= MASKED_LEAST; kept--) {
+    for (size_t kept = MIN(len - 1, text->len); kept >= MASKED_MIN; kept--) {
         char *end = text->data + text->len - kept;
         if (memcmp(end, secret, kept) == 0)
             memset(end, '*', kept); /* where the text was cut in the middle of it */

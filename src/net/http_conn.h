@@ -85,6 +85,15 @@ struct http_rest {
     struct timer next; /* the next slice; when the socket is full, on_drained is */
 };
 
+/* The body that is being read (http_conn_read.c). */
+struct http_conn_body {
+    struct http_body_choice choice;
+    struct http_chunk chunk;
+    bool is_there, is_chunked, expects_continue;
+    int64_t left; /* unless chunked */
+    size_t got;
+};
+
 struct http_conn {
     struct http_server *server; /* NULL: it was closed before the socket was */
     struct loop *loop;
@@ -101,11 +110,7 @@ struct http_conn {
     size_t scanned;   /* of the head that is still coming */
     struct http_exchange *exchange;
     char request_id[REQUEST_ID_SIZE]; /* of the answer under way; "": none is known */
-    struct http_body_choice choice;
-    struct http_chunk chunk;
-    bool has_body, is_chunked, expects_continue;
-    int64_t body_left; /* unless chunked */
-    size_t body_got;
+    struct http_conn_body body;
     struct http_rest rest; /* of the answer under way */
     size_t backlog_seen;   /* what the reader had still to take when we looked last */
     int64_t unread_bytes;  /* taken of server->unread */

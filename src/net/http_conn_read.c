@@ -112,9 +112,9 @@ static bool body_is_over(struct http_conn *conn, enum http_body_state state)
     struct http_request *request = &exchange->request;
     request->body_state = state;
     if (state == HTTP_BODY_WHOLE) {
-        request->body_len = conn->body_got;
+        request->body_len = conn->body.got;
         request->body_fd = exchange->spool_fd;
-        if (conn->choice.form == HTTP_BODY_MEMORY)
+        if (conn->body.choice.form == HTTP_BODY_MEMORY)
             request->body = exchange->body.data ? exchange->body.data : "";
     }
     return hand_over(conn);
@@ -132,26 +132,26 @@ static bool body_is_refused(struct http_conn *conn, enum http_body_state state)
 static bool may_keep(struct http_conn *conn, size_t more_bytes)
 {
     const struct http_handler *handler = &conn->server->handler;
-    return conn->choice.form == HTTP_BODY_DROP || !handler->on_body ||
+    return conn->body.choice.form == HTTP_BODY_DROP || !handler->on_body ||
            handler->on_body(conn->server->arg, conn->exchange, more_bytes);
 }
 
 /* Of chunks nobody knows how many come: these are asked for when they are there. */
 static bool begin_body(struct http_conn *conn)
 {
-    conn->chunk = (struct http_chunk){0};
-    conn->body_got = 0;
-    if (conn->choice.form == HTTP_BODY_DROP)
-        conn->choice.max_bytes = DROP_MAX_BYTES;
-    buf_init(&conn->exchange->body, conn->choice.max_bytes);
-    if (!conn->is_chunked && conn->body_left > (int64_t)conn->choice.max_bytes)
+    conn->body.chunk = (struct http_chunk){0};
+    conn->body.got = 0;
+    if (conn->body.choice.form == HTTP_BODY_DROP)
+        conn->body.choice.max_bytes = DROP_MAX_BYTES;
+    buf_init(&conn->exchange->body, conn->body.choice.max_bytes);
+    if (!conn->body.is_chunked && conn->body.left > (int64_t)conn->body.choice.max_bytes)
         return body_is_refused(conn, HTTP_BODY_TOO_LONG);
-    if ((!conn->is_chunked && !may_keep(conn, (size_t)conn->body_left)) ||
-        (conn->choice.form == HTTP_BODY_FILE && !open_spool(conn)))
+    if ((!conn->body.is_chunked && !may_keep(conn, (size_t)conn->body.left)) ||
+        (conn->body.choice.form == HTTP_BODY_FILE && !open_spool(conn)))
         return body_is_refused(conn, HTTP_BODY_NO_ROOM);
     if (!conn_move(conn, CONN_WANT))
         return false;
-    if (conn->expects_continue)
+    if (conn->body.expects_continue)
         stream_write(conn->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     pace_begin(conn);
     conn_set_timer(conn);
@@ -163,9 +163,9 @@ bool http_body_want(struct http_exchange *exchange, const struct http_body_choic
     struct http_conn *conn = exchange->conn;
     if (!conn || conn->state != CONN_ASKED)
         return false;
-    conn->choice = *choice;
+    conn->body.choice = *choice;
     stream_pause(conn->stream, false);
-    if (conn->has_body)
+    if (conn->body.is_there)
         begin_body(conn);
     else
         body_is_over(conn, HTTP_BODY_NONE);
@@ -180,15 +180,15 @@ static bool begin_exchange(struct http_conn *conn, struct http_exchange *exchang
     const struct http_body_choice standard = {HTTP_BODY_MEMORY, BODY_STANDARD_BYTES};
     conn->exchange = exchange;
     conn->keeps_alive = head->keeps_alive && !conn->server->is_draining;
-    conn->is_chunked = head->is_chunked;
-    conn->body_left = head->content_length;
-    conn->expects_continue = head->expects_continue;
-    conn->has_body = head->is_chunked || head->content_length > 0;
-    conn->leaves_unread = conn->has_body;
+    conn->body.is_chunked = head->is_chunked;
+    conn->body.left = head->content_length;
+    conn->body.expects_continue = head->expects_continue;
+    conn->body.is_there = head->is_chunked || head->content_length > 0;
+    conn->leaves_unread = conn->body.is_there;
     if (!conn_move(conn, CONN_ASK))
         return false;
     timer_stop(&conn->timer);
-    stream_pause(conn->stream, conn->has_body);
+    stream_pause(conn->stream, conn->body.is_there);
     if (handler->on_head)
         handler->on_head(conn->server->arg, exchange);
     else
@@ -247,14 +247,14 @@ bool conn_read_head(struct http_conn *conn)
 
 static enum err keep(struct http_conn *conn, const char *data, size_t len)
 {
-    if (len > conn->choice.max_bytes - conn->body_got)
+    if (len > conn->body.choice.max_bytes - conn->body.got)
         return ERR_LIMIT;
-    if (conn->is_chunked && !may_keep(conn, len))
+    if (conn->body.is_chunked && !may_keep(conn, len))
         return ERR_BUSY;
-    conn->body_got += len;
-    if (conn->choice.form == HTTP_BODY_MEMORY)
+    conn->body.got += len;
+    if (conn->body.choice.form == HTTP_BODY_MEMORY)
         return buf_append(&conn->exchange->body, data, len);
-    while (conn->choice.form == HTTP_BODY_FILE && len > 0) {
+    while (conn->body.choice.form == HTTP_BODY_FILE && len > 0) {
         ssize_t n = write(conn->exchange->spool_fd, data, len);
         if (n < 0 && errno != EINTR)
             return ERR_IO;
@@ -271,13 +271,13 @@ static enum err take_piece(struct http_conn *conn, size_t *out_used, bool *out_i
     const char *data = stream_peek(conn->stream, &len), *piece = data;
     enum err err = OK;
     *out_used = 0;
-    if (conn->is_chunked) {
-        err = http_chunk_read(&conn->chunk, data, len, out_used, &piece, &piece_len);
-        *out_is_over = conn->chunk.state == CHUNK_DONE;
+    if (conn->body.is_chunked) {
+        err = http_chunk_read(&conn->body.chunk, data, len, out_used, &piece, &piece_len);
+        *out_is_over = conn->body.chunk.state == CHUNK_DONE;
     } else {
-        piece_len = *out_used = (size_t)MIN((int64_t)len, conn->body_left);
-        conn->body_left -= (int64_t)piece_len;
-        *out_is_over = conn->body_left == 0;
+        piece_len = *out_used = (size_t)MIN((int64_t)len, conn->body.left);
+        conn->body.left -= (int64_t)piece_len;
+        *out_is_over = conn->body.left == 0;
         err = piece_len == 0 ? ERR_AGAIN : OK;
     }
     if (piece_len > 0 && !(err && err != ERR_AGAIN))

@@ -1,10 +1,9 @@
 /* Leaves an engine out for a while when calls fail on it one after the other, so that callers need
  * not find out each for themselves that it is down.
  *
- *   in use --5 calls in a row fail--> left out --30 s--> in use: the first call that fails leaves
- *      ^                                                  it out again, the first that works ends
- * it
- *      '-------- a call works: counted anew --------'
+ *   in use --5 calls in a row fail--> left out --30 s--> on trial --a call works--> in use
+ *     ^   |                             ^                    |
+ *     '---' a call works: counted anew  '---- a call fails --'
  *
  * It counts calls and not requests: one call whose engine fails again and again is one failure.
  * What a workspace asks for in words of its own (a speaker that is not the engine's) may be why its

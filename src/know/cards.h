@@ -1,8 +1,8 @@
 /* Cards by a language model: sections go to it in batches, numbered; it answers with one card a
  * line, which names its section. A card stands only if its section holds what its answer says.
  *
- *   sections --batch of CARDS_SECTIONS--> model --{"s":2,"q":"...","a":"..."}--> supported? -->
- * card
+ *   sections --batch of CARDS_SECTIONS--> model --{"s":2,"q":"...","a":"..."}--> supported?
+ *                                                                           card <--yes--'
  *
  * What the model is given is a stranger's text, and may try to talk it into anything: all that can
  * come of it is a card whose words stand in that text. Thread: its loop; cards_*() any. */

@@ -1,6 +1,6 @@
-/* Numbers in words: "two hundred fifty", "दो सौ पचास", "einundzwanzig". English,
- * also with lakh and crore, Hindi and eight large languages of Europe, by the rules of numeral.def.
- * The other direction is text/spoken.h. Thread: any. */
+/* Numbers in words: "two hundred fifty", "दो सौ पचास", "einundzwanzig". English, also with lakh and
+ * crore, Hindi and eight large languages of Europe, by the rules of numeral.def. The other
+ * direction is text/spoken.h. Thread: any. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Numbers that were spoken, read back: "two fifty", "ढाई सौ", "dedh sau", "எட்டாயிரத்து ஐந்நூறு" and
  * "তিনশো নিরানব্বই" are 250, 250, 150, 8500 and 399. English, Hindi (also in Latin letters), Tamil
- * and Bengali. The other direction is text/number.h. Thread: any. */
+ * and Bengali. The other direction is text/numeral.h. Thread: any. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* The answer of a chat server as it streams in: bytes in, text at once, tool calls and the end at
- * the end. What an event means is its dialect's business (chat.h).  Lenient towards what servers
+ * the end. What an event means is its dialect's business (chat.h). Lenient towards what servers
  * are known to do: chunks without choices, null deltas, calls whole or in fragments, errors inside
  * a 200, `error:` lines, a missing [DONE] or last blank line, one whole JSON answer instead of a
  * stream (docs/engines.md, Chat). Sans-I/O. Thread: its owner's. */

@@ -1,6 +1,6 @@
 /* Every adapter, and what the sessions of one process share: the HTTP client of each loop, and the
- * worker processes of embedded speech. app.c makes one vendor, tells it of each loop that will
- * carry calls, and hands it to registry_new() as the adapters' environment.
+ * worker processes of embedded speech. app_parts.c makes one vendor, tells it of each loop that
+ * will carry calls, and hands it to registry_new() as the adapters' environment.
  *
  *     vendor_new, vendor_add_loop (each) -> registry_new(vendor_adapters, vendor) -> loops run
  *     loops have ended -> registry_free -> vendor_free -> loops are freed

@@ -27,17 +27,11 @@ enum {
     REPLY_MAX_BYTES = 256 << 20,        /* over two hours */
 };
 
-enum caller_state {
-    CALLER_JOINING,
-    CALLER_LISTENING,
-    CALLER_ASKING,
-    CALLER_WAITING,
-    CALLER_LEAVING
-};
+enum wav_state { WAV_JOINING, WAV_LISTENING, WAV_ASKING, WAV_WAITING, WAV_LEAVING };
 
 struct wav_caller {
     struct wav_caller_config config;
-    enum caller_state state;
+    enum wav_state state;
     struct room_link *link;
     struct codec_encoder *encoder;
     struct inlet *inlet;
@@ -64,9 +58,9 @@ static void end(struct wav_caller *caller)
 
 static void leave(struct wav_caller *caller, enum err err, const char *reason)
 {
-    if (caller->state == CALLER_LEAVING)
+    if (caller->state == WAV_LEAVING)
         return;
-    caller->state = CALLER_LEAVING;
+    caller->state = WAV_LEAVING;
     caller->leaving_us = clock_now_us();
     caller->err = err;
     size_t len = strnlen(reason, sizeof(caller->reason) - 1);
@@ -80,7 +74,7 @@ static void leave(struct wav_caller *caller, enum err err, const char *reason)
 static void send_frame(struct wav_caller *caller, int64_t now_us)
 {
     static const int16_t silence[AUDIO_OUT_SAMPLES];
-    bool is_asking = caller->state == CALLER_ASKING && caller->next_frame < caller->frames;
+    bool is_asking = caller->state == WAV_ASKING && caller->next_frame < caller->frames;
     const int16_t *samples =
         is_asking ? caller->question + caller->next_frame++ * AUDIO_OUT_SAMPLES : silence;
     uint8_t packet[CODEC_PACKET_MAX_BYTES];
@@ -108,15 +102,15 @@ static void step(struct wav_caller *caller, int64_t now_us)
     int64_t quiet_us = turn_clock_agent_quiet_us(&caller->turns, now_us);
     bool has_greeted = caller->turns.agent_voice_us != 0;
     bool has_answered = caller->turns.turns > 0 && !caller->turns.has_asked;
-    if (caller->state == CALLER_LISTENING &&
+    if (caller->state == WAV_LISTENING &&
         quiet_us > (has_greeted ? GREETING_PAUSE_US : GREETING_WAIT_US)) {
-        caller->state = CALLER_ASKING;
-    } else if (caller->state == CALLER_ASKING && caller->next_frame == caller->frames) {
-        caller->state = CALLER_WAITING;
+        caller->state = WAV_ASKING;
+    } else if (caller->state == WAV_ASKING && caller->next_frame == caller->frames) {
+        caller->state = WAV_WAITING;
         caller->asked_us = now_us;
-    } else if (caller->state == CALLER_WAITING && has_answered && quiet_us > ANSWER_PAUSE_US) {
+    } else if (caller->state == WAV_WAITING && has_answered && quiet_us > ANSWER_PAUSE_US) {
         leave(caller, OK, "answered");
-    } else if (caller->state == CALLER_WAITING && !has_answered &&
+    } else if (caller->state == WAV_WAITING && !has_answered &&
                now_us - caller->asked_us > ANSWER_WAIT_US) {
         leave(caller, ERR_TIMEOUT, "no answer");
     }
@@ -130,9 +124,9 @@ static void on_tick(void *arg)
     timer_set(&caller->tick, caller->next_tick_us);
     if (now_us - caller->began_us > caller->config.most_us)
         leave(caller, OK, "time is over");
-    if (caller->state == CALLER_LEAVING && now_us - caller->leaving_us > LEAVE_WAIT_US)
+    if (caller->state == WAV_LEAVING && now_us - caller->leaving_us > LEAVE_WAIT_US)
         end(caller);
-    if (caller->state == CALLER_JOINING || caller->state == CALLER_LEAVING)
+    if (caller->state == WAV_JOINING || caller->state == WAV_LEAVING)
         return;
     hear(caller, now_us);
     send_frame(caller, now_us);
@@ -144,9 +138,9 @@ static void on_tick(void *arg)
 static void on_joined(void *arg, const char *identity, const char *name)
 {
     struct wav_caller *caller = arg;
-    if (caller->state != CALLER_JOINING)
+    if (caller->state != WAV_JOINING)
         return;
-    caller->state = CALLER_LISTENING;
+    caller->state = WAV_LISTENING;
     caller->joined_us = clock_now_us();
     turn_clock_init(&caller->turns, caller->joined_us);
     caller->config.events->on_joined(caller->config.arg, name && *name ? name : identity);

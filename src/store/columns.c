@@ -164,9 +164,10 @@ int64_t columns_insert(struct tx *tx, const struct row_insert *insert)
     return tx_exec(tx, insert_sql(tx, insert, ""), values);
 }
 
-int64_t columns_insert_id(struct tx *tx, const struct row_insert *insert)
+int64_t columns_insert_returning(struct tx *tx, const struct row_insert *insert, const char *column)
 {
     struct db_value values[VALUES_MAX + 1] = {0};
     fill_values(tx, insert, values);
-    return tx_query_number(tx, 0, insert_sql(tx, insert, " RETURNING id"), values);
+    const char *end = arena_printf(tx->arena, " RETURNING %s", column);
+    return tx_query_number(tx, 0, insert_sql(tx, insert, end), values);
 }

@@ -62,8 +62,9 @@ struct row_insert {
 };
 /* The number of rows written; 0 after a fault. */
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
-/* The same for a table that numbers its rows: the row's id; 0: none was written. */
-int64_t columns_insert_id(struct tx *tx, const struct row_insert *insert);
+/* A number that the row has then, such as its id; 0: none was written. */
+int64_t columns_insert_returning(struct tx *tx, const struct row_insert *insert,
+                                 const char *column);
 
 /* Rows of a table that only the store has. What is only read may be any SQL: "d.id",
  * "COALESCE(e.type, '')". */

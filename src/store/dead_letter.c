@@ -38,28 +38,6 @@ static void drop_oldest(struct tx *tx, const char *workspace_id)
          TEXT(workspace_id), TEXT(workspace_id), NUMBER(DEAD_LETTERS_MAX));
 }
 
-/* Logged when it is new: the same again would fill the log as it comes with each event. */
-void store_dead_letter_add(struct tx *tx, const struct dead_letter *letter)
-{
-    const char *kind = dead_letter_kind_names[letter->kind];
-    int64_t count = QUERY_NUMBER(
-        tx, 0,
-        "INSERT INTO dead_letters (kind, workspace_id, subject_id, reason, excerpt, count,"
-        " first_ms, last_ms) VALUES (?, ?, ?, ?, ?, 1, ?, ?)"
-        " ON CONFLICT (workspace_id, kind, subject_id) DO UPDATE SET"
-        " count = dead_letters.count + 1, last_ms = excluded.last_ms, reason = excluded.reason,"
-        " excerpt = excluded.excerpt RETURNING count",
-        TEXT(kind), TEXT(letter->workspace_id), TEXT(letter->subject_id),
-        TEXT(cleaned(tx, letter->reason)), TEXT(cleaned(tx, letter->excerpt)), NUMBER(tx->now_ms),
-        NUMBER(tx->now_ms));
-    metric_add_label(METRIC_DEAD_LETTERS, kind, 1);
-    if (count != 1)
-        return;
-    log_error("store.set_aside", LOG_S("kind", kind), LOG_S("workspace", letter->workspace_id),
-              LOG_S("subject", letter->subject_id), LOG_S("reason", letter->reason));
-    drop_oldest(tx, letter->workspace_id);
-}
-
 static const struct field letter_rows[] = {
     COLUMN_WORD(struct dead_letter, kind, "kind", enum dead_letter_kind, dead_letter_kind_names),
     COLUMN_TEXT(struct dead_letter, workspace_id, "workspace_id"),
@@ -71,6 +49,32 @@ static const struct field letter_rows[] = {
     COLUMN_NUMBER(struct dead_letter, last_wall_ms, "last_ms"),
 };
 static FIELD_TABLE(letter_table, struct dead_letter, "dead_letters", letter_rows);
+
+/* Logged when it is new: the same again would fill the log as it comes with each event. */
+void store_dead_letter_add(struct tx *tx, const struct dead_letter *letter)
+{
+    struct dead_letter row = *letter;
+    row.reason = cleaned(tx, letter->reason);
+    row.excerpt = cleaned(tx, letter->excerpt);
+    row.count = 1;
+    row.first_wall_ms = row.last_wall_ms = tx->now_ms;
+    const struct row_insert insert = {
+        .into = "dead_letters",
+        .table = &letter_table,
+        .object = &row,
+        .conflict = "ON CONFLICT (workspace_id, kind, subject_id) DO UPDATE SET"
+                    " count = dead_letters.count + 1, last_ms = excluded.last_ms,"
+                    " reason = excluded.reason, excerpt = excluded.excerpt",
+    };
+    int64_t count = columns_insert_returning(tx, &insert, "count");
+    const char *kind = dead_letter_kind_names[letter->kind];
+    metric_add_label(METRIC_DEAD_LETTERS, kind, 1);
+    if (count != 1)
+        return;
+    log_error("store.set_aside", LOG_S("kind", kind), LOG_S("workspace", letter->workspace_id),
+              LOG_S("subject", letter->subject_id), LOG_S("reason", letter->reason));
+    drop_oldest(tx, letter->workspace_id);
+}
 
 enum err store_dead_letters(struct tx *tx, unsigned limit, struct dead_letter_counts *out_counts,
                             struct dead_letter_list *out_newest)

@@ -61,7 +61,7 @@ int64_t outbox_add(struct tx *tx, const struct outbox_row *row)
                     {"latency_ms", NUMBER(0)}, {"attempted_ms", NUMBER(0)}),
     };
     tx_touch(tx, STORE_OUTBOX);
-    return columns_insert_id(tx, &insert);
+    return columns_insert_returning(tx, &insert, "id");
 }
 
 enum err outbox_read(struct tx *tx, int64_t id, const char *webhook_id, struct outbox_row *out)

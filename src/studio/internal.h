@@ -14,3 +14,4 @@ struct page {
 };
 extern const struct page pages[];
 extern const size_t page_count;
+extern const char pages_version[]; /* a hash of them all */

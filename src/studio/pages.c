@@ -77,14 +77,38 @@ static bool is_shared(const char *path)
     return false;
 }
 
-static const struct page *page_of(const char *path)
+static const struct page *page_named(const char *file)
 {
-    char file[FILE_NAME_MAX];
-    bool is_named = file_of(path, file);
-    for (size_t i = 0; is_named && i < page_count; i++)
+    for (size_t i = 0; i < page_count; i++)
         if (strcmp(pages[i].file, file) == 0)
             return &pages[i];
     return NULL;
+}
+
+/* /studio/v/VERSION/FILE never changes, where VERSION is ours; of another one (a page that was
+ * opened before an upgrade, another node) it is what is here now. */
+static const char version_path[] = "/studio/v/";
+
+static const char *after_version(const char *path)
+{
+    size_t len = sizeof(version_path) - 1;
+    return strncmp(path, version_path, len) == 0 ? strchr(path + len, '/') : NULL;
+}
+
+static bool is_fixed(const char *path)
+{
+    const char *rest = after_version(path), *version = path + sizeof(version_path) - 1;
+    return rest && (size_t)(rest - version) == strlen(pages_version) &&
+           strncmp(version, pages_version, strlen(pages_version)) == 0;
+}
+
+static const struct page *page_of(const char *path)
+{
+    char file[FILE_NAME_MAX];
+    const char *rest = after_version(path);
+    if (rest)
+        return page_named(rest + 1);
+    return file_of(path, file) ? page_named(file) : NULL;
 }
 
 /* Does the browser take gzip, and is there something to gain? */
@@ -97,20 +121,24 @@ static bool is_packed(struct http_exchange *exchange, const struct page *page)
 
 /* The headers of a page; answers how many. `out` holds HEADERS_MAX. */
 enum { HEADERS_MAX = 10 };
-static size_t page_headers(const struct page *page, bool may_share, bool must_unpack,
+static size_t page_headers(const struct page *page, const char *path, bool must_unpack,
                            struct http_header *out)
 {
+    const char *keep = is_fixed(path) ? "public, max-age=31536000, immutable" : "no-cache";
     const struct http_header always[] = {
-        {"Content-Type", page->type},       {"ETag", page->tag},
-        {"Cache-Control", "no-cache"},      {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"}, {"Content-Security-Policy", policy_of(page)},
+        {"Content-Type", page->type},
+        {"ETag", page->tag},
+        {"Cache-Control", keep},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy", policy_of(page)},
         {"Vary", "Accept-Encoding"},
     };
     size_t count = sizeof(always) / sizeof(always[0]);
     memcpy(out, always, sizeof(always));
     if (must_unpack)
         out[count++] = (struct http_header){"Content-Encoding", "gzip"};
-    if (may_share) {
+    if (is_shared(path)) {
         out[count++] = (struct http_header){"Access-Control-Allow-Origin", "*"};
         out[count++] = (struct http_header){"Cross-Origin-Resource-Policy", "cross-origin"};
     }
@@ -128,7 +156,7 @@ bool pages_answer(struct http_exchange *exchange)
     bool packed = is_packed(exchange, page);
     const struct page_bytes *bytes = packed ? &page->packed : &page->plain;
     struct http_header headers[HEADERS_MAX];
-    size_t count = page_headers(page, is_shared(request->path), packed, headers);
+    size_t count = page_headers(page, request->path, packed, headers);
     const char *known = http_exchange_header(exchange, "If-None-Match");
     struct http_answer answer = {.status = 200,
                                  .headers = headers,

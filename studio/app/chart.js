@@ -1,34 +1,52 @@
-/* Charts of days, in SVG of our own: bars of one figure, lines of several. What they show stands in a table for who cannot see it. */
-import { html } from './lib.js';
-import { t, time } from './text.js';
+/* Charts of days, drawn by uPlot (which comes when there is something to draw): bars of one figure, lines of several. What they show stands in a table for who cannot see it. */
+import { html, useEffect, useRef } from './lib.js';
+import { language, t, theme, time } from './text.js';
 
-const WIDTH = 600, HEIGHT = 150, FOOT = 18;
+const HEIGHT = 170;
+const STEPS = [1, 2, 5].flatMap((n) => [1, 10, 100, 1000, 10000, 100000, 1000000].map((power) => n * power)).sort((a, b) => a - b);
 const day = (date) => time(`${date}T00:00:00Z`, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function Frame({ label, days, most, columns, children }) {
-  const ends = [days[0], days[Math.floor(days.length / 2)], days.at(-1)];
-  return html`<figure><svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT + FOOT}" role="img" aria-label=${label}>
-      ${[0, 0.5, 1].map((part) => html`<line key=${part} class="rule" x1="0" x2=${WIDTH} y1=${HEIGHT - part * (HEIGHT - 14)} y2=${HEIGHT - part * (HEIGHT - 14)} />`)}
-      <text x="0" y="10">${most}</text>${children}${ends.map(({ date }, i) => html`<text key=${date} x=${(i * WIDTH) / 2} y=${HEIGHT + 14} text-anchor=${['start', 'middle', 'end'][i]}>${day(date)}</text>`)}</svg>
+/* The plot of these days in the present colours; told: where what the pointer is on is said. */
+function plot(uPlot, place, told, days, columns, isBars) {
+  const ends = [0, Math.floor(days.length / 2), days.length - 1];
+  const grid = { stroke: token('--chart-grid'), width: 1 };
+  const axis = { stroke: token('--soft'), font: `11px ${token('--font')}`, ticks: { show: false } };
+  const tell = ({ cursor: { idx } }) => { told.textContent = idx === null || idx === undefined ? '' : `${day(days[idx].date)}: ${columns.map(({ name, of, show }) => `${name} ${of(days[idx]) === null ? '–' : show(of(days[idx]))}`).join(' · ')}`; };
+  const options = {
+    width: place.clientWidth || 300, height: HEIGHT, padding: [8, 24, 0, 0], legend: { show: false }, hooks: { setCursor: [tell] },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
+    scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, least, most) => [0, Math.max(1, most ?? 0) * 1.05] } },
+    axes: [{ ...axis, size: 24, grid: { show: false }, splits: () => ends, values: () => ends.map((i) => day(days[i].date)) },
+      { ...axis, size: 64, grid, incrs: STEPS, values: (_, marks) => marks.map(columns[0].show) }],
+    series: [{}, ...columns.slice(0, isBars ? 1 : undefined).map((_, n) => ({ stroke: token(`--chart-${n + 1}`), width: isBars ? 0 : 2, points: { show: true, size: 5, fill: token(`--chart-${n + 1}`) }, spanGaps: true,
+      ...(isBars ? { fill: token('--chart-1'), paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.1 }), points: { show: false } } : {}) }))],
+  };
+  return new uPlot(options, [days.map((_, i) => i), ...columns.slice(0, isBars ? 1 : undefined).map(({ of }) => days.map((one) => of(one)))], place);
+}
+
+function Chart({ label, days, columns, isBars }) {
+  const place = useRef(), told = useRef();
+  useEffect(() => {
+    const darkness = matchMedia('(prefers-color-scheme: dark)');
+    let uPlot, drawn;
+    const draw = () => { drawn?.destroy(); drawn = plot(uPlot, place.current, told.current, days, columns, isBars); };
+    const fit = new ResizeObserver(() => drawn.setSize({ width: place.current.clientWidth, height: HEIGHT }));
+    let begin = ({ default: library }) => {
+      uPlot = library;
+      draw();
+      fit.observe(place.current);
+      darkness.addEventListener('change', draw);
+    };
+    import('../uplot.js').then((library) => begin?.(library), () => {}); // without it there is the table
+    return () => { begin = null; darkness.removeEventListener('change', draw); fit.disconnect(); drawn?.destroy(); };
+  }, [days, theme.value, language.value]);
+  return html`<figure><div class="chart" role="img" aria-label=${label} ref=${place}></div><p class="told small soft" aria-hidden="true" ref=${told}></p>
     <div class="visually-hidden"><table><caption>${label}</caption><thead><tr><th scope="col">${t('chart.day')}</th>${columns.map(({ name }) => html`<th scope="col" key=${name}>${name}</th>`)}</tr></thead>
       <tbody>${days.map((one) => html`<tr key=${one.date}><th scope="row">${day(one.date)}</th>${columns.map(({ name, of, show }) => html`<td key=${name}>${of(one) === null ? '–' : show(of(one))}</td>`)}</tr>`)}</tbody></table></div></figure>`;
 }
 
-/* columns: [{ name, of(day), show(value) }]; the first is drawn. */
-export function Bars({ label, days, columns }) {
-  const [{ of, show }] = columns;
-  const most = Math.max(1, ...days.map(of));
-  const step = WIDTH / days.length;
-  return html`<${Frame} label=${label} days=${days} most=${show(most)} columns=${columns}>${days.map((one, i) => { const height = (of(one) / most) * (HEIGHT - 14);
-    return html`<rect key=${one.date} class="column" x=${i * step + step * 0.15} width=${step * 0.7} y=${HEIGHT - height} height=${height} rx="1.5"><title>${day(one.date)}: ${show(of(one))}</title></rect>`; })}<//>`;
-}
-
+/* columns: [{ name, of(day), show(value) }]; the first is drawn, all are told. */
+export const Bars = (props) => html`<${Chart} isBars ...${props} />`;
 /* Each column a line; days without a value are passed over. */
-export function Lines({ label, days, columns }) {
-  const most = Math.max(1, ...days.flatMap((one) => columns.map(({ of }) => of(one) ?? 0)));
-  const point = (one, i, of) => [(i + 0.5) * (WIDTH / days.length), HEIGHT - (of(one) / most) * (HEIGHT - 14)];
-  return html`<${Frame} label=${label} days=${days} most=${columns[0].show(most)} columns=${columns}>${columns.map(({ name, of, show }, n) => {
-    const points = days.map((one, i) => (of(one) === null ? null : { at: point(one, i, of), one })).filter(Boolean);
-    return html`<g key=${name} class="line line-${n + 1}"><polyline points=${points.map(({ at }) => at.join(',')).join(' ')} />${points.map(({ at: [x, y], one }) => html`<circle key=${one.date} cx=${x} cy=${y} r="2.5"><title>${day(one.date)}: ${name} ${show(of(one))}</title></circle>`)}</g>`;
-  })}<//>`;
-}
+export const Lines = (props) => html`<${Chart} ...${props} />`;

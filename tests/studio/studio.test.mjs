@@ -155,6 +155,33 @@ test('a voice is heard before it is saved, its faults stand at their fields', { 
   assert.deepEqual(page.errors, []);
 });
 
+test("the studio's files are kept by browsers, for as long as they are the same", { timeout: 300000 }, async () => {
+  const answer = await fetch(`${service.url}/studio`);
+  assert.equal(answer.headers.get('cache-control'), 'no-cache');
+  const named = [...(await answer.text()).matchAll(/(?:href|src)="([^"]+\.(?:js|css))"/g)].map(([, path]) => path);
+  assert.ok(named.length > 40, 'all modules are asked for at once');
+  assert.ok(!named.some((path) => /livekit|uplot\.js/.test(path)), 'but for what a call or a chart needs');
+  for (const path of named) {
+    const file = await fetch(service.url + path);
+    assert.equal(file.status, 200, path);
+    assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable', path);
+    assert.equal(file.headers.get('content-encoding'), 'gzip', path);
+    const later = await fetch(service.url + path.replace(/\/v\/[0-9a-f]+\//, '/v/0123/'));
+    assert.deepEqual([later.status, later.headers.get('cache-control')], [200, 'no-cache'], path);
+    assert.equal(await later.text(), await file.text());
+  }
+  const asked = [];
+  const note = (request) => asked.push(new URL(request.url()).pathname);
+  page.on('request', note);
+  await at('/studio');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  page.off('request', note);
+  const isNamed = (path) => named.includes(path) || path.endsWith('/uplot.js');
+  assert.deepEqual(asked.filter((path) => /\.(js|css)$/.test(path) && !isNamed(path)), []);
+  const files = asked.filter((path) => path.startsWith('/studio/v/'));
+  assert.equal(new Set(files).size, files.length, 'nothing is asked for twice');
+});
+
 test('an address that is no encoding of anything shows that there is nothing', { timeout: 300000 }, async () => {
   await at('/studio/agents/%zz');
   await page.getByText('There is nothing here').waitFor();
@@ -292,6 +319,31 @@ test('calls are found by how, by whom and when', { timeout: 300000 }, async () =
   await page.getByText('No call fits').waitFor();
   await button('Show all calls').click();
   await until(async () => (await rows.count()) === 2, { what: 'all calls' });
+});
+
+test('the overview draws its days, in the colours of the theme', { timeout: 300000 }, async () => {
+  const colours = async (name) => page.evaluate(([label]) => {
+    const canvas = document.querySelector(`[aria-label="${label}"] canvas`);
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add(data.slice(i, i + 3).join());
+    return [...seen];
+  }, [name]);
+  const { agent } = (await workspace.api('POST', '/v1/agents', { name: 'Counted', greetingMode: 'none' })).body;
+  const { callId } = (await workspace.api('POST', '/v1/calls', { agentId: agent.id })).body;
+  await workspace.api('POST', `/v1/calls/${callId}/end`);
+  await until(async () => (await workspace.api('GET', '/v1/usage?days=1')).body.usage.total.calls > 0);
+  await at('/studio');
+  await page.locator('.uplot').first().waitFor();
+  assert.ok((await colours('Calls a day')).includes('29,107,88'), 'a column in --chart-1 of the light theme');
+  assert.match(await page.locator('figure table').first().textContent(), /Day.*Calls.*1/s);
+  await page.evaluate(() => localStorage.setItem('earshot.theme', 'dark'));
+  await at('/studio');
+  await page.locator('.uplot').first().waitFor();
+  assert.ok((await colours('Calls a day')).includes('70,182,151'), 'and in that of the dark one');
+  await page.evaluate(() => localStorage.removeItem('earshot.theme'));
+  await workspace.api('DELETE', `/v1/agents/${agent.id}`);
+  assert.deepEqual(page.errors, []);
 });
 
 test('a key is made, shown once, used from outside, and revoked', { timeout: 300000 }, async () => {

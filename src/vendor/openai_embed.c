@@ -56,15 +56,13 @@ static bool read_vector(const struct js *numbers, size_t size, float *out)
         return false;
     for (size_t i = 0; i < size; i++) {
         double number = js_real(js_at(numbers, i), NAN);
-        if (!isfinite(number))
-            return false;
-        out[i] = (float)number;
         sum += number * number;
     }
-    if (!(sum > 0) || !isfinite(sum))
+    if (!(sum > 0) || !isfinite(sum)) /* of one that is no number the sum is none */
         return false;
-    for (size_t i = 0; i < size; i++)
-        out[i] = (float)(out[i] / sqrt(sum));
+    double length = sqrt(sum);
+    for (size_t i = 0; i < size; i++) /* -1 to 1, which a float holds, whatever they were */
+        out[i] = (float)(js_real(js_at(numbers, i), NAN) / length);
     return true;
 }
 

@@ -76,6 +76,20 @@ TEST(embed_orders_vectors_by_their_index_and_makes_them_unit_long)
     llm_rig_free(rig);
 }
 
+/* No float holds them, and yet their direction is as good as any. */
+TEST(embed_takes_numbers_that_only_a_double_holds)
+{
+    static const struct chat_script script =
+        ANSWER("200 OK", "{\"data\":[{\"embedding\":[3e100,4e100]},{\"embedding\":[0,-1e-60]}]}");
+    struct llm_rig *rig = open_rig();
+    struct made made;
+    ask(rig, &script, &made);
+    CHECK_INT(made.count, 2);
+    CHECK(fabsf(made.vectors[0] - 0.6F) < 1e-6F && fabsf(made.vectors[1] - 0.8F) < 1e-6F);
+    CHECK(made.vectors[2] == 0 && made.vectors[3] == -1);
+    llm_rig_free(rig);
+}
+
 TEST(embed_refuses_answers_that_do_not_fit)
 {
     static const struct {
@@ -91,6 +105,9 @@ TEST(embed_refuses_answers_that_do_not_fit)
          ENGINE_PROTOCOL},
         {ANSWER("200 OK", "{\"data\":[{\"index\":0,\"embedding\":[0,0]},"
                           "{\"index\":1,\"embedding\":[1,\"x\"]}]}"),
+         ENGINE_PROTOCOL},
+        {ANSWER("200 OK", "{\"data\":[{\"index\":0,\"embedding\":[1e200,0]},"
+                          "{\"index\":1,\"embedding\":[1,0]}]}"),
          ENGINE_PROTOCOL},
         {ANSWER("200 OK", "no json"), ENGINE_PROTOCOL},
         {ANSWER("401 No", "{\"error\":{\"message\":\"bad key sk-secret-embed\"}}"), ENGINE_AUTH},

@@ -2,6 +2,7 @@
 #include "extract/block.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,11 @@ static const char *const sentences[EXTRACT_OUTCOME_COUNT] = {
 const char *extract_sentence(enum extract_outcome outcome)
 {
     return sentences[outcome];
+}
+
+enum extract_outcome extract_outcome_of_signal(int signal_number)
+{
+    return signal_number == SIGXCPU || signal_number == SIGKILL ? EXTRACT_TOO_SLOW : EXTRACT_BROKEN;
 }
 
 static const char types[BLOCK_KIND_COUNT] = {'H', 'P', 'I', 'R'};

@@ -55,6 +55,8 @@ enum extract_outcome {
     EXTRACT_BROKEN,
     EXTRACT_OUTCOME_COUNT
 };
+/* Of a reader that a signal has ended: limits of time kill by two of them. */
+enum extract_outcome extract_outcome_of_signal(int signal_number);
 /* A sentence for the user. */
 const char *extract_sentence(enum extract_outcome outcome);
 

@@ -30,7 +30,8 @@ enum {
     INFO_MAX_BYTES = 64 * 1024,
     READ_BYTES = 64 * 1024,
     RAW_MAX_BYTES = 32 * 1024 * 1024,
-    LOST_LEAST = 50, /* one word in so many: then the boxes are not worth more than the text */
+    LOST_MIN = 50,       /* one word in so many: then the boxes are not worth more than the text */
+    KILLED_STATUS = 128, /* and the signal's number: child_pipe_wait() */
 };
 
 enum { PLACES = 2 };
@@ -159,8 +160,9 @@ static enum extract_outcome read_raw(const struct extract_program *program,
     }
     if (text.is_full)
         return EXTRACT_TOO_LONG;
-    if (child_pipe_wait(program->pid) > 128)
-        return EXTRACT_BROKEN;
+    int status = child_pipe_wait(program->pid);
+    if (status > KILLED_STATUS)
+        return extract_outcome_of_signal(status - KILLED_STATUS);
     return extract_outcome_of(plain_read(text.len ? text.data : "", out));
 }
 
@@ -198,13 +200,13 @@ enum extract_outcome pdf_file_read(const struct extract_file *file, struct block
     pdf_document_init(&progress.document);
     block_progress(out, 0, info.pages);
     read_words(&file->text, &progress);
-    bool is_lost = progress.lost * LOST_LEAST > progress.words + progress.lost;
+    bool is_lost = progress.lost * LOST_MIN > progress.words + progress.lost;
     int status = child_pipe_wait(file->text.pid);
     enum extract_outcome outcome = EXTRACT_DONE;
-    if (!progress.document.pages)
+    if (status > KILLED_STATUS)
+        outcome = extract_outcome_of_signal(status - KILLED_STATUS);
+    else if (!progress.document.pages)
         outcome = no_pages(file, &info);
-    else if (status > 128)
-        outcome = EXTRACT_BROKEN; /* a limit has ended it */
     else if (is_lost)
         outcome = read_raw(&file->raw, out);
     else if (!progress.words)

@@ -130,19 +130,13 @@ static void on_output(void *arg, unsigned events)
         tell_progress(extraction);
 }
 
-/* What a signal that ended it tells: the limits kill by these. */
-static enum extract_outcome outcome_of(int signal_number)
-{
-    return signal_number == SIGXCPU || signal_number == SIGKILL ? EXTRACT_TOO_SLOW : EXTRACT_BROKEN;
-}
-
 static void on_exit_child(void *arg, int exit_code, int signal_number)
 {
     struct extraction *extraction = arg;
     extraction->has_exited = true;
     log_debug("extract.exit", LOG_I("status", exit_code), LOG_I("signal", signal_number));
     if (signal_number && !extraction->is_refused) {
-        extraction->outcome = outcome_of(signal_number);
+        extraction->outcome = extract_outcome_of_signal(signal_number);
         extraction->is_refused = true;
     }
     settle(extraction);

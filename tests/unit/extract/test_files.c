@@ -2,12 +2,14 @@
  * its own. What a file's blocks should be stands beside it (NAME.want), one a line:
  * kind, level, text. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "extract/process.h"
+#include "extract/reader.h"
 #include "test.h"
 
 enum { FILE_MAX_BYTES = 1 << 20 };
@@ -131,6 +133,43 @@ TEST(hostile_word_files_fail_with_their_reason)
 }
 
 /* PDF. */
+
+/* A program that a signal ends before it has printed anything. */
+static struct extract_program ended_by(int signal_number)
+{
+    struct extract_program program = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    program.pid = fork();
+    if (program.pid == 0) {
+        (void)raise(signal_number);
+        _exit(0);
+    }
+    return program;
+}
+
+TEST(a_page_that_takes_too_long_is_told_from_a_damaged_file)
+{
+    static const struct {
+        int signal_number; /* that ends pdftotext within the first page; 0: none */
+        enum extract_outcome outcome;
+    } rows[] = {
+        {SIGXCPU, EXTRACT_TOO_SLOW},
+        {SIGKILL, EXTRACT_TOO_SLOW},
+        {SIGABRT, EXTRACT_BROKEN},
+        {0, EXTRACT_DAMAGED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct block_writer out;
+        const struct extract_file file = {.data = "%PDF-",
+                                          .len = 5,
+                                          .text = ended_by(rows[i].signal_number),
+                                          .info = ended_by(0)};
+        block_writer_init(&out, -1);
+        CHECK_INT(pdf_file_read(&file, &out), rows[i].outcome);
+        block_writer_clear(&out);
+        close(file.text.fd);
+        close(file.info.fd);
+    }
+}
 
 enum { WORDS_MAX = 2000 };
 

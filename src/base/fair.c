@@ -235,6 +235,14 @@ struct fair_item *fair_next(struct fair *fair)
     return item;
 }
 
+void fair_set_aside(struct fair *fair, struct fair_item *item)
+{
+    if (!item->is_running || item->is_aside || is_operator(fair, item->line))
+        return;
+    item->is_aside = true;
+    fair->running--;
+}
+
 static void leave(struct fair *fair, struct fair_item *item, int64_t cost)
 {
     struct fair_line *line = TAKE(item->line);
@@ -247,7 +255,7 @@ static void leave(struct fair *fair, struct fair_item *item, int64_t cost)
     if (is_operator(fair, line))
         return;
     if (item->is_running)
-        fair->running--;
+        fair->running -= !item->is_aside;
     else
         fair->waiting--;
     line->had += MAX(cost - 1, 0);

@@ -29,7 +29,7 @@ struct fair_line;
 struct fair_item {
     struct list_node node;
     struct fair_line *line; /* NULL: neither waiting nor running */
-    bool is_running;
+    bool is_running, is_aside;
 };
 
 /* 0: no ceiling. */
@@ -47,6 +47,8 @@ DEFINE_AUTO(fair)
 enum err fair_push(struct fair *fair, const char *key, struct fair_item *item) MUST_USE;
 /* The next item, which runs from now on; NULL: nothing waits, or what waits may not run yet. */
 struct fair_item *fair_next(struct fair *fair);
+/* One that runs leaves its place to others, and goes on: it counts for its key alone. */
+void fair_set_aside(struct fair *fair, struct fair_item *item);
 /* It has ended; cost (at least 1) is what its line has had. Its memory is free to go. */
 void fair_done(struct fair *fair, struct fair_item *item, int64_t cost);
 /* It is wanted no more: takes it out, waiting or running. Nothing if it is neither. */

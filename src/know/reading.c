@@ -2,14 +2,10 @@
  * Thread: the loop's, except for the jobs. */
 #include "know/reading.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fair.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -18,7 +14,9 @@
 #include "base/pool.h"
 #include "extract/process.h"
 #include "know/cards.h"
+#include "know/lanes.h"
 #include "know/passages.h"
+#include "know/source.h"
 #include "model/document.h"
 #include "store/document.h"
 #include "store/store.h"
@@ -26,26 +24,23 @@
 
 enum {
     LOOK_AGAIN_US = 5000000, /* for documents that another node left */
-    READERS = 3,
-    READERS_OF_WORKSPACE = 2,
     CUTTERS = 2,
     CUTTER_NICE = 10,
-    PAUSE_US = 1000000,  /* after a fault of the store or of a process */
-    TELL_US = 1000000,   /* how often progress is stored */
-    RENEW_US = 20000000, /* the lease, without progress */
-    PIECES_PER_JOB = 16, /* 4 MB: then another job has its turn */
+    TURN_LOOK_US = 500000, /* does anybody wait for the place of one whose turn is over? */
+    PAUSE_US = 1000000,    /* after a fault of the store or of a process */
+    TELL_US = 1000000,     /* how often progress is stored */
+    RENEW_US = 20000000,   /* the lease, without progress */
     BLOCKS_ARENA_BYTES = 128 * 1024 * 1024,
-    WAITING = 100000,
 };
 _Static_assert((int)EXTRACT_CHARS_MAX == (int)DOCUMENT_EXTRACTED_MAX, "one contract");
 
 struct reading {
     struct store *store;
     struct loop *loop;
-    char *program;               /* NULL: files cannot be read */
-    const struct engine *engine; /* that writes cards; NULL: none */
-    struct pool *pool;
-    struct fair *fair;
+    char *program;                  /* NULL: files cannot be read */
+    const struct engine *engine;    /* that writes cards; NULL: none */
+    struct pool *pool, *short_pool; /* that cut; a short text waits for no long one */
+    struct lanes *lanes;
     struct map *tasks; /* by id: those that wait or are read */
     struct list_node under_way;
     struct store_watch *watch;
@@ -57,19 +52,13 @@ struct reading {
 
 struct task {
     struct reading *reading;
-    struct fair_item item;
+    struct lane_item item;
     struct list_node node; /* of those that are read */
     char id[ID_SIZE], workspace_id[ID_SIZE];
     int64_t began_us;
     struct arena *arena;
     enum document_kind kind;
-    int fd; /* the file; -1: none */
-    struct buf text;
-    struct place {
-        int64_t position; /* the next piece */
-        size_t bytes;     /* of those before it */
-        bool has_all;
-    } place, place_after; /* of the job under way, which may run twice */
+    struct source source;
     struct extraction *extraction;
     struct card_writer *writer;
     struct block_list blocks;
@@ -77,18 +66,21 @@ struct task {
     struct passages passages;
     size_t put;          /* of them, in slices */
     const char *failure; /* a sentence for the user, or NULL */
-    struct timer tell;
+    struct timer tell, turn;
+    bool is_taken; /* it has had a turn, and waits for another: the lease is ours */
     struct document_progress progress, told;
     int64_t told_us;
     bool is_telling, is_over;
     bool is_settled; /* nothing is left to be done for it */
 };
 
+static void next(struct reading *reading);
+
 static void release(struct reading *reading)
 {
     if (--reading->users)
         return;
-    fair_free(reading->fair);
+    lanes_free(reading->lanes);
     map_free(reading->tasks);
     mem_free(reading->program);
     mem_free(reading);
@@ -96,34 +88,44 @@ static void release(struct reading *reading)
 
 /* A task's life. */
 
-static void add_task(struct reading *reading, const char *id, const char *workspace_id)
+static void add_task(struct reading *reading, const struct document *document)
 {
-    if (map_get_str(reading->tasks, id))
+    if (map_get_str(reading->tasks, document->id))
         return;
     struct task *task = mem_new(struct task);
     task->reading = reading;
-    task->fd = -1;
-    snprintf(task->id, sizeof(task->id), "%s", id);
-    snprintf(task->workspace_id, sizeof(task->workspace_id), "%s", workspace_id);
-    if (fair_push(reading->fair, workspace_id, &task->item)) {
+    task->kind = document->kind;
+    task->item.lane = lane_of(document->kind, document->bytes);
+    snprintf(task->id, sizeof(task->id), "%s", document->id);
+    snprintf(task->workspace_id, sizeof(task->workspace_id), "%s", document->user_id);
+    if (lanes_push(reading->lanes, task->workspace_id, &task->item)) {
         mem_free(task);
         return;
     }
-    map_set_str(reading->tasks, id, task);
+    map_set_str(reading->tasks, task->id, task);
     reading->users++;
+}
+
+static void let_go(struct task *task)
+{
+    extraction_close(TAKE(task->extraction));
+    card_writer_close(TAKE(task->writer));
+    timer_stop(&task->tell);
+    timer_stop(&task->turn);
+    list_remove(&task->node);
+    source_clear(&task->source);
+    arena_free(TAKE(task->arena));
+}
+
+static void leave_lane(struct task *task)
+{
+    lanes_done(task->reading->lanes, &task->item, MAX(clock_now_us() - task->began_us, (int64_t)1));
 }
 
 static void free_task(struct task *task)
 {
     struct reading *reading = task->reading;
-    extraction_close(task->extraction);
-    card_writer_close(task->writer);
-    timer_stop(&task->tell);
-    list_remove(&task->node);
-    if (task->fd >= 0)
-        close(task->fd);
-    buf_clear(&task->text);
-    arena_free(task->arena);
+    let_go(task);
     mem_free(task);
     release(reading);
 }
@@ -134,7 +136,7 @@ static void end_task(struct task *task)
     struct reading *reading = task->reading;
     if (!task->is_over) {
         map_remove_str(reading->tasks, task->id);
-        fair_done(reading->fair, &task->item, MAX(clock_now_us() - task->began_us, (int64_t)1));
+        leave_lane(task);
     }
     task->is_over = true;
     if (task->is_telling) {
@@ -220,10 +222,10 @@ static void cut(void *arg)
 {
     struct task *task = arg;
     const _Atomic bool *is_closing = &task->reading->is_closing;
-    enum err err = task->kind == DOCUMENT_TEXT
-                       ? passages_cut(task->text.len ? task->text.data : "", is_closing,
-                                      task->arena, &task->passages)
-                       : passages_of(&task->blocks, is_closing, task->arena, &task->passages);
+    enum err err =
+        task->kind == DOCUMENT_TEXT
+            ? passages_cut(source_text(&task->source), is_closing, task->arena, &task->passages)
+            : passages_of(&task->blocks, is_closing, task->arena, &task->passages);
     if (err && err != ERR_CLOSED)
         task->failure = extract_sentence(err == ERR_LIMIT ? EXTRACT_TOO_LONG : EXTRACT_EMPTY);
 }
@@ -259,6 +261,8 @@ static void on_cut(void *arg)
                                           .on_done = on_cards_done,
                                           .arg = task};
     task->writer = card_writer_open(&spec);
+    lanes_set_aside(reading->lanes, &task->item); /* it waits for others now */
+    next(reading);
     if (!task->is_telling)
         timer_set_after(&task->tell, TELL_US / 10);
 }
@@ -266,8 +270,9 @@ static void on_cut(void *arg)
 static void start_cutting(struct task *task)
 {
     struct reading *reading = task->reading;
+    struct pool *pool = task->item.lane == LANE_SHORT ? reading->short_pool : reading->pool;
     if (reading->is_closing ||
-        pool_run_fair(reading->pool, task->workspace_id, cut, reading->loop, on_cut, task))
+        pool_run_fair(pool, task->workspace_id, cut, reading->loop, on_cut, task))
         end_task(task);
 }
 
@@ -328,6 +333,33 @@ static void on_progress(void *arg, unsigned done, unsigned pages)
     task->progress.pages = pages;
 }
 
+/* Turns. */
+
+/* Its reader goes to who waits; it is read from its beginning among those that take long. */
+static void make_way(struct task *task)
+{
+    struct reading *reading = task->reading;
+    leave_lane(task);
+    let_go(task);
+    task->is_taken = true;
+    task->item.lane = LANE_LONG;
+    if (lanes_push(reading->lanes, task->workspace_id, &task->item)) {
+        map_remove_str(reading->tasks, task->id); /* listed again when its lease is over */
+        free_task(task);
+    }
+    next(reading);
+}
+
+static void on_turn_over(void *arg)
+{
+    struct task *task = arg;
+    bool must = task->extraction && lanes_are_awaited(task->reading->lanes, &task->item);
+    if (must && !task->is_telling && !task->reading->is_closing)
+        make_way(task);
+    else
+        timer_set_after(&task->turn, TURN_LOOK_US);
+}
+
 /* Extracting. */
 
 static void on_extracted(void *arg, enum extract_outcome outcome, const struct block_list *blocks,
@@ -335,6 +367,7 @@ static void on_extracted(void *arg, enum extract_outcome outcome, const struct b
 {
     struct task *task = arg;
     extraction_close(TAKE(task->extraction));
+    timer_stop(&task->turn);
     task->blocks = *blocks;
     task->chars = (int64_t)chars;
     if (outcome == EXTRACT_DONE)
@@ -354,7 +387,7 @@ static void start_extracting(struct task *task)
     const struct extraction_spec spec = {
         .program = reading->program,
         .kind = kinds[task->kind],
-        .fd = task->fd,
+        .fd = task->source.fd,
         .arena = task->arena,
         .on_progress = on_progress,
         .on_done = on_extracted,
@@ -370,66 +403,32 @@ static void start_extracting(struct task *task)
         end_task(task); /* read again when its lease is over */
     } else {
         timer_set_after(&task->tell, TELL_US / 10);
+        timer_set_after(&task->turn, LANE_TURN_US);
     }
 }
 
 /* The source, piece by piece. */
 
-static enum err keep_piece(struct task *task, const char *piece, size_t len, size_t at)
-{
-    if (task->kind == DOCUMENT_TEXT)
-        return buf_append(&task->text, piece, len);
-    for (size_t done = 0; done < len;) {
-        ssize_t n = pwrite(task->fd, piece + done, len - done, (off_t)(at + done));
-        if (n <= 0)
-            return ERR_IO;
-        done += (size_t)n;
-    }
-    return OK;
-}
-
 static enum err copy_pieces(struct tx *tx, void *arg)
 {
     struct task *task = arg;
-    struct place place = task->place;
-    enum err err = OK;
-    task->text.len = task->kind == DOCUMENT_TEXT ? place.bytes : 0;
-    for (unsigned i = 0; i < PIECES_PER_JOB && !err; i++) {
-        const void *piece;
-        size_t len;
-        err = store_document_piece(tx, task->id, place.position, &piece, &len);
-        if (!err)
-            err = keep_piece(task, piece, len, place.bytes);
-        place.position += !err;
-        place.bytes += err ? 0 : len;
-    }
-    place.has_all = err == ERR_NOT_FOUND;
-    task->place_after = place;
-    return place.has_all ? OK : err;
+    return source_copy(&task->source, tx, task->id);
 }
 
 static void copied(void *arg, enum err err)
 {
     struct task *task = arg;
-    task->place = task->place_after;
     if (err) {
         log_warn("know.not_copied", LOG_S("document", task->id), LOG_S("error", err_name(err)));
         end_task(task);
-    } else if (!task->place.has_all) {
+    } else if (!source_has_all(&task->source)) {
         give_job(task, STORE_READ, copy_pieces, copied);
     } else if (task->kind == DOCUMENT_TEXT) {
-        task->chars = (int64_t)text_length(task->text.len ? task->text.data : "");
+        task->chars = (int64_t)text_length(source_text(&task->source));
         start_cutting(task);
     } else {
         start_extracting(task);
     }
-}
-
-/* A file without a name, in the data directory or in memory: nobody else finds it. */
-static int open_unnamed(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return fd >= 0 ? fd : memfd_create("document", MFD_CLOEXEC);
 }
 
 /* Taking. */
@@ -438,6 +437,8 @@ static enum err take(struct tx *tx, void *arg)
 {
     struct task *task = arg;
     struct document document;
+    if (task->is_taken)
+        return store_document_progress(tx, task->id, &task->progress);
     enum err err = store_document_take(tx, task->id, &document);
     if (!err)
         task->kind = document.kind;
@@ -447,27 +448,33 @@ static enum err take(struct tx *tx, void *arg)
 static void taken(void *arg, enum err err)
 {
     struct task *task = arg;
-    if (!err && task->kind != DOCUMENT_TEXT)
-        task->fd = open_unnamed(store_data_dir(task->reading->store));
     task->is_settled = err == ERR_NOT_FOUND; /* removed, or another node has it */
-    if (err || (task->kind != DOCUMENT_TEXT && task->fd < 0))
+    if (!err)
+        err = source_open(&task->source, task->kind, store_data_dir(task->reading->store));
+    if (err)
         end_task(task);
     else
         give_job(task, STORE_READ, copy_pieces, copied);
 }
 
+static void begin(struct task *task)
+{
+    struct reading *reading = task->reading;
+    task->began_us = clock_now_us();
+    task->arena = arena_new(BLOCKS_ARENA_BYTES);
+    source_init(&task->source);
+    task->progress = task->told = (struct document_progress){0};
+    timer_init(&task->tell, reading->loop, tell, task);
+    timer_init(&task->turn, reading->loop, on_turn_over, task);
+    list_push_back(&reading->under_way, &task->node);
+    give_job(task, STORE_WRITE, take, taken);
+}
+
 static void next(struct reading *reading)
 {
-    struct fair_item *item;
-    while (!reading->is_closing && (item = fair_next(reading->fair))) {
-        struct task *task = CONTAINER_OF(item, struct task, item);
-        task->began_us = clock_now_us();
-        task->arena = arena_new(BLOCKS_ARENA_BYTES);
-        task->text = (struct buf)BUF_INIT(DOCUMENT_FILE_BYTES);
-        timer_init(&task->tell, reading->loop, tell, task);
-        list_push_back(&reading->under_way, &task->node);
-        give_job(task, STORE_WRITE, take, taken);
-    }
+    struct lane_item *item;
+    while (!reading->is_closing && (item = lanes_next(reading->lanes)))
+        begin(CONTAINER_OF(item, struct task, item));
 }
 
 /* Listing. */
@@ -491,7 +498,7 @@ static void on_listed(void *arg, enum err err)
     struct reading *reading = listing->reading;
     reading->is_listing = false;
     for (size_t i = 0; !err && i < listing->waiting.count && !reading->is_closing; i++)
-        add_task(reading, listing->waiting.items[i].id, listing->waiting.items[i].user_id);
+        add_task(reading, &listing->waiting.items[i]);
     mem_free(listing);
     next(reading);
     if (reading->must_list && !reading->is_closing)
@@ -528,15 +535,14 @@ static void on_documents_changed(void *arg, unsigned topics)
 
 struct reading *reading_open(const struct know_config *config)
 {
-    static const struct fair_limits limits = {
-        .waiting = WAITING, .running = READERS, .running_per_key = READERS_OF_WORKSPACE};
     struct reading *reading = mem_new(struct reading);
     reading->store = config->store;
     reading->loop = config->loop;
     reading->program = mem_strdup(config->program);
     reading->engine = config->writer;
     reading->pool = pool_new("documents", CUTTERS, CUTTER_NICE);
-    reading->fair = fair_new(&limits);
+    reading->short_pool = pool_new("short texts", 1, CUTTER_NICE);
+    reading->lanes = lanes_new();
     reading->tasks = map_new();
     reading->users = 1;
     list_init(&reading->under_way);
@@ -551,9 +557,9 @@ static int drop_waiting(void *arg, const void *key, size_t key_len, void *value)
 {
     struct task *task = value;
     (void)key, (void)key_len;
-    if (task->item.is_running)
+    if (task->item.item.is_running)
         return 0;
-    fair_remove(task->reading->fair, &task->item);
+    lanes_remove(task->reading->lanes, &task->item);
     ++*(unsigned *)arg;
     map_remove_str(task->reading->tasks, task->id);
     mem_free(task);
@@ -573,5 +579,6 @@ void reading_close(struct reading *reading)
         if (is_under_way(task))
             end_task(task); /* its lease runs out, and it is read again */
     pool_free(reading->pool);
+    pool_free(reading->short_pool);
     release(reading);
 }

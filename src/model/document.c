@@ -1,7 +1,7 @@
 /* Knowledge documents, cards and hits as the API shows them. */
 #include "model/document.h"
 
-static const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pdf", "docx"};
+const char *const document_kind_names[DOCUMENT_KIND_COUNT] = {"text", "txt", "pdf", "docx"};
 static const char *const document_status_names[DOCUMENT_STATUS_COUNT] = {"processing", "ready",
                                                                          "failed"};
 static const char *const hit_kind_names[HIT_KIND_COUNT] = {"card", "section"};

@@ -13,6 +13,7 @@ enum document_kind {
     DOCUMENT_DOCX,
     DOCUMENT_KIND_COUNT
 };
+extern const char *const document_kind_names[DOCUMENT_KIND_COUNT];
 enum document_status {
     DOCUMENT_PROCESSING,
     DOCUMENT_READY,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/enum.h"
 #include "base/ids.h"
 #include "base/js.h"
 #include "base/mem.h"
@@ -331,14 +332,19 @@ enum err store_document_waiting(struct tx *tx, struct document_list *out)
     *out = (struct document_list){0};
     if (!node_may_lease(tx))
         return OK;
-    AUTO(cursor) row = QUERY(
-        tx, "SELECT id, workspace_id FROM documents WHERE " IS_FREE " ORDER BY updated_ms LIMIT ?",
-        NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
-        TEXT(node_lease(tx)), NUMBER(DOCUMENTS_LISTED));
+    AUTO(cursor) row =
+        QUERY(tx,
+              "SELECT id, workspace_id, kind, bytes FROM documents WHERE " IS_FREE
+              " ORDER BY updated_ms LIMIT ?",
+              NUMBER(tx->now_ms), TEXT(node_lease_prefix(tx)), TEXT(node_lease_prefix(tx)),
+              TEXT(node_lease(tx)), NUMBER(DOCUMENTS_LISTED));
     while (cursor_next(row)) {
         struct document *document = GROW(out, tx->arena);
         document->id = cursor_text(row, 0);
         document->user_id = cursor_text(row, 1);
+        int kind = enum_find(document_kind_names, DOCUMENT_KIND_COUNT, cursor_text(row, 2));
+        document->kind = kind < 0 ? DOCUMENT_PDF : (enum document_kind)kind;
+        document->bytes = cursor_number(row, 3);
     }
     return tx_result(tx);
 }

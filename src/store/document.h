@@ -70,7 +70,7 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
 /* Reading, in the background. */
 
 /* Documents that wait and that nobody is at work with, the longest waiting first (at most
- * DOCUMENTS_LISTED): only id, user_id. */
+ * DOCUMENTS_LISTED): only id, user_id, kind, bytes. */
 enum { DOCUMENTS_LISTED = 1000 };
 enum err store_document_waiting(struct tx *tx, struct document_list *out) MUST_USE;
 /* Takes one of them: leased to this node for two minutes, so that another takes it over when this

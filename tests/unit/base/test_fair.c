@@ -54,6 +54,25 @@ TEST(fair_lines_take_turns)
     CHECK_INT(fair_waiting(fair) + fair_running(fair), 0);
 }
 
+TEST(fair_what_is_set_aside_counts_for_its_key_alone)
+{
+    AUTO(fair) fair = fair_of(0, 0, 1, 1);
+    struct work works[3];
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(push(fair, &works[i], "aab"[i]), OK);
+    CHECK(next(fair) == &works[0] && next(fair) == NULL);
+    fair_set_aside(fair, &works[0].item);
+    fair_set_aside(fair, &works[0].item);
+    CHECK(next(fair) == &works[2] && next(fair) == NULL);
+    CHECK_INT(fair_running(fair), 1);
+    fair_done(fair, &works[0].item, 1);
+    CHECK_INT(fair_running(fair), 1);
+    fair_done(fair, &works[2].item, 1);
+    CHECK(next(fair) == &works[1]);
+    fair_done(fair, &works[1].item, 1);
+    CHECK_INT(fair_running(fair), 0);
+}
+
 TEST(fair_cost_counts_and_not_the_number)
 {
     AUTO(fair) fair = fair_of(0, 0, 0, 0);

@@ -16,15 +16,20 @@ struct room {
     struct know *know;
 };
 
-static const char *add_file(struct fix *fix, const char *bytes, size_t len)
+static const char *add(struct fix *fix, enum document_kind kind, const char *bytes, size_t len)
 {
     struct tx *tx = fix_write(fix);
     const struct document_source source = {.data = bytes, .len = len};
     struct document document = {
-        .user_id = fix->workspace_id, .name = "File", .kind = DOCUMENT_TXT, .is_stored = true};
+        .user_id = fix->workspace_id, .name = "File", .kind = kind, .is_stored = true};
     CHECK_INT(store_document_insert(tx, &document, &source, 0), OK);
     CHECK_INT(fix_commit(tx), OK);
     return arena_strdup(fix->arena, document.id);
+}
+
+static const char *add_file(struct fix *fix, const char *bytes, size_t len)
+{
+    return add(fix, DOCUMENT_TXT, bytes, len);
 }
 
 static void room_open(struct room *room, struct fix *fix)
@@ -116,7 +121,39 @@ TEST(files_of_one_workspace_keep_nobody_waiting)
     CHECK_INT(fix_commit(tx), OK);
     const char *other = add_file(&fix, "Open at nine.", 13);
     CHECK_INT(await_read(&fix, fix.workspace_id, other).status, DOCUMENT_READY);
-    CHECK_INT(waiting(&fix), FILES_OF_FLOOD - READERS_OF_ONE);
+    room_close(&room);
+    fix_end(&fix);
+}
+
+static void go_to_another_workspace(struct fix *fix)
+{
+    struct tx *tx = fix_write(fix);
+    fix_people_in(fix, tx);
+    CHECK_INT(fix_commit(tx), OK);
+}
+
+/* Files of several workspaces hang in all the readers: a text is read beside them, and a file as
+ * soon as one of them has had its turn. */
+TEST(files_that_take_long_make_way_whosever_they_are)
+{
+    enum { WORKSPACES = 4, FILES_OF_EACH = 3, READERS = 3 };
+    struct fix fix = {0};
+    struct room room;
+    fix_begin(&fix, false);
+    fix_people(&fix);
+    for (int i = 0; i < WORKSPACES; i++) {
+        for (int j = 0; j < FILES_OF_EACH; j++)
+            (void)add(&fix, DOCUMENT_PDF, "#!hang", 6);
+        go_to_another_workspace(&fix);
+    }
+    room_open(&room, &fix);
+    struct fix_wait wait = {0};
+    while (waiting(&fix) > WORKSPACES * FILES_OF_EACH - READERS && fix_wait(&wait))
+        continue;
+    const char *text = add(&fix, DOCUMENT_TEXT, "Open at nine.", 13);
+    const char *file = add(&fix, DOCUMENT_PDF, "#!try", 5);
+    CHECK_INT(await_read(&fix, fix.workspace_id, text).status, DOCUMENT_READY);
+    CHECK_INT(await_read(&fix, fix.workspace_id, file).status, DOCUMENT_READY);
     room_close(&room);
     fix_end(&fix);
 }

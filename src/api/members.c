@@ -88,13 +88,14 @@ void members_update(struct request *request)
         !request_found(request, store_member_get(request->job.tx, workspace_id,
                                                  request->head.params[0], member)))
         return;
-    bool is_last = store_member_is_last_owner(request->job.tx, member);
+    bool is_moved = false, is_last = store_member_is_last_owner(request->job.tx, member);
     field_merge(&member_table, member, request_json(request), &context, "");
     if (!request_is_valid(request, &context))
         return;
     if (is_last && member->role != ROLE_OWNER)
         request_fault(request, "role", "the workspace needs an owner");
-    else if (is_stored(request, store_member_update(request->job.tx, member)))
+    else if (is_stored(request, store_member_update(request->job.tx, member, &is_moved)) &&
+             (!is_moved || add_link(request, &answer)))
         request_answer(request, &answer, 0);
 }
 

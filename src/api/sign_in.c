@@ -123,8 +123,11 @@ static const struct field body_rows[] = {
              .about = "What follows #link= in a link."),
     ROW_TEXT(struct sign_in_body, email, "email", .max = 254),
     ROW_TEXT(struct sign_in_body, password, "password", .max = PASSWORD_MAX),
-    ROW_TEXT(struct sign_in_body, workspace_id, "workspaceId", .max = 63,
-             .about = "Of those in which the address and the password fit."),
+    ROW_TEXT(
+        struct sign_in_body, workspace_id, "workspaceId", .max = 63,
+        .about =
+            "Of those in which the address and the password fit; an address that is vouched for "
+            "and in several workspaces must name one, which the refusal lists."),
 };
 FIELD_TABLE(sign_in_body_table, struct sign_in_body, "SignIn", body_rows,
             .about = "A link, or e-mail and password; nothing behind a proxy that signs in.");
@@ -141,6 +144,7 @@ FIELD_TABLE(signed_in_table, struct signed_in, "SignedIn", signed_in_rows);
 
 struct candidate {
     const char *id, *workspace_id, *hash;
+    bool is_vouched;
 };
 
 /* From the job over the pool to the next job; in the request's arena. */
@@ -152,15 +156,27 @@ struct attempt {
     size_t count, chosen; /* chosen == count: none fits */
 };
 
+/* The address that a proxy of ours vouches for; NULL: none does. */
+static const char *vouched_email(struct request *request)
+{
+    const char *name = config_text(request->deps->config, SET_STUDIO_TRUSTED_HEADER);
+    if (!*name || !proxies_have(request->api->proxies, &request->head.http->peer))
+        return NULL;
+    return request_header(request, name);
+}
+
 static void open_session(struct request *request, const struct member *member)
 {
     struct signed_in answer = {.member = *member};
     char key[KEY_SIZE], address[NET_ADDR_SIZE];
     const char *browser = request_header(request, "User-Agent");
+    const char *vouched = vouched_email(request);
     net_ip_print(&request->who.client, address);
     browser = arena_printf(request->job.tx->arena, "%.200s", browser ? browser : "");
     if (!request_found(request,
                        store_session_create(request->job.tx, member, browser, address, key)) ||
+        (vouched && strcasecmp(vouched, member->email) == 0 &&
+         !request_found(request, store_member_vouch(request->job.tx, member->id))) ||
         !request_found(request,
                        store_workspace_get(request->job.tx, member->user_id, &answer.workspace)))
         return;
@@ -321,27 +337,50 @@ static bool find_candidates(struct request *request, const char *email, const ch
         const struct member *member = &found.items[i].member;
         if (*workspace_id && strcmp(workspace_id, member->user_id) != 0)
             continue;
+        if (out->password && !*found.items[i].hash)
+            continue;
         out->candidates[out->count++] = (struct candidate){
             .id = arena_strdup(request->arena, member->id),
             .workspace_id = arena_strdup(request->arena, member->user_id),
             .hash = arena_strdup(request->arena, found.items[i].hash),
+            .is_vouched = found.items[i].is_vouched,
         };
     }
     return true;
 }
 
-/* The address that a proxy of ours vouches for; NULL: none does. */
-static const char *vouched_email(struct request *request)
-{
-    const char *name = config_text(request->deps->config, SET_STUDIO_TRUSTED_HEADER);
-    if (!*name || !proxies_have(request->api->proxies, &request->head.http->peer))
-        return NULL;
-    return request_header(request, name);
-}
-
 static void write_session(struct request *request)
 {
-    run_job(request, STORE_WRITE, open_chosen); /* the first: chosen is 0 */
+    run_job(request, STORE_WRITE, open_chosen);
+}
+
+/* Which of several workspaces does a vouched address enter? Anybody may write it into theirs, and
+ * so only the one that its owner has entered this way is chosen; count: the owner must say. */
+static size_t choose(const struct attempt *attempt)
+{
+    size_t chosen = attempt->count, vouched = 0;
+    for (size_t i = 0; i < attempt->count; i++) {
+        if (!attempt->candidates[i].is_vouched)
+            continue;
+        chosen = i;
+        vouched++;
+    }
+    return attempt->count == 1 ? 0 : vouched == 1 ? chosen : attempt->count;
+}
+
+static void ask_which(struct request *request, const struct attempt *attempt)
+{
+    struct field_context context;
+    request_context(request, &context);
+    for (size_t i = 0; i < attempt->count; i++) {
+        const char *id = attempt->candidates[i].workspace_id;
+        struct workspace workspace;
+        if (!request_found(request, store_workspace_get(request->job.tx, id, &workspace)))
+            return;
+        faults_add(&context.faults, "workspaceId", "%s",
+                   arena_printf(request->arena, "%s %s", id, workspace.name));
+    }
+    (void)request_is_valid(request, &context);
 }
 
 static void by_proxy(struct request *request, const char *email, const char *workspace_id)
@@ -349,7 +388,11 @@ static void by_proxy(struct request *request, const char *email, const char *wor
     struct attempt *attempt = request->job.state;
     if (!find_candidates(request, lower(request->arena, email), workspace_id, attempt))
         return;
-    request_after(request, attempt->count > 0 ? write_session : refuse_stranger);
+    attempt->chosen = choose(attempt);
+    if (attempt->chosen < attempt->count || attempt->count == 0)
+        request_after(request, attempt->count > 0 ? write_session : refuse_stranger);
+    else
+        ask_which(request, attempt);
 }
 
 static void write_used(struct request *request)

@@ -12,7 +12,7 @@ enum { FOUND_MAX = 20 };
 /* rest: "FROM members WHERE ..." */
 static struct cursor *query(struct tx *tx, const char *rest, const struct db_value *values)
 {
-    return tx_query(tx, columns_select(tx, &member_table, "password", rest), values);
+    return tx_query(tx, columns_select(tx, &member_table, "password, vouched_ms", rest), values);
 }
 
 static const char *hash_of(struct cursor *row)
@@ -63,10 +63,30 @@ enum err store_member_get(struct tx *tx, const char *workspace_id, const char *i
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
-enum err store_member_update(struct tx *tx, struct member *member)
+static void sign_out(struct tx *tx, const char *id)
+{
+    EXEC(tx, "DELETE FROM sessions WHERE member_id = ?", TEXT(id));
+    EXEC(tx, "DELETE FROM links WHERE member_id = ?", TEXT(id));
+}
+
+/* What the one of the former address had does not become the new one's. */
+static void invite_again(struct tx *tx, struct member *member)
+{
+    member->has_password = false;
+    member->seen_wall_ms = 0;
+    EXEC(tx, "UPDATE members SET password = '', seen_ms = 0, vouched_ms = 0 WHERE id = ?",
+         TEXT(member->id));
+    sign_out(tx, member->id);
+}
+
+enum err store_member_update(struct tx *tx, struct member *member, bool *out_is_moved)
 {
     if (is_taken(tx, member))
         return ERR_CONFLICT;
+    *out_is_moved = QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM members WHERE id = ? AND email <> ?",
+                                 TEXT(member->id), TEXT(member->email)) > 0;
+    if (*out_is_moved)
+        invite_again(tx, member);
     member->updated_wall_ms = tx->now_ms;
     EXEC(tx, "UPDATE members SET name = ?, email = ?, role = ?, updated_ms = ? WHERE id = ?",
          TEXT(member->name), TEXT(member->email), TEXT(member_role_names[member->role]),
@@ -80,8 +100,7 @@ enum err store_member_remove(struct tx *tx, const char *workspace_id, const char
     if (!EXEC(tx, "DELETE FROM members WHERE id = ? AND workspace_id = ?", TEXT(id),
               TEXT(workspace_id)))
         return tx_missing(tx);
-    EXEC(tx, "DELETE FROM sessions WHERE member_id = ?", TEXT(id));
-    EXEC(tx, "DELETE FROM links WHERE member_id = ?", TEXT(id));
+    sign_out(tx, id);
     tx_touch(tx, STORE_KEYS);
     return tx_result(tx);
 }
@@ -111,7 +130,9 @@ enum err store_member_find(struct tx *tx, const char *email, struct member_hash_
 {
     *out = (struct member_hash_list){0};
     AUTO(cursor) row =
-        query(tx, "FROM members WHERE email = ? AND email <> '' ORDER BY created_ms, id LIMIT ?",
+        query(tx,
+              "FROM members WHERE email = ? AND email <> '' ORDER BY CASE WHEN vouched_ms > 0"
+              " OR password <> '' THEN 0 ELSE 1 END, created_ms, id LIMIT ?",
               VALUES(TEXT(email), NUMBER(FOUND_MAX)));
     while (cursor_next(row)) {
         struct member_hash *found = GROW(out, tx->arena);
@@ -119,7 +140,14 @@ enum err store_member_find(struct tx *tx, const char *email, struct member_hash_
         if (err)
             return err;
         found->hash = hash_of(row);
+        found->is_vouched = cursor_number(row, columns_count(&member_table) + 1) > 0;
     }
+    return tx_result(tx);
+}
+
+enum err store_member_vouch(struct tx *tx, const char *id)
+{
+    EXEC(tx, "UPDATE members SET vouched_ms = ? WHERE id = ?", NUMBER(tx->now_ms), TEXT(id));
     return tx_result(tx);
 }
 

@@ -309,9 +309,15 @@ static const char *const version_15[] = {
     NULL,
 };
 
+/* When the person who has the address last came through a proxy that vouches for it; 0: never. */
+static const char *const version_16[] = {
+    "ALTER TABLE members ADD COLUMN vouched_ms BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 static const char *const *const versions[] = {
-    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7, version_8,
-    version_9, version_10, version_11, version_12, version_13, version_14, version_15};
+    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9, version_10, version_11, version_12, version_13, version_14, version_15, version_16};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 

@@ -7,7 +7,8 @@ export class ApiError extends Error {
     super(body?.error ?? `status ${status}`);
     this.status = status;
     this.code = body?.code ?? (status ? 'INTERNAL_ERROR' : 'OFFLINE');
-    this.faults = Object.fromEntries((body?.details ?? []).map(({ field, message }) => [field, faultText(message)]));
+    this.details = body?.details ?? [];
+    this.faults = Object.fromEntries(this.details.map(({ field, message }) => [field, faultText(message)]));
   }
 }
 

@@ -251,7 +251,7 @@ test('keys: made and shown once, used, revoked', async () => {
 });
 
 /* POST /v1/session as the proxy at 127.0.0.2 passes it on. */
-const passedOn = (body, headers) => new Promise((done, failed) => {
+const sendOn = (body, headers) => new Promise((done, failed) => {
   const request = httpRequest(
     `${t.service.url}/v1/session`,
     {
@@ -260,13 +260,15 @@ const passedOn = (body, headers) => new Promise((done, failed) => {
       headers: { 'X-Earshot-Studio': '1', Origin: t.service.url, 'Content-Type': 'application/json', ...headers },
     },
     (response) => {
-      response.resume();
-      done(response.statusCode);
+      let text = '';
+      response.on('data', (piece) => { text += piece; });
+      response.on('end', () => done({ status: response.statusCode, body: JSON.parse(text) }));
     },
   );
   request.on('error', failed);
   request.end(JSON.stringify(body));
 });
+const passedOn = async (body, headers) => (await sendOn(body, headers)).status;
 const throughProxy = (email) => passedOn({}, { 'X-Signed-In': email });
 
 test('an e-mail address is believed from a trusted proxy alone', async () => {
@@ -277,6 +279,54 @@ test('an e-mail address is believed from a trusted proxy alone', async () => {
     401,
     'UNAUTHORIZED',
   );
+});
+
+const enter = (email, body = {}) => sendOn(body, { 'X-Signed-In': email });
+const listed = (answer) =>
+  answer.body.details.map(({ field, message }) => `${field} ${message.split(' ')[0]}`).sort();
+
+test('a vouched address enters the workspace that its owner knows, and none that wrote it into theirs', async () => {
+  const email = 'victim@example.com';
+  const [hostile, real] = [await t.newWorkspace(), await t.newWorkspace()];
+  const mallory = await signIn(t.service, { workspaceId: hostile.workspaceId, check });
+  const { body: made } = await mallory('POST', '/v1/members', { name: 's', email: 's@example.com', role: 'viewer' });
+  const spare = await signIn(t.service, { link: made.link, check });
+  assert.equal((await spare('PUT', '/v1/session/password', { password: 'correct horse' })).status, 200);
+  await signIn(t.service, { workspaceId: real.workspaceId, email, check });
+  assert.equal((await enter(email)).body.workspace.id, real.workspaceId);
+
+  const moved = await mallory('PATCH', `/v1/members/${made.member.id}`, { email });
+  assert.deepEqual(
+    [moved.status, moved.body.member.hasPassword, moved.body.member.lastSeenAt],
+    [200, false, null],
+    moved.text,
+  );
+  await soon(() => spare('GET', '/v1/me'), 401);
+  await signIn(t.service, { link: moved.body.link, check }); // the owner has the link, and vouches for nobody by it
+  assert.equal((await enter(email)).body.workspace.id, real.workspaceId);
+
+  assert.equal((await enter(email, { workspaceId: hostile.workspaceId })).body.workspace.id, hostile.workspaceId);
+  const asked = await enter(email); // has been in both by now
+  assert.deepEqual([asked.status, asked.body.code], [400, 'VALIDATION_FAILED']);
+  const both = [hostile, real].map(({ workspaceId }) => `workspaceId ${workspaceId}`).sort();
+  assert.deepEqual(listed(asked), both);
+  assert.equal((await enter(email, { workspaceId: real.workspaceId })).body.workspace.id, real.workspaceId);
+
+  for (const { workspaceId } of [hostile, real])
+    await signIn(t.service, { workspaceId, email: 'new@example.com', check });
+  assert.deepEqual(listed(await enter('new@example.com')), both); // came through the proxy to neither
+});
+
+test('rows that nobody took up leave a password its turn', async () => {
+  const email = 'crowd@example.com',
+    password = 'correct horse';
+  for (let i = 0; i < 8; i++) {
+    const { workspaceId } = await t.newWorkspace();
+    await t.service.cli('studio', 'link', '--workspace', workspaceId, '--email', email, '--json');
+  }
+  const one = await invite('viewer', { email });
+  assert.equal((await one('PUT', '/v1/session/password', { password })).status, 200);
+  assert.equal((await person(t.service, { check })('POST', '/v1/session', { email, password })).status, 201);
 });
 
 /* How often each status came of 70 requests at once. */

@@ -10,20 +10,25 @@ function takeLink() {
   return link;
 }
 
+/* The refusal's rows: "ID NAME". */
+const choicesOf = ({ details }) => details.filter(({ field }) => field === 'workspaceId').map(({ message }) => ({ id: message.split(' ')[0], name: message.slice(message.indexOf(' ') + 1) }));
+
 export function SignIn() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [isUsed, setUsed] = useState(false);
+  const [choices, setChoices] = useState([]); // workspaces of an address that a proxy vouches for
   const [enter, busy, error] = useWork(async (body) => { session.value = await api('POST', '/v1/session', body); });
   useEffect(() => {
     document.title = `${t('signIn')} – Earshot`;
     const link = takeLink();
     if (link) enter({ link }).then(() => setUsed(true));
-    else api('POST', '/v1/session', {}).then((who) => { session.value = who; }, () => {}); // a proxy may vouch
+    else api('POST', '/v1/session', {}).then((who) => { session.value = who; }, (error) => setChoices(choicesOf(error))); // a proxy may vouch
   }, []);
   const submit = (event) => { event.preventDefault(); setUsed(false); if (!busy) enter({ email, password }); };
   return html`<main class="sign" id="main"><section class="card" aria-labelledby="sign-title"><p class="brand"><img src="/studio/icon.svg" alt="" width="28" height="28" />Earshot</p><h1 id="sign-title">${t('signIn')}</h1><br />
     ${error && html`<div class="notice bad" role="alert"><p>${error.code === 'UNAUTHORIZED' ? t(isUsed ? 'signIn.badLink' : 'signIn.wrong') : explain(error)}</p></div>`}
+    ${choices.length > 0 && html`<p>${t('signIn.choose')}</p><ul class="list">${choices.map(({ id, name }) => html`<li key=${id}><${Button} busy=${busy} onClick=${() => enter({ workspaceId: id })}>${name} <span class="soft small">${id}</span><//></li>`)}</ul><br />`}
     <form onSubmit=${submit}><${Text} label=${t('email')} value=${email} onInput=${setEmail} type="email" autocomplete="username" required />
       <${Text} label=${t('password')} value=${password} onInput=${setPassword} type="password" autocomplete="current-password" required />
       <${Button} kind="primary" type="submit" busy=${busy}>${busy ? t('working') : t('signIn')}<//></form><br /><p class="soft small">${t('signIn.help')}</p></section></main>`;

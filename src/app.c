@@ -24,11 +24,11 @@
 
 enum {
     IDLE_POLL_US = 10 * 1000,
-    IDLE_MAX_US = 5 * 1000 * 1000, /* what a slow client gets for its last answer */
     END_LOOK_US = 100 * 1000,
     SETTLE_MAX_US = 4 * 1000 * 1000, /* for what is written and sent after the calls; deliveries
                                         under way get 3 s of it (event/delivery.h) */
     STORE_MAX_US = 1000 * 1000,      /* then for the jobs of the store that still wait */
+    IDLE_MAX_US = 500 * 1000,        /* then for who reads a last answer slowly */
     CUT_AFTER_S = 10,                /* in all, from the end of the calls or of their grace */
 };
 
@@ -65,28 +65,29 @@ static void on_store_drained(void *arg)
     app->end.is_store_drained = true;
 }
 
-/* All that asked the store is told before any of it goes. */
+/* All that asked the store is told before any of it goes. A start that was committed late may have
+ * made a call: it ends without a record. */
 static void drain_store(struct app *app)
 {
     if (app->end.is_store_draining)
         return;
     app->end.is_store_draining = true;
+    calls_give_up(app->calls);
     store_drain(app->store, STORE_MAX_US, app->control, on_store_drained, app);
 }
 
-/* Lets the last answers go out; then cuts who does not read, whose requests are answered into the
- * void. */
+/* Lets the last answers go out, those of who waited for the store to the last as well; then cuts
+ * who does not read, whose requests are answered into the void. */
 static void wait_for_answers(void *arg)
 {
     struct app *app = arg;
-    int64_t now_us = loop_now_us(app->control);
-    bool is_late =
-        now_us > app->end.stopping_us + IDLE_MAX_US || now_us > app->end.ending_us + SETTLE_MAX_US;
-    if (is_late) { /* who waits for a tenant's endpoint or host name waits no more */
+    int64_t late_us = loop_now_us(app->control) - app->end.ending_us - SETTLE_MAX_US;
+    if (late_us > 0) { /* who waits for a tenant's endpoint or host name waits no more */
         http_client_stop(app->net.http);
         resolver_stop(app->net.resolver);
     }
-    if (app->http && (is_late || http_server_connections(app->http) == 0))
+    if (app->http &&
+        (late_us > STORE_MAX_US + IDLE_MAX_US || http_server_connections(app->http) == 0))
         http_server_close(TAKE(app->http));
     if (!app->http && api_is_idle(app->api))
         drain_store(app);
@@ -96,33 +97,32 @@ static void wait_for_answers(void *arg)
         timer_set_after(&app->end.idle_timer, IDLE_POLL_US);
 }
 
+/* The calls or their grace are over. */
+static void begin_end(struct app *app)
+{
+    if (app->end.ending_us)
+        return;
+    app->end.ending_us = loop_now_us(app->control);
+    app_signals_cut_after(CUT_AFTER_S);
+}
+
 /* From the first signal on. When the calls or their grace are over, all else gets its time; what
  * then still waits for the database is given up, and in the end the process is cut. */
 static void watch_end(void *arg)
 {
     struct app *app = arg;
     int64_t now_us = loop_now_us(app->control);
-    if (!app->end.ending_us &&
-        (calls_count(app->calls) == 0 || now_us >= app->end.grace_until_us)) {
-        app->end.ending_us = now_us;
-        app_signals_cut_after(CUT_AFTER_S);
-    }
+    if (calls_count(app->calls) == 0 || now_us >= app->end.grace_until_us)
+        begin_end(app);
     if (app->end.ending_us && now_us >= app->end.ending_us + SETTLE_MAX_US)
         drain_store(app);
     timer_set_after(&app->end.timer, END_LOOK_US);
 }
 
-static void on_delivery_settled(void *arg)
-{
-    struct app *app = arg;
-    app->end.stopping_us = loop_now_us(app->control);
-    wait_for_answers(app);
-}
-
 static void on_delivery_stopped(void *arg) /* on the delivery loop */
 {
     struct app *app = arg;
-    loop_post(app->control, on_delivery_settled, app);
+    loop_post(app->control, wait_for_answers, app);
 }
 
 static void stop_delivery(void *arg)
@@ -137,6 +137,7 @@ static void on_calls_over(void *arg, enum err err, const char *message)
     if (err)
         log_error("service.drain", LOG_S("fault", message ? message : err_name(err)));
     app->state = APP_STOPPING;
+    begin_end(app);
     http_server_drain(app->http);
     api_drain(app->api);
     loop_post(app->delivery.loop, stop_delivery, app);

@@ -113,7 +113,7 @@ struct app_showing {
 struct app_end {
     struct timer timer;      /* from the first signal on: nothing holds the end up */
     struct timer idle_timer; /* while stopping: waits for the last answers */
-    int64_t stopping_us, grace_until_us, ending_us;
+    int64_t grace_until_us, ending_us;
     bool is_store_draining, is_store_drained;
 };
 

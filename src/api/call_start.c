@@ -192,7 +192,10 @@ static void on_dispatched(void *arg, enum err err, const char *message)
         run_job(request, STORE_READ, answer_started);
         return;
     }
-    request_error_says(request, API_DISPATCH_FAILED, message);
+    if (err == ERR_CLOSED) /* whoever ends it says why it ended */
+        request_error(request, API_UNAVAILABLE);
+    else
+        request_error_says(request, API_DISPATCH_FAILED, message);
     run_finish(request);
 }
 

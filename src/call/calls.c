@@ -521,15 +521,19 @@ static void give_up_there(struct message *message)
     call_loop_give_up(message->home);
 }
 
-/* The database does not take the ends: the next start, or another node, settles these calls. What
- * is under way with the store still comes back and lets its call go. */
-static void on_bound_over(void *arg)
+void calls_give_up(struct calls *calls)
 {
-    struct calls *calls = arg;
-    log_warn("calls.given_up", LOG_I("calls", (int64_t)calls_count(calls)));
+    if (calls_count(calls) > 0)
+        log_warn("calls.given_up", LOG_I("calls", (int64_t)calls_count(calls)));
     calls->has_given_up = true;
     post_homes(calls, give_up_there);
     finish_drain(calls);
+}
+
+/* The database does not take the ends. */
+static void on_bound_over(void *arg)
+{
+    calls_give_up(arg);
 }
 
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg)

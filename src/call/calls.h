@@ -115,6 +115,11 @@ void calls_recover(struct calls *calls, calls_done_fn *done, void *arg);
  * be stored by then is left to recovery. */
 void calls_drain(struct calls *calls, int64_t grace_us, calls_done_fn *done, void *arg);
 
+/* Nothing more is written of any call, of one that comes yet neither: the next start, or another
+ * node, settles them. Who waits for one is told ERR_CLOSED; what is under way with the store still
+ * comes back and lets its call go. In a drain, for when the store takes no more jobs. */
+void calls_give_up(struct calls *calls);
+
 size_t calls_count(const struct calls *calls); /* any */
 /* What calls of one agent share (call/snapshot.h), for their plans. any. */
 struct snapshots *calls_snapshots(const struct calls *calls);

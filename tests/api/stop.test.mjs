@@ -1,6 +1,7 @@
 /* The end of a service and its next start, while others still want something of it: what is asked, sent and read then
  * is finished or left to the next start, once. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -119,6 +120,47 @@ test('a document that is being cut keeps no service from its end and is read by 
     await until(async () => (await t.api('GET', `/v1/knowledge/documents/${id}`)).body.document.status === 'ready',
       { what: 'a document to be read' });
 });
+
+/* Holds SQLite's write lock, from another process. */
+async function holdLock(service) {
+  const child = spawn('sqlite3', ['-cmd', '.timeout 10000', join(service.data, 'earshot.db')],
+    { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((end) => child.on('close', end));
+  const held = new Promise((come) => child.stdout.once('data', come));
+  child.stdin.write("BEGIN IMMEDIATE; SELECT 'held';\n");
+  await held;
+  return { release: () => { child.stdin.end('COMMIT;\n'); return ended; } };
+}
+
+/* Calls can be made, but their ends fail each time as if the disk were at fault. */
+const NO_END = `CREATE TRIGGER no_end BEFORE UPDATE OF end_reason ON calls WHEN NEW.end_reason = 'dispatch-failed'
+  BEGIN SELECT RAISE(ROLLBACK, 'not now'); END`;
+
+test('starts that are committed when the service ends keep it from no end, and each is answered',
+  { skip: process.env.TEST_DATABASE === 'postgresql' && "is about SQLite's one writer" }, async () => {
+    const STARTS = 4;
+    const { body: { agent } } = await t.api('POST', '/v1/agents', AGENT);
+    sql(t.service, NO_END);
+    const lock = await holdLock(t.service);
+    const from = t.service.output.length;
+    const said = () => t.service.output.slice(from);
+    const starts = [...Array(STARTS)].map(() => t.api('POST', '/v1/calls', { agentId: agent.id }));
+    await until(async () => (await t.service.cli('show', '--json')).service.connections >= STARTS,
+      { what: 'the starts to wait' });
+    const ended = t.service.stop('SIGTERM');
+    await until(() => said().includes('event=service.drain'), { what: 'the drain' });
+    await lock.release();
+    const answers = await Promise.all(starts);
+    assert.deepEqual(await ended, { code: 0, signal: null });
+    const told = answers.map(({ status, body }) => `${status} ${body.code}`);
+    assert.deepEqual(told, Array(STARTS).fill('503 UNAVAILABLE'));
+    assert.doesNotMatch(said(), /service\.cut/);
+    sql(t.service, 'DROP TRIGGER no_end');
+    await again();
+    const rows = () => sql(t.service, `SELECT status, end_reason, count(*) FROM calls WHERE agent_id = '${agent.id}'
+      GROUP BY 1, 2`);
+    await until(() => rows() === `ended|agent-shutdown|${STARTS}`, { what: 'recovery to end them' });
+  });
 
 /* The other node is a row alone: alive for 10 s, and silent. */
 test('a request that waits for another node is answered before the end',

@@ -1,5 +1,6 @@
 /* The life of calls: who comes and goes, what time and money allow, what is stored and told. */
 #include "base/config.h"
+#include "base/loop.h"
 #include "fake/loop.h"
 #include "store/money.h"
 #include "test.h"
@@ -352,6 +353,31 @@ TEST(a_drain_ends_although_the_database_does_not_answer)
     sim_store.is_frozen = false; /* the store answers what was under way, at the very end */
     world_run(100);
     CHECK_INT(calls_count(world.calls), 0);
+}
+
+static void give_up(void *arg)
+{
+    calls_give_up(arg);
+}
+
+TEST(a_start_that_the_store_takes_no_more_of_is_told_of_the_end)
+{
+    WORLD_WITH_CALL(world, call);
+    struct timer end;
+    is_drained = false;
+    calls_drain(world.calls, 2000000, drained, NULL);
+    world_run(100);
+    CHECK(is_drained); /* there was none: these were committed late */
+    sim_store.is_refusing = true;
+    sim_store.failures = -1;
+    timer_init(&end, world.control, give_up, world.calls);
+    timer_set_after(&end, 4000000);
+    CHECK_INT(world_call(&world, &call), ERR_CLOSED);
+    CHECK_INT(world_call(&world, &call), ERR_CLOSED); /* after the end */
+    world_run(100);
+    CHECK_INT(calls_count(world.calls), 0);
+    CHECK(!sim_told("c1")); /* the next start tells of them */
+    CHECK(!sim_told("c2"));
 }
 
 TEST(a_call_that_cannot_be_set_up_is_not_dispatched)

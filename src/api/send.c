@@ -35,8 +35,6 @@ static void add_headers(const struct request *request, struct answer *answer, st
     const struct request_who *who = &request->who;
     answer_header(answer, "Content-Type", answer->content_type);
     answer_header(answer, "Cache-Control", "no-store");
-    if (request->once.is_replay)
-        answer_header(answer, "Idempotent-Replayed", "true");
     answer_header(answer, "X-Content-Type-Options", "nosniff");
     answer_header(answer, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
     answer_header(answer, "Referrer-Policy", "no-referrer");
@@ -166,6 +164,8 @@ void send_answer(struct request *request)
 {
     struct http_answer out = {0}; /* nobody hears it any more */
     if (!request->is_late) {
+        if (request->once.is_replay) /* which a job tells: of no answer that does not wait for it */
+            answer_header(&request->answer, "Idempotent-Replayed", "true");
         add_headers(request, &request->answer, request->arena);
         count(&request->head, request->answer.status);
         out = to_send(&request->answer);

@@ -32,6 +32,8 @@
 #include "vendor/vendor.h"
 
 enum {
+    FILES_LEAST = 64, /* of all parts before the first call, and of each loop */
+    FILES_OF_A_LOOP = 8,
     POOL_THREADS = 4,
     POOL_NICE = 5,
     DAY_MS = 86400000,
@@ -45,9 +47,31 @@ static const char *text_or_null(const struct config *config, enum setting settin
     return *text ? text : NULL;
 }
 
+static size_t media_loops(const struct app *app)
+{
+    int64_t wanted = config_int(app->config, SET_RTC_LOOPS);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return wanted ? (size_t)wanted : (size_t)MIN(MAX(cores, 1L), (long)APP_LOOPS_MAX);
+}
+
+/* A loop without its descriptors is no fault of a part, it ends the process. */
+static enum err see_files(const struct app *app, struct fault *fault)
+{
+    struct rlimit files;
+    size_t least = FILES_LEAST + FILES_OF_A_LOOP * media_loops(app);
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= least)
+        return OK;
+    return fault_set(fault, ERR_LIMIT,
+                     "%ju open files are too few: at least %zu are needed, and some for each call "
+                     "(LimitNOFILE of systemd, ulimit -n)",
+                     (uintmax_t)files.rlim_cur, least);
+}
+
 static enum err open_control(struct app *app, struct fault *fault)
 {
-    (void)fault;
+    enum err err = see_files(app, fault);
+    if (err)
+        return err;
     app->control = loop_new("control");
     app->delivery.loop = loop_new("delivery");
     return OK;
@@ -131,13 +155,6 @@ static void close_store(struct app *app)
 }
 
 /* The threads that carry calls. */
-
-static size_t media_loops(const struct app *app)
-{
-    int64_t wanted = config_int(app->config, SET_RTC_LOOPS);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return wanted ? (size_t)wanted : (size_t)MIN(MAX(cores, 1L), (long)APP_LOOPS_MAX);
-}
 
 static enum err read_binds(const struct config *config, struct net_addr *out, size_t *out_count,
                            struct fault *fault)

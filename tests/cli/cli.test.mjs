@@ -138,6 +138,16 @@ test('show and doctor name what was set aside', async () => {
   assert.match(metrics, /earshot_dead_letters_total\{kind="webhook"\} \d/);
 });
 
+test('a start that may open too few files says so', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'earshot-few-'));
+  const env = { ...service.env, EARSHOT_DATA: data };
+  const { code, stderr } = await new Promise((resolve) => execFile('sh', ['-c', `ulimit -n 40; exec "${binary}" serve`],
+    { env }, (error, _, text) => resolve({ code: error?.code, stderr: text })));
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /event=service.start fault="40 open files are too few: at least \d+ are needed/);
+  rmSync(data, { recursive: true, force: true });
+});
+
 test('doctor names what is wrong', async () => {
   const result = await earshot(
     { ...service.env, EARSHOT_TLS_CERT: '/nowhere.pem', EARSHOT_LISTEN: 'x', EARSHOT_EGRESS_ALLOW: 'y' },

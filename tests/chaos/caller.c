@@ -105,11 +105,13 @@ static void write_over(const struct caller *caller)
     const struct caller_ear *ear = &caller->ear;
     printf("{\"what\":\"over\",\"caller\":%u,\"call\":\"%s\",\"isJoined\":%s,\"isEnded\":%s,"
            "\"isCut\":%s,"
-           "\"seconds\":%.3f,\"turns\":%u,\"received\":%llu,\"expected\":%llu,\"worstMs\":%.1f,"
+           "\"seconds\":%.3f,\"mostSeconds\":%.3f,\"turns\":%u,\"received\":%llu,"
+           "\"expected\":%llu,\"worstMs\":%.1f,"
            "\"gaps\":%u}\n",
            caller->number, caller->call, caller->has_joined ? "true" : "false",
            caller->is_ended ? "true" : "false", caller->is_cut ? "true" : "false",
-           caller->has_joined ? ms(caller->left_us - caller->joined_us) / 1000 : 0, caller->turns,
+           caller->has_joined ? ms(caller->left_us - caller->joined_us) / 1000 : 0,
+           caller->began_us ? ms(clock_now_us() - caller->began_us) / 1000 : 0, caller->turns,
            (unsigned long long)ear->received, (unsigned long long)ear->expected, ms(ear->worst_us),
            ear->gaps);
 }
@@ -434,6 +436,7 @@ static bool join(struct caller *caller, const struct js *started)
     snprintf(caller->call, sizeof(caller->call), "%s", id);
     write_ms(caller, "started", clock_now_us() - caller->posted_us);
     enter(caller, CALLER_JOINING);
+    caller->began_us = clock_now_us();
     return open_session(caller);
 }
 
@@ -466,7 +469,7 @@ static void call_again(void *arg)
     caller->ear = (struct caller_ear){0};
     caller->has_joined = caller->is_ended = false;
     caller->is_cut = caller->leaves_later = false;
-    caller->joined_us = caller->left_us = 0;
+    caller->began_us = caller->joined_us = caller->left_us = 0;
     caller->turns =
         manner->turns_least + dice(caller, manner->turns_most - manner->turns_least + 1);
     enter(caller, CALLER_STARTING);

@@ -98,6 +98,7 @@ struct caller {
     bool is_cut;       /* it went while a session took over, which the service may miss */
     bool leaves_later; /* once the session that takes over is up */
     int64_t posted_us, joined_us, left_us;
+    int64_t began_us; /* to join: the service may know the caller is up before the caller does */
     unsigned turns;
     size_t frame;
     uint32_t timestamp;

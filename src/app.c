@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/sandbox.h"
 #include "event/delivery.h"
+#include "know/know.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/resolver.h"
@@ -138,6 +139,7 @@ static void on_calls_over(void *arg, enum err err, const char *message)
         log_error("service.drain", LOG_S("fault", message ? message : err_name(err)));
     app->state = APP_STOPPING;
     begin_end(app);
+    know_stop(app->know);
     http_server_drain(app->http);
     api_drain(app->api);
     loop_post(app->delivery.loop, stop_delivery, app);

@@ -237,10 +237,16 @@ struct word_index *know_index(struct know *know)
     return know->index;
 }
 
+void know_stop(struct know *know)
+{
+    word_index_stop(know->index);
+}
+
 void know_close(struct know *know)
 {
     if (!know)
         return;
+    know_stop(know);
     reading_close(know->reading);
     indexing_close(know->indexing);
     vectors_close(know->vectors);

@@ -37,6 +37,9 @@ struct know_config {
  * Thread: the loop's, or before it runs. */
 enum err know_open(const struct know_config *config, struct know **out,
                    struct fault *fault) MUST_USE;
+/* The service ends: documents that are being indexed are left to the next start. Questions are
+ * answered. */
+void know_stop(struct know *know);
 /* Before store_close(). What is under way is finished; know_found_fn of questions still comes. */
 void know_close(struct know *know);
 

@@ -266,8 +266,8 @@ enum err word_index_open(struct store *store, const struct word_index_terms *ter
     pthread_mutex_init(&index->mutex, NULL);
     pthread_mutex_init(&index->readers_mutex, NULL);
     pthread_cond_init(&index->turn, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(index->claims); i++)
-        pthread_mutex_init(&index->claims[i], NULL);
+    word_claims_init(index);
+    index->queue = word_queue_new();
     struct db *db = NULL;
     enum err err = db_sqlite_open(index->path, DB_FAST, &db, fault);
     if (err) { /* damaged: it can be made anew */
@@ -292,8 +292,8 @@ void word_index_close(struct word_index *index)
     pthread_cond_destroy(&index->turn);
     pthread_mutex_destroy(&index->mutex);
     pthread_mutex_destroy(&index->readers_mutex);
-    for (size_t i = 0; i < ARRAY_LEN(index->claims); i++)
-        pthread_mutex_destroy(&index->claims[i]);
+    word_claims_clear(index);
+    word_queue_free(index->queue);
     mem_free(index->path);
     mem_free(index);
 }

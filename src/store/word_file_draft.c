@@ -1,9 +1,11 @@
 /* A document on its way into the word index: its words are told apart in memory, without a lock;
- * then vocabulary, posts and texts are written slice by slice. Thread: a store thread. */
+ * then vocabulary, texts and posts are written slice by slice, a passage's text with its words, so
+ * that what is left of a draft that was given up can be swept. Thread: a store thread. */
 #include "store/word_file.h"
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "model/field.h"
@@ -52,7 +54,13 @@ struct draft {
     size_t *ends, *leads; /* of each passage: where its words end in order; how many lead */
     uint32_t *posts;      /* passages by words */
     const char *languages;
+    int64_t until_us;
 };
+
+static bool may_go_on(const struct draft *draft)
+{
+    return !atomic_load(&draft->index->is_stopping) && clock_now_us() < draft->until_us;
+}
 
 /* In memory. */
 
@@ -133,15 +141,18 @@ static void take_title(struct draft *draft, const char *title)
     draft->title_end = draft->order.count;
 }
 
-static void draft_read(struct draft *draft, const char *title)
+static enum err draft_read(struct draft *draft, const char *title)
 {
     take_title(draft, title);
     draft->ends = arena_new_n(draft->arena, size_t, draft->passage_count + 1);
     draft->leads = arena_new_n(draft->arena, size_t, draft->passage_count + 1);
-    for (size_t i = 0; i < draft->passage_count; i++)
+    for (size_t i = 0; i < draft->passage_count && may_go_on(draft); i++)
         take_passage(draft, i);
+    if (!may_go_on(draft))
+        return ERR_TIMEOUT;
     turn_around(draft);
     draft->languages = languages_of(draft);
+    return OK;
 }
 
 /* Into the file. */
@@ -229,32 +240,40 @@ static void replace(struct tx *file, const char *id, int64_t number)
              NUMBER(number));
 }
 
-static void write_slices(struct draft *draft, struct word_turn *turn, const char *id,
-                         const char *workspace_id, int64_t revision)
+static bool goes_on(const struct draft *draft, struct word_turn *turn)
 {
-    struct tx *file = &turn->file;
-    int64_t space = space_of(file, workspace_id);
-    int64_t number = QUERY_NUMBER(
-        file, 0,
-        "INSERT INTO documents (id, space, revision, passages, languages, title, state)"
-        " VALUES (?, ?, ?, ?, ?, '', ?) RETURNING number",
-        TEXT(id), NUMBER(space), NUMBER(revision), NUMBER((int64_t)draft->passage_count),
-        TEXT(draft->languages), NUMBER(WORD_MAKING));
-    for (size_t i = 0; i < draft->words.count && word_turn_goes_on(turn); i++)
-        name_word(draft, file, space, &draft->words.items[i]);
-    add_title(draft, file, number);
-    for (size_t i = 0; i < draft->words.count && word_turn_goes_on(turn); i++)
+    return may_go_on(draft) && word_turn_goes_on(turn);
+}
+
+static void name_words(struct draft *draft, struct word_turn *turn, int64_t space, size_t first,
+                       size_t end)
+{
+    for (size_t i = first; i < end && goes_on(draft, turn); i++) {
+        struct draft_word *word = &draft->words.items[draft->order.items[i]];
+        if (!word->number)
+            name_word(draft, &turn->file, space, word);
+    }
+}
+
+static void write_slices(struct draft *draft, struct word_turn *turn, int64_t space, int64_t number)
+{
+    name_words(draft, turn, space, 0, draft->title_end);
+    if (goes_on(draft, turn))
+        add_title(draft, &turn->file, number);
+    for (size_t i = 0, first = draft->title_end; i < draft->passage_count; i++) {
+        name_words(draft, turn, space, first, draft->ends[i]);
+        if (!goes_on(draft, turn))
+            return;
+        add_text(draft, &turn->file, number, i);
+        first = draft->ends[i];
+    }
+    for (size_t i = 0; i < draft->words.count && goes_on(draft, turn); i++)
         if (draft->words.items[i].count)
-            add_posts(draft, file, number, &draft->words.items[i]);
-    for (size_t i = 0; i < draft->passage_count && word_turn_goes_on(turn); i++)
-        add_text(draft, file, number, i);
-    if (word_turn_goes_on(turn))
-        replace(file, id, number);
+            add_posts(draft, &turn->file, number, &draft->words.items[i]);
 }
 
 /* file->fault tells of the file, tx->fault of the database. */
-static enum err write_draft(struct draft *draft, struct tx *tx, const char *id,
-                            const char *workspace_id, int64_t revision)
+static enum err write_draft(struct draft *draft, struct tx *tx, const struct word_change *change)
 {
     struct word_turn turn;
     struct tx own = {.arena = draft->arena, .db = tx->db, .store = tx->store};
@@ -262,31 +281,45 @@ static enum err write_draft(struct draft *draft, struct tx *tx, const char *id,
     if (err)
         return err;
     draft->index->making++;
-    write_slices(draft, &turn, id, workspace_id, revision);
+    int64_t space = space_of(&turn.file, change->workspace_id);
+    int64_t number = QUERY_NUMBER(
+        &turn.file, 0,
+        "INSERT INTO documents (id, space, revision, passages, languages, title, state)"
+        " VALUES (?, ?, ?, ?, ?, '', ?) RETURNING number",
+        TEXT(change->document_id), NUMBER(space), NUMBER(change->revision),
+        NUMBER((int64_t)draft->passage_count), TEXT(draft->languages), NUMBER(WORD_MAKING));
+    write_slices(draft, &turn, space, number);
+    bool is_whole = goes_on(draft, &turn);
+    if (is_whole)
+        replace(&turn.file, change->document_id, number);
+    else if (!turn.file.fault.err)
+        EXEC(&turn.file, "UPDATE documents SET state = ? WHERE number = ?", NUMBER(WORD_DYING),
+             NUMBER(number));
     draft->index->making--;
-    return word_turn_end(&turn);
+    err = word_turn_end(&turn);
+    return err || is_whole ? err : ERR_TIMEOUT;
 }
 
-enum err word_draft_write(struct word_index *index, struct tx *tx, const char *document_id,
-                          const char *workspace_id, int64_t revision)
+enum err word_draft_write(struct word_index *index, struct tx *tx, const struct word_change *change,
+                          int64_t until_us)
 {
     AUTO(arena) arena = arena_new(ARENA_MAX_BYTES);
     AUTO(map) seen = map_new();
-    struct draft draft = {.index = index, .arena = arena, .seen = seen};
+    struct draft draft = {.index = index, .arena = arena, .seen = seen, .until_us = until_us};
     struct tx reading = *tx;
     reading.arena = arena;
-    const char *title = "";
-    enum err err = store_document_title(&reading, document_id, &title);
+    const char *id = change->document_id, *title = "";
+    enum err err = store_document_title(&reading, id, &title);
     if (!err)
-        err = store_document_passages(&reading, document_id, &draft.passages, &draft.passage_count);
+        err = store_document_passages(&reading, id, &draft.passages, &draft.passage_count);
     tx->fault = reading.fault;
     if (err)
         return err;
     if (!draft.passage_count)
-        return word_draft_forget(index, tx, document_id);
+        return word_draft_forget(index, tx, id);
     draft.passage_count = MIN(draft.passage_count, (size_t)1 << POSITION_BITS);
-    draft_read(&draft, title);
-    return write_draft(&draft, tx, document_id, workspace_id, revision);
+    err = draft_read(&draft, title);
+    return err ? err : write_draft(&draft, tx, change);
 }
 
 enum err word_draft_forget(struct word_index *index, struct tx *tx, const char *document_id)
@@ -323,10 +356,11 @@ static void forget_posts(struct word_turn *turn, int64_t document, const unsigne
 {
     struct tx *file = &turn->file;
     uint64_t word;
-    for (const unsigned char *end = at + len; word_bytes_next(&at, end, &word);)
-        if (EXEC(file, "DELETE FROM posts WHERE word = ? AND document = ?", NUMBER((int64_t)word),
-                 NUMBER(document)))
-            forget_word(turn, (int64_t)word);
+    for (const unsigned char *end = at + len; word_bytes_next(&at, end, &word);) {
+        EXEC(file, "DELETE FROM posts WHERE word = ? AND document = ?", NUMBER((int64_t)word),
+             NUMBER(document));
+        forget_word(turn, (int64_t)word); /* a draft that was given up has no posts */
+    }
 }
 
 static size_t forget_texts(struct word_turn *turn, int64_t document)

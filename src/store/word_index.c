@@ -1,5 +1,6 @@
 /* Catching up: which documents have changed since the index has seen them. A search brings its own
- * documents up to date, the background the rest, in the order of their changes. Thread: any. */
+ * documents up to date as far as its time goes, the background the rest, by turns of workspaces.
+ * Thread: any. */
 #include "store/word_index.h"
 
 #include <string.h>
@@ -10,28 +11,16 @@
 #include "store/columns.h"
 #include "store/word_file.h"
 
-enum { CHANGES_AT_ONCE = 20 };
+enum { CHANGES_AT_ONCE = 2000 /* that are put in line */ };
 
-struct change {
-    const char *document_id, *workspace_id; /* workspace "": the document was removed */
-    int64_t revision;
-};
-struct change_list LIST_OF(struct change);
+struct change_list LIST_OF(struct word_change);
 
 static const struct field change_rows[] = {
-    COLUMN_TEXT(struct change, document_id, "c.document_id"),
-    COLUMN_TEXT(struct change, workspace_id, "COALESCE(d.workspace_id, '')"),
-    COLUMN_NUMBER(struct change, revision, "c.revision"),
+    COLUMN_TEXT(struct word_change, document_id, "c.document_id"),
+    COLUMN_TEXT(struct word_change, workspace_id, "COALESCE(d.workspace_id, '')"),
+    COLUMN_NUMBER(struct word_change, revision, "c.revision"),
 };
-static FIELD_TABLE(change_table, struct change, "document_changes", change_rows);
-
-static pthread_mutex_t *claim_of(struct word_index *index, const char *document_id)
-{
-    uint32_t hash = 2166136261U;
-    for (const char *at = document_id; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619U;
-    return &index->claims[hash % ARRAY_LEN(index->claims)];
-}
+static FIELD_TABLE(change_table, struct word_change, "document_changes", change_rows);
 
 /* A document's revision in the file; -1: it is not there. ERR_IO: the file cannot be read. */
 static enum err revision_in_file(struct word_index *index, struct tx *tx, const char *document_id,
@@ -47,19 +36,28 @@ static enum err revision_in_file(struct word_index *index, struct tx *tx, const 
     return file.fault.err ? ERR_IO : OK;
 }
 
-/* One at a time for each document; whoever comes second finds it done. */
-static enum err apply(struct word_index *index, struct tx *tx, const struct change *change)
+static enum err apply_claimed(struct word_index *index, struct tx *tx,
+                              const struct word_change *change, int64_t until_us)
 {
-    pthread_mutex_t *claim = claim_of(index, change->document_id);
-    pthread_mutex_lock(claim);
     int64_t seen = -1;
     enum err err = revision_in_file(index, tx, change->document_id, &seen);
     if (!err && *change->workspace_id && seen < change->revision)
-        err = word_draft_write(index, tx, change->document_id, change->workspace_id,
-                               change->revision);
+        err = word_draft_write(index, tx, change, until_us);
     else if (!err && !*change->workspace_id && seen >= 0)
         err = word_draft_forget(index, tx, change->document_id);
-    pthread_mutex_unlock(claim);
+    return err;
+}
+
+/* One at a time for each document; whoever comes second finds it done. ERR_TIMEOUT: it is not done,
+ * another one still makes it, or it would take longer. */
+static enum err apply(struct word_index *index, struct tx *tx, const struct word_change *change,
+                      int64_t claim_until_us, int64_t until_us)
+{
+    struct word_claim claim;
+    if (!word_claim_take(index, change->document_id, claim_until_us, &claim))
+        return ERR_TIMEOUT;
+    enum err err = apply_claimed(index, tx, change, until_us);
+    word_claim_give(index, &claim);
     return err;
 }
 
@@ -111,6 +109,18 @@ static enum err changes_of(struct tx *tx, const struct text_list *document_ids, 
                         VALUES(TEXT(workspace_id), NUMBER(seen)), out);
 }
 
+static enum err apply_or_leave(struct word_index *index, struct tx *tx,
+                               const struct word_change *change, int64_t until_us)
+{
+    if (word_queue_is_left(index->queue, change))
+        return OK;
+    enum err err = apply(index, tx, change, until_us, until_us);
+    if (err != ERR_TIMEOUT)
+        return err;
+    word_queue_leave(index->queue, change);
+    return OK;
+}
+
 enum err word_index_catch_up(struct word_index *index, struct tx *tx,
                              const struct text_list *document_ids, int64_t until_us)
 {
@@ -126,7 +136,7 @@ enum err word_index_catch_up(struct word_index *index, struct tx *tx,
         map_set_str(asked, document_ids->items[i], asked);
     for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++)
         if (map_get_str(asked, changes.items[i].document_id))
-            err = apply(index, tx, &changes.items[i]);
+            err = apply_or_leave(index, tx, &changes.items[i], until_us);
     return err;
 }
 
@@ -156,6 +166,38 @@ static enum err sweep(struct word_index *index, struct tx *tx, int64_t until_us,
     return err;
 }
 
+/* Puts further changes in line. */
+static enum err fill(struct word_index *index, struct tx *tx, int64_t wanted)
+{
+    int64_t scanned = word_queue_scanned(index->queue);
+    if (scanned >= wanted)
+        return OK;
+    struct change_list changes = {0};
+    enum err err =
+        read_changes(tx,
+                     "FROM document_changes c LEFT JOIN documents d ON d.id = c.document_id"
+                     " WHERE c.revision > ? ORDER BY c.revision LIMIT ?",
+                     VALUES(NUMBER(scanned), NUMBER(CHANGES_AT_ONCE)), &changes);
+    if (err)
+        return err;
+    for (size_t i = 0; i < changes.count; i++)
+        word_queue_add(index->queue, &changes.items[i]);
+    bool is_all = changes.count < CHANGES_AT_ONCE;
+    word_queue_note_scanned(index->queue,
+                            is_all ? wanted : changes.items[changes.count - 1].revision);
+    return OK;
+}
+
+/* ERR_TIMEOUT: a search makes it still. */
+static enum err take_in(struct word_index *index, struct tx *tx, const struct word_change *change,
+                        int64_t until_us)
+{
+    int64_t begun_us = clock_now_us();
+    enum err err = apply(index, tx, change, until_us, INT64_MAX);
+    word_queue_end(index->queue, change, !err, clock_now_us() - begun_us);
+    return err;
+}
+
 enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_us,
                          bool *out_is_done)
 {
@@ -166,16 +208,20 @@ enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_
     unsigned generation = atomic_load(&index->generation);
     if (wanted <= seen)
         return sweep(index, tx, until_us, out_is_done);
-    struct change_list changes = {0};
-    enum err err =
-        read_changes(tx,
-                     "FROM document_changes c LEFT JOIN documents d ON d.id = c.document_id"
-                     " WHERE c.revision > ? ORDER BY c.revision LIMIT ?",
-                     VALUES(NUMBER(seen), NUMBER(CHANGES_AT_ONCE)), &changes);
-    for (size_t i = 0; i < changes.count && !err && clock_now_us() < until_us; i++) {
-        err = apply(index, tx, &changes.items[i]);
-        if (!err && generation == atomic_load(&index->generation))
-            err = note_seen(index, tx, changes.items[i].revision);
+    word_queue_begin(index->queue, generation, seen);
+    enum err err = OK;
+    bool is_empty = false;
+    while (!err && !is_empty && clock_now_us() < until_us) {
+        struct word_change change;
+        err = fill(index, tx, wanted);
+        is_empty = !err && !word_queue_next(index->queue, tx->arena, &change);
+        if (!err && !is_empty)
+            err = take_in(index, tx, &change, until_us);
+        if (err == ERR_TIMEOUT)
+            err = atomic_load(&index->is_stopping) ? ERR_BUSY : OK;
     }
+    if (!err && generation == atomic_load(&index->generation) &&
+        word_queue_done(index->queue) > seen)
+        err = note_seen(index, tx, word_queue_done(index->queue));
     return err;
 }

@@ -46,13 +46,18 @@ struct word_index_terms {
 enum err word_index_open(struct store *store, const struct word_index_terms *terms,
                          struct word_index **out, struct fault *fault) MUST_USE;
 void word_index_close(struct word_index *index);
+/* The service ends: what is being made is left to the next start, nobody waits for it. Searches
+ * find what is there. */
+void word_index_stop(struct word_index *index);
 
 /* Brings the index up to what the database of this job has of these documents; cheap when they have
- * not changed: whoever searches waits for no other's documents, nor past until_us (monotonic; what
- * is left is word_index_step()'s). Inside a job. */
+ * not changed: whoever searches waits for no other's documents, nor past until_us (monotonic). What
+ * is left, or what another one is making still, is word_index_step()'s: later searches do not try
+ * it again. Inside a job. */
 enum err word_index_catch_up(struct word_index *index, struct tx *tx,
                              const struct text_list *document_ids, int64_t until_us) MUST_USE;
-/* In the background: takes in what has changed until until_us. *out_is_done: nothing is left. */
+/* In the background, one at a time: takes in what has changed until until_us, by turns of
+ * workspaces. *out_is_done: nothing is left. ERR_BUSY: word_index_stop(). */
 enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_us,
                          bool *out_is_done) MUST_USE;
 /* What a reader found in the file cannot be: it is made anew. */

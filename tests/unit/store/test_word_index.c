@@ -13,11 +13,38 @@
 #include "store/document.h"
 #include "store/tx.h"
 
-enum { SOON_US = 60000000 };
+enum { SOON_US = 60000000, CROWD = 250 };
+
+/* What a test does, and sees, while a document is being made. */
+static struct {
+    void (*fn)(void); /* with each passage, but for those that it makes itself */
+    struct word_index *index;
+    struct tx *tx;
+    struct text_list ids;
+    char first[8]; /* letters of the passages that were told apart */
+    size_t passages, keys;
+    int64_t until_us;
+    bool stops_at_keys;
+} meanwhile;
+
+static void tell(const struct passage *passage)
+{
+    void (*fn)(void) = meanwhile.fn;
+    if (*passage->text == 'p') /* the document's name, "paper" */
+        return;
+    size_t at = meanwhile.passages++;
+    if (at < sizeof(meanwhile.first) - 1)
+        meanwhile.first[at] = *passage->text;
+    meanwhile.fn = NULL;
+    if (fn)
+        fn();
+    meanwhile.fn = fn;
+}
 
 /* Words are what stands between spaces, and their own keys. */
 static void split(const struct passage *passage, struct arena *arena, struct word_list *out)
 {
+    tell(passage);
     char *rest = arena_strdup(arena, passage->text);
     for (char *word; (word = strsep(&rest, " "));)
         if (*word)
@@ -27,12 +54,16 @@ static void split(const struct passage *passage, struct arena *arena, struct wor
 static void keys(const char *word, const char *iso, struct buf *out)
 {
     (void)iso;
+    meanwhile.keys++;
+    if (meanwhile.stops_at_keys)
+        word_index_stop(meanwhile.index);
     CHECK_INT(buf_printf(out, "k%c", *word), OK);
 }
 
 static struct word_index *open_index(struct store *store, int version)
 {
     const struct word_index_terms terms = {split, keys, version};
+    memset(&meanwhile, 0, sizeof(meanwhile));
     struct fault fault = {0};
     struct word_index *index = NULL;
     CHECK_INT(word_index_open(store, &terms, &index, &fault), OK);
@@ -201,6 +232,145 @@ STORE_TEST(lost_or_stale_index_is_made_anew)
     AUTO_MEM char *path = mem_printf("%s/index.db", fix->dir);
     CHECK_INT(unlink(path), 0);
     index = open_index(fix->store, 2);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    word_index_close(index);
+}
+
+/* One document and another, whose search comes while the first one is being made. */
+
+static void search_crowd(void)
+{
+    int64_t until_us = clock_now_us() + SOON_US;
+    CHECK_INT(word_index_catch_up(meanwhile.index, meanwhile.tx, &meanwhile.ids, until_us), OK);
+    CHECK(clock_now_us() < until_us);
+    struct word_scope *scope =
+        word_scope_open(meanwhile.index, &meanwhile.ids, meanwhile.tx->arena);
+    REQUIRE(scope != NULL);
+    CHECK_INT(word_scope_passages(scope), CROWD);
+    word_scope_free(scope);
+}
+
+STORE_TEST(document_being_made_holds_up_no_other_one)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, pools, 1), *crowd[CROWD];
+    for (size_t i = 0; i < CROWD; i++)
+        crowd[i] = add(fix, pools, 1);
+    struct tx *tx = fix_read(fix);
+    meanwhile.index = index;
+    meanwhile.tx = tx;
+    meanwhile.ids = (struct text_list){crowd, CROWD};
+    meanwhile.fn = search_crowd;
+    const struct text_list first = {&id, 1};
+    CHECK_INT(word_index_catch_up(index, tx, &first, clock_now_us() + 2 * SOON_US), OK);
+    CHECK_INT(meanwhile.passages, CROWD + 1);
+    fix_rollback(tx);
+    word_index_close(index);
+}
+
+static void search_same(void)
+{
+    CHECK_INT(
+        word_index_catch_up(meanwhile.index, meanwhile.tx, &meanwhile.ids, clock_now_us() + 10000),
+        OK);
+}
+
+STORE_TEST(document_that_another_one_makes_is_waited_for_within_the_time)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, dogs, 3);
+    struct tx *tx = fix_read(fix);
+    meanwhile.index = index;
+    meanwhile.tx = tx;
+    meanwhile.ids = (struct text_list){&id, 1};
+    meanwhile.fn = search_same;
+    bool is_done;
+    CHECK_INT(word_index_step(index, tx, clock_now_us() + SOON_US, &is_done), OK);
+    CHECK_INT(meanwhile.passages, 3); /* once, by whoever came first */
+    meanwhile.fn = NULL;
+    fix_rollback(tx);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    word_index_close(index);
+}
+
+static void let_time_pass(void)
+{
+    while (clock_now_us() < meanwhile.until_us)
+        ;
+}
+
+STORE_TEST(search_leaves_a_document_that_takes_too_long_to_the_background)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, dogs, 3);
+    struct text_list ids = {&id, 1};
+    struct tx *tx = fix_read(fix);
+    meanwhile.fn = let_time_pass;
+    meanwhile.until_us = clock_now_us() + 500000;
+    CHECK_INT(word_index_catch_up(index, tx, &ids, meanwhile.until_us), OK);
+    CHECK_INT(meanwhile.passages, 1);
+    meanwhile.fn = NULL;
+    CHECK_INT(word_index_catch_up(index, tx, &ids, clock_now_us() + SOON_US), OK);
+    CHECK_INT(meanwhile.passages, 1); /* nor does it try again */
+    fix_rollback(tx);
+    while (!step(fix, index))
+        ;
+    CHECK_INT(meanwhile.passages, 4);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    word_index_close(index);
+}
+
+STORE_TEST(background_goes_by_turns_of_workspaces)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    for (size_t i = 0; i < 4; i++)
+        add(fix, pools, 1);
+    fix_people(fix);
+    add(fix, dogs, 1);
+    while (!step(fix, index))
+        ;
+    CHECK_TEXT(meanwhile.first, "tdttt");
+    word_index_close(index);
+}
+
+static void stop(void)
+{
+    word_index_stop(meanwhile.index);
+}
+
+static void check_stopped(struct fix *fix, struct word_index *index)
+{
+    bool is_done;
+    struct tx *tx = fix_read(fix);
+    CHECK_INT(word_index_step(index, tx, clock_now_us() + SOON_US, &is_done), ERR_BUSY);
+    fix_rollback(tx);
+}
+
+STORE_TEST(stop_leaves_what_is_being_made_to_the_next_start)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, dogs, 3);
+    meanwhile.index = index;
+    meanwhile.fn = stop;
+    check_stopped(fix, index);
+    CHECK_INT(meanwhile.passages, 1); /* of three */
+    word_index_close(index);
+    index = open_index(fix->store, 1);
+    meanwhile.index = index;
+    meanwhile.stops_at_keys = true;
+    check_stopped(fix, index);
+    CHECK_INT(meanwhile.keys, 1);
+    CHECK_INT(found(fix, index, id, "dogs"), 0);
+    word_index_close(index);
+    index = open_index(fix->store, 1);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    while (!step(fix, index))
+        ;
     CHECK_INT(found(fix, index, id, "dogs"), 2);
     word_index_close(index);
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startReceiver } from '../harness/receiver.mjs';
 import { client, until } from '../harness/service.mjs';
-import { sql } from '../harness/sql.mjs';
+import { indexSql, sql } from '../harness/sql.mjs';
 import { startApi } from './contract.mjs';
 
 const HELD_MS = 2500; // an answer comes after several looks for what is due
@@ -161,6 +161,37 @@ test('starts that are committed when the service ends keep it from no end, and e
       GROUP BY 1, 2`);
     await until(() => rows() === `ended|agent-shutdown|${STARTS}`, { what: 'recovery to end them' });
   });
+
+/* Many different words: the index takes many seconds to take them in. */
+const spelled = (n) => { // a word of its own for each number
+  let word = '';
+  for (let rest = n + 1; rest > 0; rest = Math.floor(rest / 80)) word += 'bcdfghklmnprstvz'[rest % 16] + 'aeiou'[rest % 80 >> 4];
+  return word;
+};
+const manyWords = (book) => 'The zebra lives in house number nine.\n\n' + Array.from({ length: 150000 },
+  (_, n) => spelled(n) + spelled(book) + (n % 9 ? '' : '.\n\n')).join(' ');
+
+test('documents that are being indexed keep no service from its end and are found by the next one', async () => {
+  const ids = [];
+  for (let n = 0; n < 8; n++) {
+    const { status, body, text: said } = await t.api('POST', `/v1/knowledge/documents?name=Words${n}.txt`,
+      new TextEncoder().encode(manyWords(n)), { 'Content-Type': 'application/octet-stream' });
+    assert.equal(status, 201, said);
+    ids.push(body.document.id);
+  }
+  const isReady = async (id) => (await t.api('GET', `/v1/knowledge/documents/${id}`)).body.document.status === 'ready';
+  for (const id of ids) await until(() => isReady(id), { what: 'a document to be read' });
+  const search = (id) => t.api('POST', '/v1/knowledge/search',
+    { documentIds: [id], query: 'where does the zebra live' });
+  const searches = ids.map((id) => search(id).catch(() => {})); // each makes its own document meanwhile
+  await until(() => indexSql(t.service, 'SELECT count(*) FROM documents WHERE state = 0') !== '0',
+    { what: 'a document to be in the making' });
+  assert.equal((await t.service.stop('SIGTERM')).code, 0);
+  await Promise.all(searches);
+  await again();
+  await until(async () => (await search(ids[0])).body.hits.length > 0, { what: 'a document to be found' });
+  for (const id of ids) await t.api('DELETE', `/v1/knowledge/documents/${id}`);
+});
 
 /* The other node is a row alone: alive for 10 s, and silent. */
 test('a request that waits for another node is answered before the end',

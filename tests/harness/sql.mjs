@@ -10,3 +10,9 @@ export function sql(service, statement) {
     : ['sqlite3', ['-cmd', '.timeout 10000', join(service.data, 'earshot.db')]];
   return execFileSync(command, args, { input: statement, maxBuffer: 1 << 26 }).toString().trim();
 }
+
+/* On the derived index of a node, which is always a SQLite file. */
+export function indexSql(service, statement) {
+  const args = ['-readonly', '-cmd', '.timeout 10000', join(service.data, 'index.db'), statement];
+  return execFileSync('sqlite3', args).toString().trim();
+}

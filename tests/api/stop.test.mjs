@@ -165,7 +165,8 @@ test('starts that are committed when the service ends keep it from no end, and e
 /* Many different words: the index takes many seconds to take them in. */
 const spelled = (n) => { // a word of its own for each number
   let word = '';
-  for (let rest = n + 1; rest > 0; rest = Math.floor(rest / 80)) word += 'bcdfghklmnprstvz'[rest % 16] + 'aeiou'[rest % 80 >> 4];
+  for (let rest = n + 1; rest > 0; rest = Math.floor(rest / 80))
+    word += 'bcdfghklmnprstvz'[rest % 16] + 'aeiou'[rest % 80 >> 4];
   return word;
 };
 const manyWords = (book) => 'The zebra lives in house number nine.\n\n' + Array.from({ length: 150000 },

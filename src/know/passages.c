@@ -244,6 +244,17 @@ static void take_heading(struct cutter *cutter, const struct block *block)
     add_topic(cutter, text);
 }
 
+/* Nothing stands below it, and it asks nothing: it is a line of a list, or a notice, like any other
+ * text. The first one is the document's title. */
+static bool is_bare(const struct block_list *blocks, size_t at)
+{
+    const struct block *block = &blocks->items[at], *next = block + 1;
+    bool is_title = at == 0 && blocks->count > 1;
+    bool is_last = at + 1 == blocks->count;
+    return !is_title && !asked_by(block->text) &&
+           (is_last || (next->kind == BLOCK_HEADING && next->level <= block->level));
+}
+
 /* Lines of a key and a value. */
 
 /* "Check-in: from 3 pm", "Deposit – 500 rupees". *out_key_len: without the sign. */
@@ -420,7 +431,10 @@ static void take_block(struct cutter *cutter, const struct block_list *blocks, s
         row_end(&cutter->rows);
     switch (block->kind) {
     case BLOCK_HEADING:
-        take_heading(cutter, block);
+        if (is_bare(blocks, at))
+            take_paragraph(cutter, block->text, '\n');
+        else
+            take_heading(cutter, block);
         break;
     case BLOCK_ITEM:
         take_item(cutter, blocks, at, cards);
@@ -463,7 +477,7 @@ enum err passages_of(const struct block_list *blocks, const _Atomic bool *is_unw
     end_section(&cutter);
     add_cards(&cutter, &cards);
     for (unsigned level = 1; level < LEVELS && !out->count; level++)
-        if (cutter.headings[level]) /* a text of nothing but one short line */
+        if (cutter.headings[level]) /* a title and nothing more */
             add_passage(&cutter, cutter.headings[level], NULL);
     buf_clear(&cutter.answer);
     buf_clear(&cutter.section);

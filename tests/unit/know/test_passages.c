@@ -157,6 +157,18 @@ TEST(no_sentence_is_cut)
     }
 }
 
+TEST(lines_with_nothing_below_them_are_text)
+{
+    AUTO(arena) arena = arena_new(0);
+    struct passages cut;
+    REQUIRE(passages_cut("Prices\n\nHaircut 300 rupees\n\nShave 150 rupees\n\nOpening hours\n\n"
+                         "We open at nine.\n\nClosed on Mondays\n",
+                         NULL, arena, &cut) == OK);
+    REQUIRE(cut.count == 2);
+    CHECK_TEXT(cut.items[0].text, "Prices\nHaircut 300 rupees\nShave 150 rupees");
+    CHECK_TEXT(cut.items[1].text, "Opening hours\nWe open at nine.\nClosed on Mondays");
+}
+
 TEST(odd_texts_do_no_harm)
 {
     AUTO(arena) arena = arena_new(0);

@@ -12,6 +12,7 @@ enum {
     DIGITS_PLAIN =
         3,           /* of a number without signs of thousands; longer ones may be years or codes */
     DIGITS_CODE = 3, /* the fewest of a code */
+    SURE_ORDINAL_MAX = 12, /* "25º" may be degrees */
     HUNDRED = 100,
     MILLION = 1000000,
 };
@@ -136,7 +137,9 @@ static bool is_code(const struct aloud *aloud, const char *at, const struct amou
 static bool is_in_row(const struct aloud *aloud, const char *at, const struct amount *amount)
 {
     size_t before = aloud_blank_before(aloud->text, at);
-    size_t after = aloud_blank_len(at + amount->len);
+    bool is_hours = amount->thing && !amount->is_money && /* "1 h 30 min" */
+                    aloud_is_one_of(amount->thing->sign, strlen(amount->thing->sign), "h ч");
+    size_t after = is_hours ? 0 : aloud_blank_len(at + amount->len);
     bool can_go_on = isdigit((unsigned char)*at) || !amount->is_money;
     bool is_behind = can_go_on && before && (size_t)(at - aloud->text) > before &&
                      isdigit((unsigned char)at[-(ptrdiff_t)before - 1]);
@@ -240,7 +243,8 @@ static size_t put_ordinal(const struct aloud *aloud, const struct amount *amount
     const struct ordinal_end *found = ordinal_end(amount->row->iso, end);
     bool is_hindi = strcmp(amount->row->iso, "hi") == 0;
     bool is_regular = !is_hindi || (number->value >= 5 && number->value != 6);
-    if (number->fraction_len || number->value < 1 || !is_regular)
+    bool is_degree = strcmp(found->end, "º") == 0 && number->value > SURE_ORDINAL_MAX;
+    if (number->fraction_len || number->value < 1 || !is_regular || is_degree)
         return 0;
     if (is_hindi && numeral_write(number->value, aloud->numerals, NUMERAL_COUNT, aloud->out))
         (void)buf_append_str(aloud->out, found->end);
@@ -266,6 +270,18 @@ static bool is_many_bent(const struct amount *amount, const struct number *numbe
     return aloud_is_one_of(iso, strlen(iso), "fr es it pt") && number->value >= MILLION;
 }
 
+/* "in 1 h", "через 21 мин": one of a feminine unit shows its case, and only some words before it
+ * tell which that is; "un'ora" has lost its vowel. */
+static bool is_one_bent(const struct amount *amount, const struct number *number)
+{
+    const char *iso = amount->row->iso;
+    if (!amount->thing || amount->is_money || amount->thing->form != NUMERAL_FEMININE)
+        return false;
+    int64_t value = number->value;
+    return strcmp(iso, "ru") == 0 ? value % 10 == 1 && value % HUNDRED != 11
+                                  : value == 1 && aloud_is_one_of(iso, strlen(iso), "de pl it");
+}
+
 /* "5,5 km", "5,125 zł" in Polish: a fraction bends what is counted. */
 static bool is_fraction_bent(const struct amount *amount, const struct number *number)
 {
@@ -285,7 +301,8 @@ static bool is_refused(const struct aloud *aloud, const char *at, const struct a
     bool has_point = !first->fraction_len || amount->row->point ||
                      (amount->is_money && !amount->is_span && first->fraction_len == 2);
     return has_case || !has_point || is_in_row(aloud, at, amount) || is_unsure(amount, first) ||
-           is_unsure(amount, last) || is_many_bent(amount, last) || is_fraction_bent(amount, last);
+           is_unsure(amount, last) || is_many_bent(amount, last) || is_one_bent(amount, last) ||
+           is_fraction_bent(amount, last);
 }
 
 /* "$5 to $10 million": the scale goes with both. The bytes of all that; 0: there is none. */

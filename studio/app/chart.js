@@ -15,7 +15,7 @@ function plot(uPlot, place, told, days, columns, isBars) {
   const tell = ({ cursor: { idx } }) => { told.textContent = idx === null || idx === undefined ? '' : `${day(days[idx].date)}: ${columns.map(({ name, of, show }) => `${name} ${of(days[idx]) === null ? '–' : show(of(days[idx]))}`).join(' · ')}`; };
   const options = {
     width: place.clientWidth || 300, height: HEIGHT, padding: [8, 24, 0, 0], legend: { show: false }, hooks: { setCursor: [tell] },
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
+    cursor: { y: false, drag: { x: false, y: false }, points: isBars ? { show: false } : {} },
     scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, least, most) => [0, Math.max(1, most ?? 0) * 1.05] } },
     axes: [{ ...axis, size: 24, grid: { show: false }, splits: () => ends, values: () => ends.map((i) => day(days[i].date)) },
       { ...axis, size: 64, grid, incrs: STEPS, values: (_, marks) => marks.map(columns[0].show) }],

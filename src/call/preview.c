@@ -98,6 +98,7 @@ void previews_free(struct previews *previews)
     struct preview *preview;
     while ((preview = LIST_FIRST(&previews->all, struct preview, node))) {
         list_remove(&preview->node);
+        fair_remove(previews->fair, &preview->item);
         close_voice(preview);
         preview->is_orphan = true;
         if (!preview->is_posted)

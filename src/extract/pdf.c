@@ -152,6 +152,8 @@ static enum extract_outcome read_raw(const struct extract_program *program,
 {
     AUTO_BUF text = BUF_INIT(RAW_MAX_BYTES);
     static char piece[READ_BYTES];
+    if (program->fd <= 0) /* it could not be started */
+        return EXTRACT_BROKEN;
     for (ssize_t n; (n = read(program->fd, piece, sizeof(piece))) != 0;) {
         for (ssize_t i = 0; i < n; i++) /* a NUL would end it, a form feed ends a page */
             piece[i] = piece[i] == '\0' || piece[i] == '\f' ? '\n' : piece[i];

@@ -132,7 +132,7 @@ enum err store_member_find(struct tx *tx, const char *email, struct member_hash_
     AUTO(cursor) row =
         query(tx,
               "FROM members WHERE email = ? AND email <> '' ORDER BY CASE WHEN vouched_ms > 0"
-              " OR password <> '' THEN 0 ELSE 1 END, created_ms, id LIMIT ?",
+              " THEN 0 WHEN password <> '' THEN 1 ELSE 2 END, created_ms, id LIMIT ?",
               VALUES(TEXT(email), NUMBER(FOUND_MAX)));
     while (cursor_next(row)) {
         struct member_hash *found = GROW(out, tx->arena);

@@ -1,6 +1,6 @@
 /* The changes that the background has before it, by turns of workspaces, each charged with the time
  * that its documents took: nobody's thousand documents stand before another's one. A line has a
- * ceiling; what finds no room is looked for again when the rest is done.
+ * ceiling; what finds no room is looked for again when some of them are done.
  * Thread: any for what searches leave, else the background's. */
 #include <limits.h>
 
@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "store/word_file.h"
 
-static const struct fair_limits limits = {.waiting_per_key = 256, .waiting = 4096};
+enum { AGAIN_AFTER = 64 /* documents */ };
+static const struct fair_limits limits = {.waiting_per_key = 32, .waiting = 16384};
 
 struct waiting {
     struct fair_item item;
@@ -25,6 +26,7 @@ struct word_queue {
     unsigned generation;
     int64_t scanned;
     int64_t refused; /* the first change that found no room; 0: none */
+    unsigned ended;  /* since it was looked for */
 };
 
 struct word_queue *word_queue_new(void)
@@ -125,9 +127,10 @@ void word_queue_begin(struct word_queue *queue, unsigned generation, int64_t see
 int64_t word_queue_scanned(struct word_queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
-    if (queue->refused && !fair_waiting(queue->order)) {
+    if (queue->refused && (queue->ended >= AGAIN_AFTER || !fair_waiting(queue->order))) {
         queue->scanned = MIN(queue->scanned, queue->refused - 1);
         queue->refused = 0;
+        queue->ended = 0;
     }
     int64_t scanned = queue->scanned;
     pthread_mutex_unlock(&queue->mutex);
@@ -169,6 +172,7 @@ void word_queue_end(struct word_queue *queue, const struct word_change *change, 
     pthread_mutex_lock(&queue->mutex);
     struct waiting *waiting = map_get_str(queue->items, change->document_id);
     fair_done(queue->order, &waiting->item, cost_us);
+    queue->ended++;
     bool is_over = is_done && waiting->revision <= change->revision;
     bool waits = !is_over && !fair_push(queue->order, waiting->workspace_id, &waiting->item);
     if (!is_over && !waits)

@@ -11,7 +11,10 @@
 #include "store/columns.h"
 #include "store/word_file.h"
 
-enum { CHANGES_AT_ONCE = 2000 /* that are put in line */ };
+enum {
+    CHANGES_AT_ONCE = 2000, /* that are put in line */
+    FAULT_COST_US = 1000000 /* the background begins anew so long after a fault */
+};
 
 struct change_list LIST_OF(struct word_change);
 
@@ -142,17 +145,20 @@ enum err word_index_catch_up(struct word_index *index, struct tx *tx,
 
 /* The rest. */
 
-static enum err note_seen(struct word_index *index, struct tx *tx, int64_t revision)
+/* generation: of the file that has them; one that was made meanwhile has not. */
+static enum err note_seen(struct word_index *index, struct tx *tx, unsigned generation,
+                          int64_t revision)
 {
     struct word_turn turn;
     enum err err = word_turn_begin(index, tx, &turn);
     if (err)
         return err;
-    EXEC(&turn.file, "UPDATE about SET revision = ? WHERE revision < ?", NUMBER(revision),
-         NUMBER(revision));
-    unsigned generation = turn.generation;
+    bool is_same = turn.generation == generation;
+    if (is_same)
+        EXEC(&turn.file, "UPDATE about SET revision = ? WHERE revision < ?", NUMBER(revision),
+             NUMBER(revision));
     err = word_turn_end(&turn);
-    if (!err && generation == atomic_load(&index->generation))
+    if (!err && is_same && generation == atomic_load(&index->generation))
         atomic_store(&index->revision, MAX(revision, atomic_load(&index->revision)));
     return err;
 }
@@ -194,7 +200,10 @@ static enum err take_in(struct word_index *index, struct tx *tx, const struct wo
 {
     int64_t begun_us = clock_now_us();
     enum err err = apply(index, tx, change, until_us, INT64_MAX);
-    word_queue_end(index->queue, change, !err, clock_now_us() - begun_us);
+    int64_t cost_us = clock_now_us() - begun_us;
+    if (err && err != ERR_TIMEOUT) /* the step ends, and others wait for the next one */
+        cost_us = MAX(cost_us, FAULT_COST_US);
+    word_queue_end(index->queue, change, !err, cost_us);
     return err;
 }
 
@@ -203,9 +212,9 @@ enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_
 {
     int64_t seen = 0, wanted = last_revision(tx);
     *out_is_done = false;
+    unsigned generation = atomic_load(&index->generation); /* before what it has seen */
     if (tx_has_failed(tx) || seen_revision(index, tx, &seen))
         return ERR_IO;
-    unsigned generation = atomic_load(&index->generation);
     if (wanted <= seen)
         return sweep(index, tx, until_us, out_is_done);
     word_queue_begin(index->queue, generation, seen);
@@ -222,6 +231,6 @@ enum err word_index_step(struct word_index *index, struct tx *tx, int64_t until_
     }
     if (!err && generation == atomic_load(&index->generation) &&
         word_queue_done(index->queue) > seen)
-        err = note_seen(index, tx, word_queue_done(index->queue));
+        err = note_seen(index, tx, generation, word_queue_done(index->queue));
     return err;
 }

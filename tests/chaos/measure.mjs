@@ -79,7 +79,10 @@ export function compare(measure, quiet, hostile, pace = 1) {
     Math.max(1, Math.max(noise(hostile, quantile), LEAST_MS) / Math.max(noise(quiet, quantile), LEAST_MS));
   for (const { name, quantile, ratio } of limits) {
     const counts = [measure.count(quiet, name), measure.count(hostile, name)];
-    if (Math.min(...counts) < Math.max(LEAST_SAMPLES, LEAST_BEYOND / (1 - quantile))) continue;
+    if (Math.min(...counts) < Math.max(LEAST_SAMPLES, LEAST_BEYOND / (1 - quantile))) {
+      lines.push(`${name} p${quantile * 100}: not told of so few (${counts.join(' and ')} samples)`);
+      continue;
+    }
     const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
     const most = quietOf(measure, quiet, name, quantile, LEAST_MS * pace) * ratio * machine(quantile);
     const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ` +

@@ -116,7 +116,7 @@ static enum err ask_job(struct tx *tx, void *arg)
     struct question *question = arg;
     const struct know_question asked = {
         .document_ids = &question->ids, .query = question->query, .vector = question->vector};
-    return know_search(question->know, tx, &asked, KNOW_HITS_DEFAULT, &question->hits);
+    return know_search(question->know, tx, &asked, KNOW_HITS_STANDARD, &question->hits);
 }
 
 static void question_free(struct question *question)

@@ -21,7 +21,7 @@ struct loop;
 struct store;
 struct tx;
 
-enum { KNOW_HITS_DEFAULT = 5, KNOW_HITS_MAX = 20 };
+enum { KNOW_HITS_STANDARD = 5, KNOW_HITS_MAX = 20 };
 
 struct know_config {
     struct store *store;
@@ -67,7 +67,7 @@ struct know_question {
 enum err know_search(struct know *know, struct tx *tx, const struct know_question *asked,
                      unsigned limit, struct hit_list *out) MUST_USE;
 
-/* The same for a call, KNOW_HITS_DEFAULT at most: any thread; fn comes on `loop` with hits that are
+/* The same for a call, KNOW_HITS_STANDARD at most: any thread; fn comes on `loop` with hits that are
  * borrowed until it returns (none when it failed, err says why). The question is copied.
  * ERR_BUSY: the workspace's line of the store is full, fn does not come. */
 typedef void know_found_fn(void *arg, enum err err, const struct hit_list *hits);

@@ -53,6 +53,7 @@ struct watched {
     struct http_pool *pool;
     struct io *io; /* NULL: no descriptor was left; the transfer's deadlines end it */
     curl_socket_t fd;
+    bool is_connected;              /* it was to be read from; before that it is written to alone */
     struct http_transfer *transfer; /* NULL: it is gone */
     struct list_node node;          /* in the transfer's */
     uint64_t before;                /* bytes that had come when the transfer got it */
@@ -133,11 +134,9 @@ static void run_all(void *arg)
 
 /* libcurl (7.88) gives up an address that takes no connection in half of its time, and goes on to
  * the next one only when it is called: nothing that it has asked for calls it before the end. */
-static void try_next_address(struct http_pool *pool, CURL *easy)
+static void try_next_address(struct http_pool *pool)
 {
-    curl_off_t connected_us = 0;
-    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected_us);
-    if (connected_us > 0 || is_over(pool) || pool->must_run_all)
+    if (is_over(pool) || pool->must_run_all)
         return;
     pool->must_run_all = true;
     loop_defer(pool->pools->config.loop, run_all, pool);
@@ -152,16 +151,19 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
             io_close(watched->io);
             list_remove(&watched->node);
             curl_multi_assign(pool->multi, fd, NULL);
-            try_next_address(pool, easy);
+            if (!watched->is_connected)
+                try_next_address(pool);
             loop_defer(pool->pools->config.loop, free_watched, watched);
         }
         return 0;
     }
     unsigned events = (what & CURL_POLL_IN ? IO_READ : 0) | (what & CURL_POLL_OUT ? IO_WRITE : 0);
     if (!watched)
-        curl_multi_assign(pool->multi, fd, watch(pool, easy, fd, events));
+        watched = watch(pool, easy, fd, events);
     else if (watched->io)
         io_want(watched->io, events);
+    watched->is_connected = watched->is_connected || (events & IO_READ);
+    curl_multi_assign(pool->multi, fd, watched);
     return 0;
 }
 

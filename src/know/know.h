@@ -67,8 +67,8 @@ struct know_question {
 enum err know_search(struct know *know, struct tx *tx, const struct know_question *asked,
                      unsigned limit, struct hit_list *out) MUST_USE;
 
-/* The same for a call, KNOW_HITS_STANDARD at most: any thread; fn comes on `loop` with hits that are
- * borrowed until it returns (none when it failed, err says why). The question is copied.
+/* The same for a call, KNOW_HITS_STANDARD at most: any thread; fn comes on `loop` with hits that
+ * are borrowed until it returns (none when it failed, err says why). The question is copied.
  * ERR_BUSY: the workspace's line of the store is full, fn does not come. */
 typedef void know_found_fn(void *arg, enum err err, const struct hit_list *hits);
 enum err know_ask(struct know *know, const struct know_question *asked, struct loop *loop,

@@ -32,7 +32,7 @@
 #include "vendor/vendor.h"
 
 enum {
-    FILES_LEAST = 64, /* of all parts before the first call, and of each loop */
+    FILES_MIN = 64, /* of all parts before the first call, and of each loop */
     FILES_OF_A_LOOP = 8,
     POOL_THREADS = 4,
     POOL_NICE = 5,
@@ -58,7 +58,7 @@ static size_t media_loops(const struct app *app)
 static enum err see_files(const struct app *app, struct fault *fault)
 {
     struct rlimit files;
-    size_t least = FILES_LEAST + FILES_OF_A_LOOP * media_loops(app);
+    size_t least = FILES_MIN + FILES_OF_A_LOOP * media_loops(app);
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= least)
         return OK;
     return fault_set(fault, ERR_LIMIT,

@@ -214,7 +214,7 @@ static void time_is_over(void *arg)
 /* It looks for commands once a second, and again at once only after as many as it takes. */
 TEST(node_at_rest_hardly_asks_its_database)
 {
-    enum { REST_US = 1500000, JOBS_MOST = 20 };
+    enum { REST_US = 1500000, JOBS_MAX = 20 };
     struct fix fix = {0};
     struct scene scene;
     struct timer rest;
@@ -224,7 +224,7 @@ TEST(node_at_rest_hardly_asks_its_database)
     timer_init(&rest, scene.loop, time_is_over, scene.loop);
     timer_set_after(&rest, REST_US);
     run(&scene);
-    CHECK(store_commits(scene.store) - before <= JOBS_MOST);
+    CHECK(store_commits(scene.store) - before <= JOBS_MAX);
     scene_close(&scene);
     fix_end(&fix);
 }

@@ -215,7 +215,7 @@ STORE_TEST(the_end_waits_for_the_one_that_is_under_way)
 /* What is due in an hour is not looked for all the time. */
 STORE_TEST(a_deliverer_at_rest_hardly_asks_its_database)
 {
-    enum { REST_US = 1000000, JOBS_MOST = 40 };
+    enum { REST_US = 1000000, JOBS_MAX = 40 };
     struct post_office office;
     office_open(&office, fix, 0, PROMPT_MS);
     subscribe(&office, url_to(&office, "/later"), "*");
@@ -230,7 +230,7 @@ STORE_TEST(a_deliverer_at_rest_hardly_asks_its_database)
     uint64_t before = store_commits(fix->store);
     delivery_wake(office.deliverer);
     wait_us(&office, REST_US);
-    CHECK(store_commits(fix->store) - before <= JOBS_MOST);
+    CHECK(store_commits(fix->store) - before <= JOBS_MAX);
     office_close(&office);
 }
 

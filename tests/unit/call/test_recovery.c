@@ -2,8 +2,8 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "await.h"
 #include "model/call.h"
 #include "store/call.h"
 #include "test.h"
@@ -78,9 +78,7 @@ static enum err hold_the_writer(struct tx *tx, void *arg)
 {
     struct held *held = arg;
     (void)tx;
-    while (!atomic_load(&held->is_let_go))
-        usleep(1000);
-    return OK;
+    return AWAITED(atomic_load(&held->is_let_go), 60) ? OK : ERR_TIMEOUT;
 }
 
 static void has_let_go(void *arg, enum err err)

@@ -114,31 +114,39 @@ function fill(callId, turns) {
     UPDATE calls SET turns = ${turns} WHERE id = '${callId}'`);
 }
 
-/* Asks for the stream and reads none of it. */
+/* Asks for the stream and reads no more of it than the status: resolves with that, and the socket. */
 async function askAndSleep(callId) {
   const { hostname, port } = new URL(service.url);
-  const socket = connect({ host: hostname, port, onread: { buffer: Buffer.alloc(1), callback: () => false } });
-  socket.on('error', () => {}); // it is cut
-  await new Promise((connected) => { socket.on('connect', connected); });
-  socket.write(`GET /v1/calls/${callId}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.key}\r\n\r\n`);
-  return socket;
+  const seen = Buffer.alloc('HTTP/1.1 200'.length);
+  let socket;
+  const status = await new Promise((resolve) => {
+    const callback = (length) => {
+      resolve(seen.toString('latin1', 0, length));
+      return false;
+    };
+    socket = connect({ host: hostname, port, onread: { buffer: seen, callback } });
+    socket.on('error', () => {}); // it is cut
+    socket.write(`GET /v1/calls/${callId}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.key}\r\n\r\n`);
+  });
+  return { status, socket };
 }
 
 test('who asks and does not read is cut, and the others are told all', { timeout: 240000 }, async () => {
   const TURNS = 5000;
   const { callId } = await start();
   fill(callId, TURNS);
-  const sleeper = await askAndSleep(callId);
-  const isOpen = (one) => one.status === 200 && one;
-  const all = async () => Promise.all(Array.from({ length: OWN_STREAMS }, () => watch(callId, byKey())));
-  const others = await until(async () => {
-    const open = (await all()).filter(isOpen);
-    if (open.length === OWN_STREAMS - 1) return open;
-    for (const one of open) one.close(); // who sleeps had no place yet
+  const sleeper = await until(async () => {
+    const one = await askAndSleep(callId); // earlier streams may hold the places yet
+    if (one.status === 'HTTP/1.1 200') return one.socket;
+    one.socket.destroy();
     return false;
-  }, { what: 'the place of who sleeps' });
+  }, { what: 'a place for who sleeps' });
+  const isOpen = (one) => one.status === 200 && one;
+  const open = () => watch(callId, byKey());
+  const others = [];
+  while (others.length < OWN_STREAMS - 1) others.push(await until(async () => isOpen(await open()), { what: 'a place' }));
   await until(() => others.every((one) => named(one, 'turn').length === TURNS), { what: 'all turns' });
-  const more = await until(async () => isOpen(await watch(callId, byKey())), { what: 'the place of who slept' });
+  const more = await until(async () => isOpen(await open()), { what: 'the place of who slept' });
   more.close();
   await workspace.api('POST', `/v1/calls/${callId}/end`);
   await until(() => others.every((one) => one.isOver), { what: 'the end' });

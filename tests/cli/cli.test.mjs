@@ -60,7 +60,7 @@ test('workspace and key commands print what programs read', async () => {
   assert.equal(apiKeys.length, 1);
 });
 
-test('a revoked key is refused by the running service', async () => {
+test('a revoked key is refused by the running service within two seconds', async () => {
   const { keyId, api } = await makeWorkspace(service);
   assert.equal((await api('GET', '/v1/me')).status, 200);
   await service.cli('key', 'revoke', '--key', keyId, '--json');

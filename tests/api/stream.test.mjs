@@ -126,7 +126,8 @@ async function askAndSleep(callId) {
     };
     socket = connect({ host: hostname, port, onread: { buffer: seen, callback } });
     socket.on('error', () => {}); // it is cut
-    socket.write(`GET /v1/calls/${callId}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.key}\r\n\r\n`);
+    const key = `Authorization: Bearer ${workspace.key}`;
+    socket.write(`GET /v1/calls/${callId}/stream HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`);
   });
   return { status, socket };
 }
@@ -144,7 +145,8 @@ test('who asks and does not read is cut, and the others are told all', { timeout
   const isOpen = (one) => one.status === 200 && one;
   const open = () => watch(callId, byKey());
   const others = [];
-  while (others.length < OWN_STREAMS - 1) others.push(await until(async () => isOpen(await open()), { what: 'a place' }));
+  while (others.length < OWN_STREAMS - 1)
+    others.push(await until(async () => isOpen(await open()), { what: 'a place' }));
   await until(() => others.every((one) => named(one, 'turn').length === TURNS), { what: 'all turns' });
   const more = await until(async () => isOpen(await open()), { what: 'the place of who slept' });
   more.close();

@@ -85,8 +85,8 @@ static double ms(int64_t us)
 
 static void write_ms(const struct caller *caller, const char *what, int64_t us)
 {
-    printf("{\"what\":\"%s\",\"caller\":%u,\"call\":\"%s\",\"ms\":%.1f}\n", what, caller->number,
-           caller->call, ms(us));
+    printf("{\"what\":\"%s\",\"caller\":%u,\"call\":\"%s\",\"ms\":%.1f,\"heldMs\":%.1f}\n", what,
+           caller->number, caller->call, ms(us), ms(caller->held_us));
 }
 
 static void write_refused(const struct caller *caller, const struct http_fetch_result *result)
@@ -107,13 +107,13 @@ static void write_over(const struct caller *caller)
            "\"isCut\":%s,"
            "\"seconds\":%.3f,\"mostSeconds\":%.3f,\"turns\":%u,\"received\":%llu,"
            "\"expected\":%llu,\"worstMs\":%.1f,"
-           "\"gaps\":%u}\n",
+           "\"gaps\":%u,\"heldMs\":%.1f}\n",
            caller->number, caller->call, caller->has_joined ? "true" : "false",
            caller->is_ended ? "true" : "false", caller->is_cut ? "true" : "false",
            caller->has_joined ? ms(caller->left_us - caller->joined_us) / 1000 : 0,
            caller->began_us ? ms(clock_now_us() - caller->began_us) / 1000 : 0, caller->turns,
            (unsigned long long)ear->received, (unsigned long long)ear->expected, ms(ear->worst_us),
-           ear->gaps);
+           ear->gaps, ms(caller->held_us));
 }
 
 /* Coming and going. */
@@ -227,6 +227,8 @@ static void on_frame(void *arg, int64_t due_us)
     (void)due_us;
     send_frame(caller);
     int64_t now_us = clock_now_us(), since_us = now_us - caller->state_us;
+    caller->held_us = MAX(caller->held_us, now_us - caller->framed_us - FRAME_US);
+    caller->framed_us = now_us;
     bool is_quiet = now_us - caller->ear.last_us > QUIET_US;
     switch (caller->state) {
     case CALLER_GREETED:
@@ -300,7 +302,7 @@ static void on_joined(void *arg, const char *identity, const char *name)
     if (caller->state != CALLER_JOINING)
         return;
     caller->has_joined = true;
-    caller->joined_us = clock_now_us();
+    caller->joined_us = caller->framed_us = clock_now_us();
     write_ms(caller, "joined", caller->joined_us - caller->posted_us);
     enter(caller, CALLER_GREETED);
     pacer_join(caller->crowd->parts.pacer, &caller->seat, on_frame, caller);
@@ -469,7 +471,7 @@ static void call_again(void *arg)
     caller->ear = (struct caller_ear){0};
     caller->has_joined = caller->is_ended = false;
     caller->is_cut = caller->leaves_later = false;
-    caller->began_us = caller->joined_us = caller->left_us = 0;
+    caller->began_us = caller->joined_us = caller->left_us = caller->held_us = 0;
     caller->turns =
         manner->turns_least + dice(caller, manner->turns_most - manner->turns_least + 1);
     enter(caller, CALLER_STARTING);

@@ -99,6 +99,7 @@ struct caller {
     bool leaves_later; /* once the session that takes over is up */
     int64_t posted_us, joined_us, left_us;
     int64_t began_us; /* to join: the service may know the caller is up before the caller does */
+    int64_t framed_us, held_us; /* the frame before, and the longest that one was waited for */
     unsigned turns;
     size_t frame;
     uint32_t timestamp;

@@ -43,13 +43,18 @@ const LEAST_SAMPLES = 10;
 const LEAST_BEYOND = 2; // samples of each phase at or above a quantile: of fewer it tells the luck of one answer
 const FULL_MOST = 0.7; // of the calls that were asked for: a full node refuses, and a hostile tenant may not fill it
 
-/* How late this process's own timers come: what the machine adds to every sample. */
-export function watchMachine(measure) {
+/* A process that was held up for longer had no core: what falls in that time says nothing of the service. */
+export const HELD_MS = 1000;
+
+/* How late this process's own timers come: what the machine adds to every sample. Each look that it missed counts as
+ * well, as whatever else wanted a core then has waited too. onHeld(from, to): it got none for HELD_MS and longer. */
+export function watchMachine(measure, onHeld) {
   const EVERY_MS = 50;
   let due = performance.now() + EVERY_MS;
   const timer = setInterval(() => {
     const now = performance.now();
-    measure.add('machine late ms', Math.max(0, now - due));
+    for (let late = Math.max(0, now - due); late >= 0; late -= EVERY_MS) measure.add('machine late ms', late);
+    if (now - due > HELD_MS) onHeld(due - EVERY_MS, now);
     due = now + EVERY_MS;
   }, EVERY_MS);
   return () => clearInterval(timer);
@@ -70,7 +75,8 @@ export function slowest(measure, phase) {
 const quietOf = (measure, phase, name, quantile, least) =>
   Math.max(measure.at(phase, name, quantile), measure.at(phase, name, 0.95) / 2, least);
 
-/* The lines of the table, and the limits that were passed. pace: how much longer the build under test takes. */
+/* The lines of the table, and the limits that were passed. pace: how much longer the build under test takes, for what
+ * the hostile ones ask for as well: it has the cores that much longer, and the others wait for them. */
 export function compare(measure, quiet, hostile, pace = 1) {
   const lines = [],
     broken = [];
@@ -84,7 +90,8 @@ export function compare(measure, quiet, hostile, pace = 1) {
       continue;
     }
     const [before, after] = [measure.at(quiet, name, quantile), measure.at(hostile, name, quantile)];
-    const most = quietOf(measure, quiet, name, quantile, LEAST_MS * pace) * ratio * machine(quantile);
+    const most =
+      quietOf(measure, quiet, name, quantile, LEAST_MS * pace) * ratio * Math.sqrt(pace) * machine(quantile);
     const line = `${name} p${quantile * 100}: quiet ${before.toFixed(0)}, hostile ${after.toFixed(0)}, at most ` +
       `${most.toFixed(0)} (${counts.join(' and ')} samples)`;
     lines.push(line);

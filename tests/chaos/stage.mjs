@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { speechFile } from '../harness/browser.mjs';
 import { adopt } from '../harness/faults.mjs';
 import { makeWorkspace, root, startService } from '../harness/service.mjs';
+import { HELD_MS } from './measure.mjs';
 import { modelNames, startModel, startNames, startReceiver, startTools } from './far.mjs';
 import { randomFrom } from './random.mjs';
 import { Tenant } from './tenant.mjs';
@@ -73,7 +74,7 @@ function settings(stage, port) {
 /* options: side ({ build, database, tenants, hostile, callers, pace }), seed, measure, report, isExcused. */
 export async function openStage(options) {
   const { side } = options;
-  const stage = { side, pace: side.pace, tenants: [], hostile: [], stills: [], clock: stepClock() };
+  const stage = { side, pace: side.pace, tenants: [], hostile: [], stills: [], held: new Set(), clock: stepClock() };
   stage.clockStepMs = stage.clock.get;
   stage.names = await startNames();
   stage.model = await startModel();
@@ -157,8 +158,10 @@ function take(tenant, told, { measure, isExcused, report }) {
   const call =
     told.call &&
     (tenant.calls.get(told.call) ?? tenant.calls.set(told.call, { since: performance.now() - told.ms }).get(told.call));
-  const isFault = isExcused(performance.now() - (told.ms ?? 0));
-  if (call) call.isExcused = isExcused(call.since);
+  const isHeld = told.heldMs > HELD_MS; // the callers had no core, and could not say or hear what they should
+  const isFault = isHeld || isExcused(performance.now() - (told.ms ?? 0));
+  if (isHeld) tenant.stage.held.add(told.call);
+  if (call) call.isExcused = isHeld || isExcused(call.since);
   if (told.what === 'started' && !isFault) measure.add('start ms', told.ms);
   if (told.what === 'reply' && !isFault) measure.add('reply ms', told.ms);
   if (told.what === 'rejoined') tenant.rejoins = (tenant.rejoins ?? 0) + 1;

@@ -67,7 +67,7 @@ export async function startPostgres(given) {
     if (!given) rmSync(dir, { recursive: true, force: true });
   };
   server.revive = async () => {
-    if (server.child.exitCode !== null) await server.start();
+    if (server.child.exitCode !== null || server.child.signalCode !== null) await server.start();
   };
   server.halt = (signal) => halt(server, signal);
   server.freeze = (isFrozen) => freeze(server, isFrozen);
@@ -117,7 +117,13 @@ function freeze(server, isFrozen) {
     .split(' ')
     .filter(Boolean)
     .map(Number);
-  for (const one of [pid, ...children]) process.kill(one, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  for (const one of [pid, ...children]) {
+    try {
+      process.kill(one, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+    } catch {
+      /* it has ended meanwhile */
+    }
+  }
   if (!isFrozen) server.child.kill('SIGCONT'); // runuser stands still when its child does
 }
 

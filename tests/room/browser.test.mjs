@@ -234,7 +234,7 @@ for (const singlePeerConnection of [true, false]) {
     });
 
     test('a page that is closed is missed', async () => {
-      const room = await server.open();
+      const room = await server.open({ hasty: true });
       const page = await join(room, { singlePeerConnection });
       await room.until((s) => s.joined === 1);
       await page.close();

@@ -12,7 +12,7 @@
 #include "rtc/port.h"
 #include "rtc/sdp.h"
 
-enum { LIMIT_US = 60000000 };
+enum { LIMIT_US = 600000000 };
 
 struct echo {
     struct loop *loop;

@@ -39,20 +39,22 @@ window.join = async (url, token, options = {}) => {
   });
   await room.connect(url, token);
 };
-/* Strongest frequency and loudness of the agent's track. */
+/* Strongest frequency and loudness of the agent's track, once that is its tone; else what was heard last. */
 window.hear = async () => {
   const context = window.context ??= new AudioContext();
   const analyser = context.createAnalyser();
   analyser.fftSize = 8192;
   context.createMediaStreamSource(new MediaStream([track.mediaStreamTrack])).connect(analyser);
   const bins = new Float32Array(analyser.frequencyBinCount);
-  for (let i = 0; i < 200; i++) {
+  let heard = null;
+  for (let i = 0; i < 1800; i++) {
     await new Promise((next) => setTimeout(next, 50));
     analyser.getFloatFrequencyData(bins);
     const top = bins.indexOf(Math.max(...bins));
-    if (bins[top] > -60) return { hz: (top * context.sampleRate) / analyser.fftSize, db: bins[top] };
+    heard = { hz: (top * context.sampleRate) / analyser.fftSize, db: bins[top] };
+    if (heard.db > -60 && Math.abs(heard.hz - 440) < 12) break;
   }
-  return { hz: 0, db: -100 };
+  return heard;
 };`;
 
 /* A WAV file of a tone. */

@@ -1,7 +1,7 @@
 /* Rooms without calls: a control loop with the HTTP server and admission, one media loop with
  * hosted rooms whose agent is a tone or an echo. The tests of the rooms drive it over HTTP:
  *
- *     POST /rooms?name=&mode=tone|echo&late=1     opens a room; late: without its agent
+ *     POST /rooms?name=&mode=tone|echo&flag=1&hasty=1   opens a room; flag: without its agent
  *     GET  /rooms?name=                           what its agent has seen, as JSON
  *     POST /close?name=&reason=ended|shutdown|error
  *     POST /state?name=&state=                    sets (and brings) the agent's state
@@ -37,8 +37,10 @@ enum {
     OUT_HZ = 48000,
     IN_HZ = 16000,
     ROOMS = 256,
-    SILENCE_US = 3000000, /* shorter than a service's, as the next, for the tests' patience */
-    JOIN_LIMIT_US = 6000000
+    /* Of a hasty room, for the tests' patience; others have the service's own, which a machine
+     * that stands still for some seconds does not reach. */
+    HASTY_SILENCE_US = 3000000,
+    HASTY_JOIN_US = 6000000
 };
 
 struct room {
@@ -177,7 +179,7 @@ struct request {
     struct http_exchange *exchange;
     const struct command *command;
     char name[128], mode[64], text[65536];
-    bool flag;
+    bool flag, is_hasty;
     int status;
     struct js *answer;
 };
@@ -212,8 +214,8 @@ static void run_open(struct request *request)
         .metadata = "{\"room\":true}",
         .agent_identity = "agent-test",
         .agent_name = "Test agent",
-        .silence_limit_us = SILENCE_US,
-        .join_limit_us = JOIN_LIMIT_US,
+        .silence_limit_us = request->is_hasty ? HASTY_SILENCE_US : 0,
+        .join_limit_us = request->is_hasty ? HASTY_JOIN_US : 0,
         .events = &events,
         .arg = room,
     };
@@ -329,6 +331,13 @@ static void read_param(const char *query, const char *name, char *out, size_t si
     buf_clear(&value);
 }
 
+static bool read_flag(const char *query, const char *name)
+{
+    char flag[8];
+    read_param(query, name, flag, sizeof(flag));
+    return flag[0] == '1';
+}
+
 static void on_request(void *arg, struct http_exchange *exchange)
 {
     const struct http_request *http = http_exchange_request(exchange);
@@ -340,15 +349,14 @@ static void on_request(void *arg, struct http_exchange *exchange)
             strcmp(http->path, commands[i].path) != 0)
             continue;
         struct request *request = mem_new(struct request);
-        char flag[8];
         request->exchange = exchange;
         request->command = &commands[i];
         request->status = 200;
         request->answer = js_object();
         read_param(http->query, "name", request->name, sizeof(request->name));
         read_param(http->query, "mode", request->mode, sizeof(request->mode));
-        read_param(http->query, "flag", flag, sizeof(flag));
-        request->flag = flag[0] == '1';
+        request->flag = read_flag(http->query, "flag");
+        request->is_hasty = read_flag(http->query, "hasty");
         if (http->body)
             snprintf(request->text, sizeof(request->text), "%s", http->body);
         if (commands[i].run == run_open &&

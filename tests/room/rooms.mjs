@@ -43,10 +43,11 @@ async function call(server, method, path, params = {}, body) {
   return response.json();
 }
 
-/* mode: 'tone' (440 Hz) or 'echo'; late: the agent comes with the first state(). */
-async function openRoom(server, { mode = 'tone', late = false } = {}) {
+/* mode: 'tone' (440 Hz) or 'echo'; late: the agent comes with the first state(); hasty: who is silent, or does not get
+ * in, is given up after a few seconds. */
+async function openRoom(server, { mode = 'tone', late = false, hasty = false } = {}) {
   const name = `room-${process.pid}-${++count}`;
-  await server.post('/rooms', { name, mode, flag: late ? 1 : 0 });
+  await server.post('/rooms', { name, mode, flag: late ? 1 : 0, hasty: hasty ? 1 : 0 });
   const room = { name, url: server.url };
   room.seen = () => server.get('/rooms', { name });
   room.until = (check, what = 'the room') =>

@@ -25,7 +25,7 @@ export async function connect(url) {
     socket.once('error', fail);
   });
   wire.more = () => new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error('nothing came')), 10000);
+    const timer = setTimeout(() => fail(new Error('nothing came')), 90000);
     wire.waiters.push(() => { clearTimeout(timer); done(); });
   });
   return wire;

@@ -308,7 +308,7 @@ test('another identity cannot push the caller out, nor be the agent', async () =
 });
 
 test('who brings no media path up in time is told so', async () => {
-  const room = await server.open();
+  const room = await server.open({ hasty: true });
   const wire = await joined(room);
   send(wire, offer(sdp('browser-single-1-offer')));
   await expect(wire, 'answer');
@@ -320,13 +320,14 @@ test('who brings no media path up in time is told so', async () => {
 
 test('a flood of joins with one token is cut at its room and disturbs no other', async () => {
   const room = await server.open(), quiet = await server.open();
-  const path = v1(await room.token());
+  const path = v1(await room.token()), began = performance.now();
   const flood = Promise.all(Array.from({ length: 150 }, () => tryUpgrade(path)));
   const calm = await joined(quiet);
   const statuses = (await flood).map((answer) => answer.status);
+  const most = 10 + Math.ceil((performance.now() - began) / 1000); // ten, and one more each second
   const of = (status) => statuses.filter((s) => s === status).length;
   assert.equal(of(101) + of(429), 150, String([...new Set(statuses)]));
-  assert.ok(of(101) >= 10 && of(101) <= 20, `${of(101)} joins`);
+  assert.ok(of(101) >= 10 && of(101) <= most, `${of(101)} joins, at most ${most}`);
   send(calm, { case: 'pingReq', value: { timestamp: 1n } });
   assert.equal((await expect(calm, 'pongResp')).case, 'pongResp');
   calm.socket.destroy();

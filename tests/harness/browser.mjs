@@ -1,4 +1,5 @@
-/* Headless Chromium with a microphone that plays a WAV file, and files for it. */
+/* Headless Chromium with a microphone that plays a WAV file again and again, and files for it: whoever is not there yet
+ * when a line is spoken hears it the next time. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ function directory(name) {
 }
 
 /* Speaks a line with flite's voice slt, at 48 kHz, with silence around it (seconds); answers the WAV's path. */
-export function speechFile(line, { before = 4, after = 30 } = {}) {
+export function speechFile(line, { before = 4, after = 20 } = {}) {
   const dir = directory('speech');
   const [spoken, file] = [join(dir, 'spoken.wav'), join(dir, 'caller.wav')];
   execFileSync('flite', ['-voice', 'slt', '-t', line, '-o', spoken]);
@@ -24,7 +25,7 @@ export function speechFile(line, { before = 4, after = 30 } = {}) {
   return file;
 }
 
-/* options: microphone (WAV path, played once), mayUseMicrophone (default true), args. */
+/* options: microphone (WAV path), mayUseMicrophone (default true), args. */
 export async function openBrowser({ microphone, mayUseMicrophone = true, args = [] } = {}) {
   const path = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
   if (!path) throw new Error('Chromium is not installed (package chromium)');
@@ -32,6 +33,7 @@ export async function openBrowser({ microphone, mayUseMicrophone = true, args = 
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: path,
     headless: true,
+    timeout: 180000,
     permissions: mayUseMicrophone ? ['microphone'] : [],
     viewport: { width: 760, height: 820 },
     ignoreHTTPSErrors: true,
@@ -46,9 +48,10 @@ export async function openBrowser({ microphone, mayUseMicrophone = true, args = 
       '--autoplay-policy=no-user-gesture-required',
       '--use-fake-device-for-media-stream',
       ...(mayUseMicrophone ? ['--use-fake-ui-for-media-stream'] : ['--deny-permission-prompts']),
-      ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}%noloop`] : []),
+      ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}`] : []),
       ...args,
     ],
   });
+  context.setDefaultTimeout(90000); // for what never happens, on whatever machine
   return context;
 }

@@ -8,7 +8,7 @@ import { hasFirefox, openFirefox } from '../harness/firefox.mjs';
 
 test(
   'a visitor with Firefox hears the greeting, and hangs up',
-  { timeout: 120000, skip: !hasFirefox() && 'firefox-esr is not installed' },
+  { timeout: 300000, skip: !hasFirefox() && 'firefox-esr is not installed' },
   async () => {
     const service = await startService();
     const { api } = await makeWorkspace(service);

@@ -28,7 +28,7 @@ before(async () => {
   });
   await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
   receiverUrl = `http://127.0.0.1:${receiver.address().port}`;
-  browser = await openBrowser({ microphone: speechFile('What are your opening hours?', { before: 7, after: 20 }) });
+  browser = await openBrowser({ microphone: speechFile('What are your opening hours?', { before: 7 }) });
   page = await newPage();
 });
 
@@ -52,7 +52,6 @@ async function newPage() {
   made.open = new Set();
   made.on('request', (request) => made.open.add(request));
   for (const end of ['requestfinished', 'requestfailed']) made.on(end, (request) => made.open.delete(request));
-  made.setDefaultTimeout(90000); // for what never happens, on whatever machine
   await made.setViewportSize({ width: 1280, height: 860 });
   return made;
 }

@@ -99,7 +99,7 @@ void desk_close(struct desk *desk)
 
 void desk_run(struct desk *desk)
 {
-    timer_set_after(&desk->limit, INT64_C(20000000));
+    timer_set_after(&desk->limit, INT64_C(90000000));
     loop_run(desk->loop);
     timer_stop(&desk->limit);
 }

@@ -33,7 +33,7 @@ static void took_too_long(void *arg)
 
 static void run(struct scene *scene)
 {
-    timer_set_after(&scene->limit, INT64_C(20000000));
+    timer_set_after(&scene->limit, INT64_C(90000000));
     loop_run(scene->loop);
     timer_stop(&scene->limit);
 }

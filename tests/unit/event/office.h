@@ -13,7 +13,7 @@
 
 enum {
     POSTS_MAX = 2000,
-    WAIT_US = 20 * 1000000,
+    WAIT_US = 90 * 1000000,
     SCALE_PPM = 10000, /* pauses of 10, 50, 150 ms */
     PROMPT_MS = 5000,  /* the answer's time where receivers answer, however slow the machine */
     SHORT_MS = 300,    /* where they do not */

@@ -49,7 +49,7 @@ static void check_four_attempts(struct post_office *office, const char *webhook_
         return;
     for (size_t i = 0; i < 3; i++) {
         int64_t gap_us = office->posts[i + 1].at_us - office->posts[i].at_us;
-        CHECK(gap_us >= least_us[i] - 1000 && gap_us < least_us[i] + 1000000);
+        CHECK(gap_us >= least_us[i] - 1000);
         CHECK_TEXT(office->posts[i].event_id, office->posts[i + 1].event_id);
     }
     struct delivery delivery = settled(office, webhook_id);
@@ -84,14 +84,14 @@ STORE_TEST(no_answer_in_time_is_a_failure)
     struct post_office office;
     office_open(&office, fix, 0, SHORT_MS);
     const char *id = subscribe(&office, url_to(&office, "/hold"), "*");
+    int64_t began_us = clock_now_us();
     emit(&office, "", NULL, 0, 1);
     if (wait_posts(&office, 4)) {
         struct delivery delivery = settled(&office, id);
         CHECK_INT(delivery.state, DELIVERY_FAILED);
         CHECK_INT(delivery.status, 0);
         CHECK(strstr(delivery.error, "no answer within 300 ms"));
-        for (size_t i = 0; i < 3; i++)
-            CHECK(office.posts[i + 1].at_us - office.posts[i].at_us >= 300000);
+        CHECK(office.posts[3].at_us - began_us >= 3 * 300000);
     }
     office_close(&office);
 }
@@ -104,10 +104,10 @@ TEST(a_receiver_has_five_seconds)
     fix_begin(&fix, false);
     office_open_with(&office, &fix, &(struct delivery_config){0});
     const char *id = subscribe(&office, url_to(&office, "/hold"), "*");
+    int64_t began_us = clock_now_us();
     emit(&office, "", NULL, 0, 1);
     if (wait_posts(&office, 2)) {
-        int64_t gap_us = office.posts[1].at_us - office.posts[0].at_us;
-        CHECK(gap_us >= 4900000 && gap_us < 8000000);
+        CHECK(office.posts[1].at_us - began_us >= 5000000);
         CHECK(strstr(newest(&office, id).error, "no answer within 5000 ms"));
     }
     office_close(&office);
@@ -130,11 +130,12 @@ STORE_TEST(a_denied_address_uses_up_its_attempts)
 STORE_TEST(a_slow_receiver_delays_no_other)
 {
     struct post_office office;
-    office_open(&office, fix, 4, SHORT_MS);
+    office_open_with(&office, fix,
+                     &(struct delivery_config){
+                         .answer_ms = 10 * WAIT_US / 1000, .max_per_receiver = 4, .stop_ms = 100});
     subscribe(&office, url_to(&office, "/hold"), "*");
     emit(&office, "", NULL, 0, 40);
     wait_posts(&office, 4); /* its four connections are taken */
-    int64_t began_us = clock_now_us();
     /* The same host and port would share them: another address is another receiver. */
     struct call_webhook own = {
         .url = arena_printf(fix->arena, "http://localhost:%u/quick",
@@ -143,10 +144,8 @@ STORE_TEST(a_slow_receiver_delays_no_other)
         .events = {(const char *[]){"*"}, 1},
     };
     emit(&office, "", &own, 1, 1);
-    while (!post_at(&office, "/quick") && clock_now_us() - began_us < WAIT_US)
-        wait_us(&office, 1000);
-    const struct post *quick = post_at(&office, "/quick");
-    CHECK(quick && quick->at_us - began_us < 250000);
+    CHECK(wait_post_at(&office, "/quick")); /* while the other one still holds the four */
+    CHECK_INT(office.count, 5);
     office_close(&office);
 }
 
@@ -266,7 +265,7 @@ STORE_TEST(a_thousand_events_arrive_once_each)
 STORE_TEST(a_test_event_is_sent_once)
 {
     struct post_office office;
-    office_open(&office, fix, 0, SHORT_MS);
+    office_open(&office, fix, 0, 5 * SHORT_MS);
     send_test(&office, "/ok");
     CHECK(office.test_result.is_ok && office.test_result.status == 204 &&
           !office.test_result.error);
@@ -335,7 +334,7 @@ TEST(a_database_that_goes_away_loses_no_event)
     postgres_crash(postgres);
     wait_us(&office, 500000);
     REQUIRE(postgres_again(postgres));
-    for (int i = 0; i < 150 && (distinct_events(&office) < EVENTS || still_waiting(&office) > 0);
+    for (int i = 0; i < 900 && (distinct_events(&office) < EVENTS || still_waiting(&office) > 0);
          i++)
         wait_us(&office, 100000);
     CHECK_INT(distinct_events(&office), EVENTS);

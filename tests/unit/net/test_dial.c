@@ -88,7 +88,7 @@ static void on_dialled(void *arg, struct stream *take_stream, const struct fault
 
 static enum err dial(struct world *world, const char *host)
 {
-    const struct dial_target target = {.host = host, .port = world->port, .timeout_ms = 3000};
+    const struct dial_target target = {.host = host, .port = world->port, .timeout_ms = 60000};
     world->is_done = false;
     dial_start(world->dialer, &target, on_dialled, world);
     CHECK(!world->is_done);

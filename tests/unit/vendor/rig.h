@@ -10,6 +10,17 @@ struct loop;
 /* "section.name=value" lines; aborts the test on a bad one. */
 struct registry *rig_registry(struct vendor *vendor, const char *const *settings, size_t count);
 void loop_run_for(struct loop *loop, int64_t us);
+/* So many turns at least, whatever they last: enough for what is under way on the loop itself. */
+void loop_turns(struct loop *loop, int turns);
+
+/* Runs the loop until that is so, and looks in each turn; fails when it never is. */
+#define LOOP_AWAIT(loop, cond)                                                                     \
+    ({                                                                                             \
+        for (int turns_ = 0; turns_ < LOOP_TURNS_MAX && !(cond); turns_++)                         \
+            loop_turns(loop, 1);                                                                   \
+        CHECK(cond);                                                                               \
+    })
+enum { LOOP_TURNS_MAX = 60000 }; /* a minute */
 
 struct llm_rig {
     struct loop *loop;

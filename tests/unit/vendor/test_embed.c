@@ -48,7 +48,7 @@ static void ask(struct llm_rig *rig, const struct chat_script *script, struct ma
     chat_server_play(rig->server, script, 1);
     struct embed *embed = engine->ops.embed->open(engine, &config, rig->loop, on_event, made);
     embed->ops->start(embed, 7, texts, 2);
-    loop_run_for(rig->loop, 5000000);
+    loop_run_for(rig->loop, 60000000); /* the event ends it */
     embed->ops->close(embed);
 }
 

@@ -96,7 +96,7 @@ static void say(struct llm_rig *rig, const void *bytes, size_t len, struct wish 
     chat_server_play(rig->server, &script, 1);
     struct tts *tts = engine->ops.tts->open(engine, rig->loop, &config, on_event, told);
     tts->ops->speak(tts, 7, "Hello.", true);
-    loop_run_for(rig->loop, 30000000);
+    loop_run_for(rig->loop, 60000000);
     tts->ops->close(tts);
 }
 

@@ -57,14 +57,19 @@ static void peer_close(struct peer *peer)
     loop_free(peer->loop);
 }
 
+static void wait_for_losses(const struct peer *peer, unsigned losses)
+{
+    LOOP_AWAIT(peer->loop, peer->losses >= losses);
+    CHECK_INT(peer->losses, losses);
+}
+
 TEST(voice_pool_leaves_a_program_alone_that_ends_at_once)
 {
     struct peer peer;
     peer_open(&peer, "/bin/false");
     for (unsigned i = 1; i <= 3; i++) {
         REQUIRE(session_open(&peer) == OK);
-        loop_run_for(peer.loop, 2000000);
-        CHECK_INT(peer.losses, i);
+        wait_for_losses(&peer, i);
         CHECK_INT(peer.error, ENGINE_TRANSIENT);
         CHECK(peer.session.worker == NULL);
         CHECK_INT(voice_pool_workers(peer.pool, VOICE_HEARING), 0);
@@ -83,8 +88,7 @@ TEST(voice_pool_gives_up_a_program_that_hangs)
     for (int i = 0; i < 40; i++)
         voice_session_send(&peer.session, VOICE_PUSH, 0, samples, sizeof(samples));
     CHECK_INT(peer.losses, 0); /* never inside the call */
-    loop_run_for(peer.loop, 2000000);
-    CHECK_INT(peer.losses, 1);
+    wait_for_losses(&peer, 1);
     CHECK_TEXT(peer.why, "the speech process hangs");
     peer_close(&peer);
 }
@@ -97,7 +101,7 @@ TEST(voice_pool_rests_longer_after_each_row_of_deaths)
     for (int row = 0; row < 2; row++) {
         for (unsigned i = 1; i <= 3; i++) {
             REQUIRE(session_open(&peer) == OK);
-            loop_run_for(peer.loop, 2000000);
+            wait_for_losses(&peer, 3 * (unsigned)row + i);
         }
         int64_t rest_us = voice_pool_rest_us(peer.pool);
         CHECK(rest_us > last_us + VOICE_REST_US / 2 && rest_us <= VOICE_REST_US << row);
@@ -171,13 +175,6 @@ static enum err pair_open(struct pair *pair, struct peer *peer, const char *work
     peer->session = (struct voice_session){.on_frame = on_frame, .on_lost = on_lost, .arg = peer};
     snprintf(peer->session.workspace, sizeof(peer->session.workspace), "%s", workspace);
     return voice_session_open(pair->pool, VOICE_SPEAKING, &peer->session, &fault);
-}
-
-static void wait_for_losses(const struct peer *peer, unsigned losses)
-{
-    for (int i = 0; i < 3000 && peer->losses < losses; i++)
-        loop_run_for(peer->loop, 10000);
-    CHECK_INT(peer->losses, losses);
 }
 
 TEST(voice_pool_counts_a_line_that_kills_against_its_workspace)
@@ -268,8 +265,7 @@ TEST(voice_pool_without_a_program_is_an_error)
     peer_open(&peer, "/nowhere/earshot-voice");
     enum err err = session_open(&peer);
     if (!err) {
-        loop_run_for(peer.loop, 2000000);
-        CHECK_INT(peer.losses, 1);
+        wait_for_losses(&peer, 1);
     } else {
         CHECK_INT(err, ERR_IO);
     }

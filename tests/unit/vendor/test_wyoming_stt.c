@@ -120,7 +120,7 @@ static void rig_close(struct wyoming_rig *rig)
     rig->stt->ops->close(rig->stt);
     stream_close(TAKE(rig->stream));
     listener_close(rig->listener);
-    loop_run_for(rig->loop, 20000);
+    loop_turns(rig->loop, 20);
     vendor_free(rig->vendor);
     dialer_free(rig->dialer);
     resolver_free(rig->resolver);
@@ -142,10 +142,10 @@ static void flush(struct wyoming_rig *rig, uint32_t gen)
     rig->stt->ops->flush(rig->stt, gen);
 }
 
-/* For at most five seconds; text is all that was told, or heard, so far. */
+/* For a minute at most; text is all that was told, or heard, so far. */
 static void await(struct wyoming_rig *rig, const struct buf *what, const char *text)
 {
-    for (int i = 0; i < 500 && strcmp(what->len ? what->data : "", text) != 0; i++)
+    for (int i = 0; i < 6000 && strcmp(what->len ? what->data : "", text) != 0; i++)
         loop_run_for(rig->loop, 10000);
     CHECK_TEXT(what->len ? what->data : "", text);
 }

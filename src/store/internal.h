@@ -77,7 +77,7 @@ struct store {
     char *data_dir, *location; /* location: the file's path or the URL */
     char node[ID_SIZE * 2];
     uint8_t master_key[MASTER_KEY_BYTES];
-    bool is_pg, starts_later;
+    bool is_pg, starts_later, is_running;
     int64_t patience_us[STORE_LANES], run_us; /* run_us: of store_run() */
     struct loop *loop;                        /* what is due; PostgreSQL: retries and LISTEN */
     /* Where jobs run. SQLite: by enum store_mode, the readers and the writer; PostgreSQL: by enum

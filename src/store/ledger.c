@@ -43,9 +43,8 @@ static int64_t of_yesterday(const struct tx *tx, const struct call_row *call, in
                             int64_t billed_ms)
 {
     int64_t at_midnight_ms = billed_ms - tx->now_ms % LEDGER_DAY_MS;
-    int64_t usd4 = at_midnight_ms > 0
-                       ? money_cost_usd4(call->rate_usd4, at_midnight_ms / 1000) - call->taken_usd4
-                       : 0;
+    int64_t until_s = MAX(at_midnight_ms, (int64_t)0) / 1000;
+    int64_t usd4 = money_cost_usd4(call->rate_usd4, until_s) - call->taken_usd4;
     return MIN(MAX(usd4, (int64_t)0), MAX(taken_usd4, (int64_t)0));
 }
 

@@ -36,8 +36,8 @@ static const char *line_of(struct tx *tx, const char *webhook_id, const char *ur
 {
     if (*webhook_id)
         return webhook_id;
-    const char *authority = strstr(url, "://");
-    size_t len = authority ? (size_t)(authority - url) + 3 : 0;
+    size_t len = strcspn(url, "/");
+    len += strspn(url + len, "/");
     len += strcspn(url + len, "/?#");
     char *line = arena_strndup(tx->arena, url, MIN(len, (size_t)LINE_MAX));
     for (char *c = line; *c; c++)

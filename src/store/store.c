@@ -71,15 +71,16 @@ static enum err start_threads(struct store *store, unsigned connections, struct 
     timer_init(&store->sweep, store->loop, jobs_sweep, store);
     jobs_sweep(store);
     enum err err = loop_start(store->loop);
+    store->is_running = !err;
     return err ? fault_set(fault, err, "the store's thread did not start") : OK;
 }
 
-static void stop_threads(struct store *store, bool is_running)
+static void stop_threads(struct store *store)
 {
     int64_t for_ever = INT64_MAX;
     atomic_compare_exchange_strong(&store->end_us, &for_ever, clock_now_us() + CLOSE_US);
     atomic_store(&store->is_closing, true);
-    if (is_running)
+    if (store->is_running)
         loop_join(store->loop);
     timer_stop(&store->sweep);
     for (unsigned i = 0; i < STORE_LANES; i++)
@@ -116,13 +117,10 @@ enum err store_open(const struct store_config *config, struct store **out, struc
         err = identity_load(store, config, fault);
     if (!err)
         err = prepare_database(store, fault);
-    if (!err) {
+    if (!err)
         err = start_threads(store, config->connections, fault);
-        if (err)
-            stop_threads(store, false);
-    }
     if (err) {
-        store_free(store);
+        store_close(store);
         return err;
     }
     *out = store;
@@ -133,7 +131,7 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
-    stop_threads(store, true);
+    stop_threads(store);
     store_free(store);
 }
 

@@ -229,7 +229,7 @@ bool word_turn_goes_on(struct word_turn *turn)
     commit(turn);
     pass_turn(index);
     wait_for_turn(index);
-    if (turn->generation != atomic_load(&index->generation) || !index->writer)
+    if (turn->generation != atomic_load(&index->generation))
         turn->file.fault.err = ERR_IO;
     if (turn->file.fault.err)
         return false;
@@ -239,7 +239,7 @@ bool word_turn_goes_on(struct word_turn *turn)
 
 enum err word_turn_end(struct word_turn *turn)
 {
-    if (turn->generation == atomic_load(&turn->index->generation) && turn->index->writer)
+    if (turn->generation == atomic_load(&turn->index->generation))
         commit(turn);
     pass_turn(turn->index);
     return turn->file.fault.err ? ERR_IO : OK;

@@ -87,10 +87,10 @@ static void fit(struct mind *mind, const struct llm_request *request, struct pro
     if (mind->fixed_tokens == 0)
         mind->fixed_tokens = fixed_tokens(mind, request);
     size_t taken = mind->fixed_tokens + (size_t)MAX(request->max_tokens, 0);
-    size_t room = mind->window_tokens > taken ? mind->window_tokens - taken : 0;
+    size_t room = mind->window_tokens - MIN(taken, mind->window_tokens);
     turn->passage_tokens = room / 2;
     size_t now = prompt_turn_tokens(turn);
-    history_fit(&mind->history, room > now ? room - now : 0);
+    history_fit(&mind->history, room - MIN(now, room));
 }
 
 static void write_request(struct mind *mind, struct llm_request *out)

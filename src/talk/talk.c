@@ -182,7 +182,7 @@ void talk_joined(struct talk *talk, int64_t now_us)
 {
     if (!floor_move(talk, TURN_JOINED))
         return;
-    if (mind_is_replying(&talk->mind) && !speech_front(&talk->voice.speech))
+    if (!speech_front(&talk->voice.speech)) /* where nothing comes, this settles it */
         floor_move(talk, TURN_WAIT);
     talk_settle(talk, now_us);
 }

@@ -128,24 +128,67 @@ STORE_TEST(only_the_workspace_with_too_much_is_refused)
 }
 
 /* Who waits for a request's answer is told in time; the service's own waits on. */
-STORE_TEST(request_that_waits_too_long_is_given_up)
+static void wait_too_long(struct fix *fix, enum store_mode mode)
 {
     fix->store->patience_us[STORE_REQUESTS] = 300000;
     AUTO(loop) loop = loop_new("done");
     REQUIRE(loop_start(loop) == OK);
     pthread_mutex_lock(&gate);
     for (int i = 0; i < 100; i++)
-        CHECK_INT(ask(fix, loop, STORE_WRITE, "a", note), OK);
+        CHECK_INT(ask(fix, loop, mode, "a", note), OK);
     unsigned running = fix->is_pg ? 4 : 1;
     CHECK(wait_until(&begun, running));
     for (int i = 0; i < 10; i++)
-        CHECK_INT(ask(fix, loop, STORE_WRITE, "*", note), OK);
+        CHECK_INT(ask(fix, loop, mode, "*", note), OK);
     CHECK(wait_until(&refused, 100 - running));
     CHECK_INT(left, running + 10);
     pthread_mutex_unlock(&gate);
     CHECK(wait_until(&left, 0));
     CHECK_INT(ran, running + 10);
     loop_join(loop);
+}
+
+STORE_TEST(request_that_waits_too_long_is_given_up)
+{
+    wait_too_long(fix, STORE_WRITE);
+}
+
+STORE_TEST(request_that_waits_too_long_to_read_is_given_up)
+{
+    wait_too_long(fix, STORE_READ);
+}
+
+static _Atomic bool is_away;
+
+/* As if the database took no more of this for a while. */
+static enum err fails_for_a_while(struct tx *tx, void *arg)
+{
+    (void)arg;
+    if (atomic_load(&is_away))
+        fault_set(&tx->fault, ERR_BUSY, "not now");
+    return tx_result(tx);
+}
+
+/* A hundred requests of a workspace wait for their next attempt, what is more is told at once. */
+TEST(a_workspace_has_its_share_of_requests_that_are_tried_again)
+{
+    enum { ASKED = 400, SHARE = 100 };
+    struct fix fix = {0};
+    fix_begin(&fix, true);
+    fix.store->patience_us[STORE_REQUESTS] = INT64_C(3600000000);
+    AUTO(loop) loop = loop_new("done");
+    REQUIRE(loop_start(loop) == OK);
+    atomic_store(&is_away, true);
+    for (int i = 0; i < ASKED; i++)
+        CHECK_INT(ask(&fix, loop, STORE_WRITE, "a", fails_for_a_while), OK);
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(ask(&fix, loop, STORE_WRITE, i % 2 ? "b" : "*", fails_for_a_while), OK);
+    CHECK(AWAITED(atomic_load(&refused) > 0, 60));
+    atomic_store(&is_away, false);
+    CHECK(wait_until(&left, 0));
+    CHECK(atomic_load(&refused) <= ASKED - SHARE);
+    loop_join(loop);
+    fix_end(&fix);
 }
 
 /* Classes of faults. */
@@ -181,6 +224,24 @@ STORE_TEST(what_the_database_refuses_is_permanent)
     if (fix->is_pg)
         CHECK_INT(store_run(fix->store, STORE_WRITE, no_utf8, (char[]){"\xff\xfe"}, &fault),
                   ERR_INVALID);
+}
+
+static enum err reads_on(struct tx *tx, void *arg)
+{
+    AUTO(cursor) rows = QUERY(tx, "SELECT 1 UNION ALL SELECT 2");
+    CHECK(cursor_next(rows));
+    fault_set(&tx->fault, ERR_INVALID, "of another statement");
+    *(bool *)arg = cursor_next(rows);
+    return tx_result(tx);
+}
+
+STORE_TEST(a_transaction_that_has_failed_reads_no_more_rows)
+{
+    log_set(LOG_ERROR + 1, LOG_LOGFMT, 2);
+    bool has_read = true;
+    struct fault fault = {0};
+    CHECK_INT(store_run(fix->store, STORE_READ, reads_on, &has_read, &fault), ERR_INVALID);
+    CHECK(!has_read);
 }
 
 static enum err writes(struct tx *tx, void *arg)

@@ -2,6 +2,7 @@
  * comes back when its file is gone, stale or damaged; on both databases. */
 #include "store/word_index.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "fixture.h"
 #include "store/document.h"
 #include "store/tx.h"
+#include "store/word_file.h"
 
 enum { SOON_US = 60000000, CROWD = 250 };
 
@@ -25,6 +27,7 @@ static struct {
     size_t passages, keys;
     int64_t until_us;
     bool stops_at_keys;
+    void (*at_keys)(void);
 } meanwhile;
 
 static void tell(const struct passage *passage)
@@ -55,6 +58,8 @@ static void keys(const char *word, const char *iso, struct buf *out)
 {
     (void)iso;
     meanwhile.keys++;
+    if (meanwhile.at_keys)
+        meanwhile.at_keys();
     if (meanwhile.stops_at_keys)
         word_index_stop(meanwhile.index);
     CHECK_INT(buf_printf(out, "k%c", *word), OK);
@@ -219,6 +224,74 @@ STORE_TEST(damaged_index_heals_while_it_is_used)
     word_index_close(index);
 }
 
+static void let_time_pass(void)
+{
+    while (clock_now_us() < meanwhile.until_us)
+        ;
+}
+
+/* Another one finds the file damaged while a document is written to it, whose turn it is again
+ * then. */
+
+static void *drop_index(void *arg)
+{
+    word_index_drop(arg, "by a test");
+    return NULL;
+}
+
+static pthread_t dropper;
+
+static void ask_to_drop(void)
+{
+    struct word_index *index = meanwhile.index;
+    meanwhile.at_keys = NULL;
+    REQUIRE(pthread_create(&dropper, NULL, drop_index, index) == 0);
+    struct fix_wait wait = {0};
+    uint64_t waiting;
+    do {
+        pthread_mutex_lock(&index->mutex);
+        waiting = index->tickets - index->serving;
+        pthread_mutex_unlock(&index->mutex);
+    } while (waiting < 2 && fix_wait(&wait));
+    CHECK_INT(waiting, 2);
+    meanwhile.until_us = clock_now_us() + 20000; /* longer than a turn */
+    let_time_pass();
+}
+
+STORE_TEST(index_that_is_made_anew_in_between_is_not_written_on)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, dogs, 3);
+    struct tx *tx = fix_read(fix);
+    meanwhile.index = index;
+    meanwhile.at_keys = ask_to_drop;
+    CHECK(word_index_catch_up(index, tx, &(struct text_list){&id, 1}, clock_now_us() + SOON_US) ==
+          ERR_IO);
+    CHECK_INT(pthread_join(dropper, NULL), 0);
+    fix_rollback(tx);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    word_index_close(index);
+}
+
+/* Its readers are those that were given back: one after another need one. */
+STORE_TEST(one_reader_after_another_is_the_same)
+{
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    CHECK_INT(found(fix, index, add(fix, dogs, 3), "dogs"), 2);
+    struct db *reader = index->readers[0].db;
+    CHECK(reader != NULL);
+    const char *id = add(fix, pools, 1);
+    struct tx *tx = fix_read(fix);
+    CHECK_INT(word_index_catch_up(index, tx, &(struct text_list){&id, 1}, clock_now_us() + SOON_US),
+              OK);
+    fix_rollback(tx);
+    CHECK(index->readers[0].db == reader);
+    CHECK(index->readers[1].db == NULL);
+    word_index_close(index);
+}
+
 STORE_TEST(lost_or_stale_index_is_made_anew)
 {
     fix_people(fix);
@@ -293,12 +366,6 @@ STORE_TEST(document_that_another_one_makes_is_waited_for_within_the_time)
     fix_rollback(tx);
     CHECK_INT(found(fix, index, id, "dogs"), 2);
     word_index_close(index);
-}
-
-static void let_time_pass(void)
-{
-    while (clock_now_us() < meanwhile.until_us)
-        ;
 }
 
 STORE_TEST(search_leaves_a_document_that_takes_too_long_to_the_background)

@@ -403,6 +403,23 @@ TEST(a_model_that_trickles_for_ever_is_stopped)
     CHECK_INT(rig_count(&rig, "agent turn"), 1);
 }
 
+/* The model that goes on behind it would be paid for what nobody hears. */
+TEST(a_voice_that_is_given_up_ends_the_answer_of_the_model)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.is_voice_mute = true;
+    ask_with_mute_model(&rig);
+    int told = 0;
+    while (!rig_has(&rig, "unask") && told++ < 50) {
+        tell_model(&rig, (struct llm_event){.kind = LLM_TEXT, .text = "And one more. "});
+        rig_run(&rig, rig_ms(&rig) + 1000);
+    }
+    CHECK(told <= 20); /* of 50: when the voice was given up */
+    CHECK_INT(rig_count(&rig, "unask"), 1);
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 TEST(a_model_that_says_nothing_for_ever_is_a_failure)
 {
     RIG rig;

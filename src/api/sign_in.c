@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/password.h"
 #include "base/pool.h"
+#include "base/utf8.h"
 #include "store/member.h"
 #include "store/session.h"
 #include "store/workspace.h"
@@ -29,6 +30,8 @@ enum {
     TRIED_COUNT = 3,        /* buckets that a password takes from */
     BUCKETS_MAX = 20000,
     CANDIDATES_MAX = 8, /* workspaces of one address whose passwords are tried */
+    BROWSER_MAX_BYTES = 200,
+    BROWSER_SENT_MAX_BYTES = 64 * 1024, /* headers are shorter */
 };
 
 static const char STUDIO_HEADER[] = "X-Earshot-Studio";
@@ -165,16 +168,27 @@ static const char *vouched_email(struct request *request)
     return request_header(request, name);
 }
 
+/* What a header holds need be no UTF-8, and PostgreSQL takes no other text. */
+static const char *browser_of(struct request *request)
+{
+    const char *sent = request_header(request, "User-Agent");
+    AUTO_BUF clean = BUF_INIT(BROWSER_SENT_MAX_BYTES);
+    if (!sent || utf8_append_clean(&clean, sent, strlen(sent)) != OK || !clean.data)
+        return "";
+    size_t len = MIN(clean.len, (size_t)BROWSER_MAX_BYTES);
+    while (len > 0 && len < clean.len && (clean.data[len] & 0xC0) == 0x80) /* within a character */
+        len--;
+    return arena_strndup(request->job.tx->arena, clean.data, len);
+}
+
 static void open_session(struct request *request, const struct member *member)
 {
     struct signed_in answer = {.member = *member};
     char key[KEY_SIZE], address[NET_ADDR_SIZE];
-    const char *browser = request_header(request, "User-Agent");
     const char *vouched = vouched_email(request);
     net_ip_print(&request->who.client, address);
-    browser = arena_printf(request->job.tx->arena, "%.200s", browser ? browser : "");
-    if (!request_found(request,
-                       store_session_create(request->job.tx, member, browser, address, key)) ||
+    if (!request_found(request, store_session_create(request->job.tx, member, browser_of(request),
+                                                     address, key)) ||
         (vouched && strcasecmp(vouched, member->email) == 0 &&
          !request_found(request, store_member_vouch(request->job.tx, member->id))) ||
         !request_found(request,
@@ -331,6 +345,8 @@ static bool find_candidates(struct request *request, const char *email, const ch
                             struct attempt *out)
 {
     struct member_hash_list found;
+    if (!utf8_is_valid(email, strlen(email))) /* a proxy's header; PostgreSQL takes no other text */
+        return true;
     if (!request_found(request, store_member_find(request->job.tx, email, &found)))
         return false;
     for (size_t i = 0; i < found.count && out->count < CANDIDATES_MAX; i++) {

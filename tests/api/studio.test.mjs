@@ -281,6 +281,17 @@ test('an e-mail address is believed from a trusted proxy alone', async () => {
   );
 });
 
+test('an address and a browser that are no UTF-8 are nobody and kept clean', async () => {
+  assert.equal(await throughProxy('ann@\xff.com'), 401);
+  const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--json');
+  const ann = person(t.service, { check });
+  const twoBytes = '\xc3\xa9'; // of which the 200 that are kept hold the first
+  const first = await ann('POST', '/v1/session', { link }, { 'User-Agent': `\xff${'x'.repeat(196)}${twoBytes}` });
+  assert.equal(first.status, 201, first.text);
+  const { sessions } = (await ann('GET', '/v1/sessions')).body;
+  assert.equal(sessions.find(({ current }) => current).browser, `\ufffd${'x'.repeat(196)}`);
+});
+
 const enter = (email, body = {}) => sendOn(body, { 'X-Signed-In': email });
 const listed = (answer) =>
   answer.body.details.map(({ field, message }) => `${field} ${message.split(' ')[0]}`).sort();

@@ -12,7 +12,7 @@
 
 const char *const call_status_names[CALL_STATUS_COUNT] = {"created", "active", "ended"};
 const char *const call_source_names[CALL_SOURCE_COUNT] = {"api", "embed", "studio"};
-const char *const turn_role_names[TURN_ROLE_COUNT] = {"user", "assistant"};
+static const char *const turn_role_names[TURN_ROLE_COUNT] = {"user", "assistant"};
 const char *const end_reason_names[END_REASON_COUNT] = {
     [END_NONE] = "",
     [END_USER_LEFT] = "user-left",

@@ -35,7 +35,6 @@ enum call_source { CALL_SOURCE_API, CALL_SOURCE_EMBED, CALL_SOURCE_STUDIO, CALL_
 extern const char *const call_source_names[CALL_SOURCE_COUNT];
 
 enum turn_role { TURN_USER, TURN_ASSISTANT, TURN_ROLE_COUNT };
-extern const char *const turn_role_names[TURN_ROLE_COUNT];
 
 struct call_turn {
     enum turn_role role;

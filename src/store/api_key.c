@@ -119,18 +119,21 @@ enum err store_key_create(struct tx *tx, const char *workspace_id, const char *n
     id_new("key_", id);
     key_new("sk_", key);
     crypto_sha256_hex(key, strlen(key), sha);
-    int64_t changed = EXEC(tx,
-                           "INSERT INTO api_keys (id, workspace_id, name, key_sha, created_ms,"
-                           " last_used_ms, revoked_ms)"
-                           " SELECT ?, id, ?, ?, ?, 0, 0 FROM workspaces WHERE id = ?",
-                           TEXT(id), TEXT(name), TEXT(sha), NUMBER(tx->now_ms), TEXT(workspace_id));
-    if (!changed)
+    struct api_key made = {.id = arena_strdup(tx->arena, id),
+                           .workspace_id = arena_strdup(tx->arena, workspace_id),
+                           .name = arena_strdup(tx->arena, name),
+                           .key = arena_strdup(tx->arena, key),
+                           .created_wall_ms = tx->now_ms};
+    int64_t count = columns_insert(
+        tx, &(struct row_insert){.into = "api_keys",
+                                 .table = &api_key_table,
+                                 .object = &made,
+                                 .also = COLUMNS({"key_sha", TEXT(sha)}, {"revoked_ms", NUMBER(0)}),
+                                 .from = "WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ?)",
+                                 .values = VALUES(TEXT(workspace_id))});
+    if (!count)
         return tx_missing(tx);
-    *out = (struct api_key){.id = arena_strdup(tx->arena, id),
-                            .workspace_id = arena_strdup(tx->arena, workspace_id),
-                            .name = arena_strdup(tx->arena, name),
-                            .key = arena_strdup(tx->arena, key),
-                            .created_wall_ms = tx->now_ms};
+    *out = made;
     return OK;
 }
 

@@ -42,7 +42,7 @@ enum err store_call_insert(struct tx *tx, const struct call *call, const char *w
                 .table = &call_table,
                 .object = &fresh,
                 .also = also,
-                .where = "? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?)",
+                .from = "WHERE ? = 0 OR EXISTS (SELECT 1 FROM nodes WHERE id = ? AND epoch = ?)",
                 .values = VALUES(NUMBER(shared_epoch), TEXT(tx->store->node), NUMBER(epoch))});
     if (!inserted)
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
@@ -189,11 +189,12 @@ enum err store_call_turn(struct tx *tx, const char *id, const struct call_turn *
     const char *timing =
         turn->timing ? field_store_text(&turn_timing_table, turn->timing, tx->master_key, tx->arena)
                      : "";
-    EXEC(tx,
-         "INSERT INTO call_turns (call_id, position, role, text, at_ms, timing)"
-         " VALUES (?, ?, ?, ?, ?, ?)",
-         TEXT(id), NUMBER(row.turns), TEXT(turn_role_names[turn->role]), TEXT(turn->text),
-         NUMBER(turn->at_wall_ms), TEXT(timing));
+    columns_insert(tx, &(struct row_insert){.into = "call_turns",
+                                            .table = &call_turn_table,
+                                            .object = turn,
+                                            .also = COLUMNS({"call_id", TEXT(id)},
+                                                            {"position", NUMBER(row.turns)},
+                                                            {"timing", TEXT(timing)})});
     row.turns++;
     call_row_alive(&row, turn->at_wall_ms);
     struct event_text data = {.text = turn->text};

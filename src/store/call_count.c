@@ -2,26 +2,32 @@
 #include "store/call_count.h"
 
 #include "base/arena.h"
+#include "store/columns.h"
 #include "store/tx.h"
 
-#define ONE_MORE                                                                                   \
-    " ON CONFLICT (workspace_id, agent_id, source, end_reason)"                                    \
-    " DO UPDATE SET calls = call_counts.calls + 1"
+static const char one_more[] = "ON CONFLICT (workspace_id, agent_id, source, end_reason)"
+                               " DO UPDATE SET calls = call_counts.calls + 1";
 
 void call_count_started(struct tx *tx, const struct call *call)
 {
-    EXEC(tx,
-         "INSERT INTO call_counts (workspace_id, agent_id, source, end_reason, calls)"
-         " VALUES (?, ?, ?, '', 1)" ONE_MORE,
-         TEXT(call->user_id), TEXT(call->agent_id), TEXT(call_source_names[call->source]));
+    const struct column *columns =
+        COLUMNS({"workspace_id", TEXT(call->user_id)}, {"agent_id", TEXT(call->agent_id)},
+                {"source", TEXT(call_source_names[call->source])}, {"end_reason", TEXT("")},
+                {"calls", NUMBER(1)});
+    columns_insert(
+        tx, &(struct row_insert){.into = "call_counts", .also = columns, .conflict = one_more});
 }
 
 void call_count_ended(struct tx *tx, const char *id)
 {
-    EXEC(tx,
-         "INSERT INTO call_counts (workspace_id, agent_id, source, end_reason, calls)"
-         " SELECT workspace_id, agent_id, source, end_reason, 1 FROM calls WHERE id = ?" ONE_MORE,
-         TEXT(id));
+    const struct column *columns = COLUMNS(
+        {"workspace_id", .sql = "workspace_id"}, {"agent_id", .sql = "agent_id"},
+        {"source", .sql = "source"}, {"end_reason", .sql = "end_reason"}, {"calls", .sql = "1"});
+    columns_insert(tx, &(struct row_insert){.into = "call_counts",
+                                            .also = columns,
+                                            .from = "FROM calls WHERE id = ?",
+                                            .values = VALUES(TEXT(id)),
+                                            .conflict = one_more});
 }
 
 /* An empty text: any. */

@@ -5,6 +5,7 @@
 #include "store/call.h"
 #include "store/call_count.h"
 #include "store/call_row.h"
+#include "store/columns.h"
 #include "store/dead_letter.h"
 #include "store/internal.h"
 #include "store/ledger.h"
@@ -62,15 +63,21 @@ struct ending {
 static void write_ended(struct tx *tx, const struct ending *ending)
 {
     const struct call_end *end = ending->end;
-    EXEC(tx,
-         "UPDATE calls SET status = 'ended', ended_ms = ?, end_reason = ?, duration_s = ?,"
-         " cost_usd4 = ?, quality = ?, owner = '' WHERE id = ?",
-         NUMBER(end->ended_wall_ms), TEXT(end_reason_names[end->reason]), NUMBER(ending->seconds),
-         NUMBER(ending->cost_usd4),
-         TEXT(end->quality
-                  ? field_store_text(&call_quality_table, end->quality, tx->master_key, tx->arena)
-                  : ""),
-         TEXT(ending->row->id));
+    const char *quality = end->quality ? field_store_text(&call_quality_table, end->quality,
+                                                          tx->master_key, tx->arena)
+                                       : "";
+    const struct row_update update = {
+        .of = "calls",
+        .set = COLUMNS({"status", TEXT(call_status_names[CALL_ENDED])},
+                       {"ended_ms", NUMBER(end->ended_wall_ms)},
+                       {"end_reason", TEXT(end_reason_names[end->reason])},
+                       {"duration_s", NUMBER(ending->seconds)},
+                       {"cost_usd4", NUMBER(ending->cost_usd4)}, {"quality", TEXT(quality)},
+                       {"owner", TEXT("")}),
+        .where = "id = ?",
+        .values = VALUES(TEXT(ending->row->id)),
+    };
+    columns_update(tx, &update);
     call_runs_cancel(tx, ending->row->id, end->ended_wall_ms);
 }
 

@@ -26,11 +26,15 @@ enum err store_call_run_ended(struct tx *tx, const char *id, const struct call_r
     enum err err = call_row_own(tx, id, &row);
     if (err)
         return err;
-    EXEC(tx,
-         "UPDATE call_runs SET status = ?, http_status = ?, ms = ?, result = ?, error = ?"
-         " WHERE call_id = ? AND number = ?",
-         TEXT(call_run_status_names[run->status]), NUMBER(run->http_status), NUMBER(run->ms),
-         TEXT(run->result), TEXT(run->error), TEXT(id), NUMBER(run->number));
+    const struct row_update update = {
+        .of = "call_runs",
+        .set = COLUMNS({"status", TEXT(call_run_status_names[run->status])},
+                       {"http_status", NUMBER(run->http_status)}, {"ms", NUMBER(run->ms)},
+                       {"result", TEXT(run->result)}, {"error", TEXT(run->error)}),
+        .where = "call_id = ? AND number = ?",
+        .values = VALUES(TEXT(id), NUMBER(run->number)),
+    };
+    columns_update(tx, &update);
     return tx_result(tx);
 }
 

@@ -108,13 +108,37 @@ static struct db_value value_of(struct tx *tx, const struct field *field, const 
     return field_has_text_cell(field) ? TEXT(cell.text) : NUMBER(cell.number);
 }
 
+static bool has_value(const struct column *column)
+{
+    return !column->sql || strchr(column->sql, '?');
+}
+
+static bool is_end(const struct column *column)
+{
+    return !column || !column->name;
+}
+
+static void append_names(const struct row_insert *insert, struct buf *out)
+{
+    if (insert->table)
+        append_columns(insert->table, out);
+    const char *comma = insert->table ? ", " : "";
+    for (const struct column *also = insert->also; !is_end(also); also++, comma = ", ") {
+        append(out, comma);
+        append(out, also->name);
+    }
+}
+
 static void append_places(const struct row_insert *insert, struct buf *out)
 {
-    size_t count = columns_count(insert->table);
-    for (size_t i = 0; i < count; i++)
-        append(out, i ? ", ?" : "?");
-    for (const struct column *also = insert->also; also && also->name; also++) {
-        append(out, ", ");
+    const char *comma = "";
+    size_t count = insert->table ? columns_count(insert->table) : 0;
+    for (size_t i = 0; i < count; i++, comma = ", ") {
+        append(out, comma);
+        append(out, "?");
+    }
+    for (const struct column *also = insert->also; !is_end(also); also++, comma = ", ") {
+        append(out, comma);
         append(out, also->sql ? also->sql : "?");
     }
 }
@@ -125,16 +149,12 @@ static const char *insert_sql(struct tx *tx, const struct row_insert *insert, co
     append(&sql, "INSERT INTO ");
     append(&sql, insert->into);
     append(&sql, " (");
-    append_columns(insert->table, &sql);
-    for (const struct column *also = insert->also; also && also->name; also++) {
-        append(&sql, ", ");
-        append(&sql, also->name);
-    }
-    append(&sql, insert->where ? ") SELECT " : ") VALUES (");
+    append_names(insert, &sql);
+    append(&sql, insert->from ? ") SELECT " : ") VALUES (");
     append_places(insert, &sql);
-    append(&sql, insert->where ? " WHERE " : ")");
-    if (insert->where)
-        append(&sql, insert->where);
+    append(&sql, insert->from ? " " : ")");
+    if (insert->from)
+        append(&sql, insert->from);
     if (insert->conflict) {
         append(&sql, " ");
         append(&sql, insert->conflict);
@@ -143,18 +163,28 @@ static const char *insert_sql(struct tx *tx, const struct row_insert *insert, co
     return arena_strndup(tx->arena, sql.data, sql.len);
 }
 
+static size_t fill_named(const struct column *columns, struct db_value *out, size_t n)
+{
+    for (; !is_end(columns) && n < VALUES_MAX; columns++)
+        if (has_value(columns))
+            out[n++] = columns->value;
+    return n;
+}
+
+static void fill_rest(const struct db_value *values, struct db_value *out, size_t n)
+{
+    for (; values && values->type != DB_END && n < VALUES_MAX; values++)
+        out[n++] = *values;
+    out[n].type = DB_END;
+}
+
 static void fill_values(struct tx *tx, const struct row_insert *insert, struct db_value *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < insert->table->count; i++)
+    for (size_t i = 0; insert->table && i < insert->table->count; i++)
         if (insert->table->rows[i].column && n < VALUES_MAX)
             out[n++] = value_of(tx, &insert->table->rows[i], insert->object);
-    for (const struct column *also = insert->also; also && also->name && n < VALUES_MAX; also++)
-        out[n++] = also->value;
-    for (const struct db_value *value = insert->values;
-         value && value->type != DB_END && n < VALUES_MAX; value++)
-        out[n++] = *value;
-    out[n].type = DB_END;
+    fill_rest(insert->values, out, fill_named(insert->also, out, n));
 }
 
 int64_t columns_insert(struct tx *tx, const struct row_insert *insert)
@@ -170,4 +200,40 @@ int64_t columns_insert_returning(struct tx *tx, const struct row_insert *insert,
     fill_values(tx, insert, values);
     const char *end = arena_printf(tx->arena, " RETURNING %s", column);
     return tx_query_number(tx, 0, insert_sql(tx, insert, end), values);
+}
+
+static const char *update_sql(struct tx *tx, const struct row_update *update, const char *returning)
+{
+    const char *comma = " SET ";
+    AUTO_BUF sql = BUF_INIT(SQL_MAX_BYTES);
+    append(&sql, "UPDATE ");
+    append(&sql, update->of);
+    for (const struct column *set = update->set; !is_end(set); set++, comma = ", ") {
+        append(&sql, comma);
+        append(&sql, set->name);
+        append(&sql, " = ");
+        append(&sql, set->sql ? set->sql : "?");
+    }
+    append(&sql, " WHERE ");
+    append(&sql, update->where);
+    if (returning) {
+        append(&sql, " RETURNING ");
+        append(&sql, returning);
+    }
+    return arena_strndup(tx->arena, sql.data, sql.len);
+}
+
+int64_t columns_update(struct tx *tx, const struct row_update *update)
+{
+    struct db_value values[VALUES_MAX + 1] = {0};
+    fill_rest(update->values, values, fill_named(update->set, values, 0));
+    return tx_exec(tx, update_sql(tx, update, NULL), values);
+}
+
+struct cursor *columns_update_returning(struct tx *tx, const struct row_update *update,
+                                        const char *columns)
+{
+    struct db_value values[VALUES_MAX + 1] = {0};
+    fill_rest(update->values, values, fill_named(update->set, values, 0));
+    return tx_query(tx, update_sql(tx, update, columns), values);
 }

@@ -1,6 +1,7 @@
 /* A row of the database and a struct of the program by one description: the rows of a field table
  * that name a column (model/field.h). What a SELECT lists, an INSERT writes and a struct is filled
- * from is made from it, in the order of the table, so that a new column is one more row there.
+ * from is made from it, in the order of the table, so that a new column is one more row there. What
+ * no struct holds is written with its name beside it (struct column).
  * Thread: inside a job. */
 #pragma once
 
@@ -36,11 +37,11 @@ enum err columns_read_from(struct tx *tx, struct cursor *row, unsigned first,
 enum err columns_list(struct tx *tx, const struct field_table *table, const char *sql,
                       const struct db_value *values, void *out_list) MUST_USE;
 
-/* What is written beside the table's columns. */
+/* What is written by its name: beside a table's columns, or alone. */
 struct column {
     const char *name;
     struct db_value value;
-    const char *sql; /* with one ?, the value's; NULL: the value as it is */
+    const char *sql; /* with one ?, the value's, or without a value; NULL: the value as it is */
 };
 #define COLUMNS(...)                                                                               \
     (const struct column[])                                                                        \
@@ -53,11 +54,11 @@ struct column {
 
 struct row_insert {
     const char *into;
-    const struct field_table *table;
+    const struct field_table *table; /* NULL: `also` alone */
     const void *object;
     const struct column *also;     /* COLUMNS(...); NULL: none */
-    const char *where;             /* the row is written only where this holds; NULL: always */
-    const struct db_value *values; /* of `where`: VALUES(...) */
+    const char *from;              /* one for each row of "FROM ... WHERE ..."; NULL: one */
+    const struct db_value *values; /* of `from`: VALUES(...) */
     const char *conflict;          /* "ON CONFLICT ..."; NULL: a fault */
 };
 /* The number of rows written; 0 after a fault. */
@@ -65,6 +66,18 @@ int64_t columns_insert(struct tx *tx, const struct row_insert *insert);
 /* A number that the row has then, such as its id; 0: none was written. */
 int64_t columns_insert_returning(struct tx *tx, const struct row_insert *insert,
                                  const char *column);
+
+struct row_update {
+    const char *of;
+    const struct column *set;      /* COLUMNS(...) */
+    const char *where;             /* without the word */
+    const struct db_value *values; /* of `where`: VALUES(...) */
+};
+/* The number of rows changed; 0 after a fault. */
+int64_t columns_update(struct tx *tx, const struct row_update *update);
+/* What the rows have then in these columns, "a, b". */
+struct cursor *columns_update_returning(struct tx *tx, const struct row_update *update,
+                                        const char *columns);
 
 /* Rows of a table that only the store has. What is only read may be any SQL: "d.id",
  * "COALESCE(e.type, '')". */

@@ -69,12 +69,14 @@ enum err store_command_ask(struct tx *tx, enum command_kind kind, const char *ca
     err = kind == COMMAND_SAY ? check_room(tx, call_id, workspace_id) : OK;
     if (err)
         return err;
-    id = QUERY_NUMBER(tx, 0,
-                      "INSERT INTO commands (node, kind, call_id, text, state, result,"
-                      " created_ms, workspace_id) VALUES (?, ?, ?, ?, 'asked', 0, ?, ?)"
-                      " RETURNING id",
-                      TEXT(node), TEXT(kind_names[kind]), TEXT(call_id), TEXT(text ? text : ""),
-                      NUMBER(tx->now_ms), TEXT(workspace_id));
+    const struct row_insert insert = {
+        .into = "commands",
+        .also = COLUMNS({"node", TEXT(node)}, {"kind", TEXT(kind_names[kind])},
+                        {"call_id", TEXT(call_id)}, {"text", TEXT(text ? text : "")},
+                        {"state", TEXT("asked")}, {"result", NUMBER(0)},
+                        {"created_ms", NUMBER(tx->now_ms)}, {"workspace_id", TEXT(workspace_id)}),
+    };
+    id = columns_insert_returning(tx, &insert, "id");
     if (!id)
         return tx_missing(tx);
     tx_touch(tx, STORE_COMMANDS);

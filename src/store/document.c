@@ -367,39 +367,50 @@ enum err store_document_take(struct tx *tx, const char *id, struct document *out
     return tx_result(tx);
 }
 
+/* Of the document that this process is reading. */
+static enum err update_read(struct tx *tx, const char *id, const struct column *set)
+{
+    const struct row_update update = {
+        .of = "documents",
+        .set = set,
+        .where = "id = ? AND status = 'processing' AND leased_by = ?",
+        .values = VALUES(TEXT(id), TEXT(node_lease(tx))),
+    };
+    return columns_update(tx, &update) ? OK : tx_missing(tx);
+}
+
 enum err store_document_progress(struct tx *tx, const char *id,
                                  const struct document_progress *progress)
 {
-    int64_t changed = EXEC(tx,
-                           "UPDATE documents SET leased_until_ms = ?, pages_done = ?, pages = ?,"
-                           " sections_done = ?, sections = ?"
-                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-                           NUMBER(tx->now_ms + READING_LEASE_MS), NUMBER(progress->pages_done),
-                           NUMBER(progress->pages), NUMBER(progress->sections_done),
-                           NUMBER(progress->sections), TEXT(id), TEXT(node_lease(tx)));
-    return changed ? OK : tx_missing(tx);
+    const struct column *set =
+        COLUMNS({"leased_until_ms", NUMBER(tx->now_ms + READING_LEASE_MS)},
+                {"pages_done", NUMBER(progress->pages_done)}, {"pages", NUMBER(progress->pages)},
+                {"sections_done", NUMBER(progress->sections_done)},
+                {"sections", NUMBER(progress->sections)});
+    return update_read(tx, id, set);
 }
 
 static void insert_passages(struct tx *tx, const char *id, const struct passage *passages,
                             size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++)
-        EXEC(tx,
-             "INSERT INTO passages (document_id, position, text, question, language)"
-             " VALUES (?, ?, ?, ?, ?)",
-             TEXT(id), NUMBER((int64_t)i), TEXT(passages[i].text), TEXT(passages[i].question),
-             TEXT(passages[i].language ? passages[i].language : ""));
+    for (size_t i = from; i < to; i++) {
+        struct passage row = passages[i];
+        row.language = row.language ? row.language : "";
+        columns_insert(tx, &(struct row_insert){.into = "passages",
+                                                .table = &passage_table,
+                                                .object = &row,
+                                                .also = COLUMNS({"document_id", TEXT(id)},
+                                                                {"position", NUMBER((int64_t)i)})});
+    }
 }
 
 enum err store_document_put(struct tx *tx, const char *id, const struct passage *passages, size_t n,
                             size_t first)
 {
-    int64_t changed = EXEC(tx,
-                           "UPDATE documents SET leased_until_ms = ?"
-                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-                           NUMBER(tx->now_ms + READING_LEASE_MS), TEXT(id), TEXT(node_lease(tx)));
-    if (!changed)
-        return tx_missing(tx);
+    enum err err =
+        update_read(tx, id, COLUMNS({"leased_until_ms", NUMBER(tx->now_ms + READING_LEASE_MS)}));
+    if (err)
+        return err;
     insert_passages(tx, id, passages, first, MIN(n, first + PASSAGES_SLICE));
     return tx_result(tx);
 }
@@ -411,15 +422,14 @@ enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
     int64_t cards = 0;
     for (size_t i = 0; i < n; i++)
         cards += passages[i].question != NULL;
-    int64_t changed =
-        EXEC(tx,
-             "UPDATE documents SET status = 'ready', error = '', chars = ?, card_count = ?,"
-             " section_count = ?, topics = ?, leased_until_ms = 0, leased_by = '', updated_ms = ?"
-             " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-             NUMBER(chars), NUMBER(cards), NUMBER((int64_t)n - cards),
-             TEXT(topics_text(tx, topics)), NUMBER(tx->now_ms), TEXT(id), TEXT(node_lease(tx)));
-    if (!changed)
-        return tx_missing(tx);
+    const struct column *set =
+        COLUMNS({"status", TEXT("ready")}, {"error", TEXT("")}, {"chars", NUMBER(chars)},
+                {"card_count", NUMBER(cards)}, {"section_count", NUMBER((int64_t)n - cards)},
+                {"topics", TEXT(topics_text(tx, topics))}, {"leased_until_ms", NUMBER(0)},
+                {"leased_by", TEXT("")}, {"updated_ms", NUMBER(tx->now_ms)});
+    enum err err = update_read(tx, id, set);
+    if (err)
+        return err;
     int64_t put =
         QUERY_NUMBER(tx, 0, "SELECT COUNT(*) FROM passages WHERE document_id = ?", TEXT(id));
     insert_passages(tx, id, passages, (size_t)put, n);
@@ -429,10 +439,8 @@ enum err store_document_ready(struct tx *tx, const char *id, int64_t chars,
 
 enum err store_document_failed(struct tx *tx, const char *id, const char *reason)
 {
-    int64_t changed = EXEC(tx,
-                           "UPDATE documents SET status = 'failed', error = ?, leased_until_ms = 0,"
-                           " leased_by = '', updated_ms = ?"
-                           " WHERE id = ? AND status = 'processing' AND leased_by = ?",
-                           TEXT(reason), NUMBER(tx->now_ms), TEXT(id), TEXT(node_lease(tx)));
-    return changed ? OK : tx_missing(tx);
+    return update_read(tx, id,
+                       COLUMNS({"status", TEXT("failed")}, {"error", TEXT(reason)},
+                               {"leased_until_ms", NUMBER(0)}, {"leased_by", TEXT("")},
+                               {"updated_ms", NUMBER(tx->now_ms)}));
 }

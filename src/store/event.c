@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "model/webhook.h"
 #include "store/call_row.h"
+#include "store/columns.h"
 #include "store/dead_letter.h"
 #include "store/outbox.h"
 #include "store/tx.h"
@@ -88,11 +89,11 @@ static enum err insert_event(struct tx *tx, const struct call_row *row, struct e
     if (is_too_long || body.is_full)
         return fault_set(&tx->fault, ERR_LIMIT, "an event's body is too long");
     event->body_bytes = (int64_t)body.len;
-    EXEC(tx,
-         "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
-         " VALUES (?, ?, ?, ?, ?, ?)",
-         TEXT(event->id), TEXT(row->workspace_id), TEXT(row->id),
-         TEXT(event_type_names[event->type]), NUMBER(event->created_wall_ms), TEXT(body.data));
+    const struct column *columns =
+        COLUMNS({"id", TEXT(event->id)}, {"workspace_id", TEXT(row->workspace_id)},
+                {"call_id", TEXT(row->id)}, {"type", TEXT(event_type_names[event->type])},
+                {"created_ms", NUMBER(event->created_wall_ms)}, {"body", TEXT(body.data)});
+    columns_insert(tx, &(struct row_insert){.into = "events", .also = columns});
     return OK;
 }
 

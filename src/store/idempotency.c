@@ -146,12 +146,16 @@ enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *
          "DELETE FROM idempotency WHERE id = ? AND (created_ms <= ? OR (status = 0 AND"
          " created_ms <= ?))",
          TEXT(id.hex), NUMBER(tx->now_ms - KEPT_MS), NUMBER(tx->now_ms - UNDER_WAY_MS));
-    if (EXEC(tx,
-             "INSERT INTO idempotency (id, scope, body_sha, status, answer, bytes, created_ms)"
-             " VALUES (?, ?, ?, 0, '', 0, ?) ON CONFLICT DO NOTHING",
-             TEXT(id.hex), TEXT(key->scope), TEXT(key->body_sha), NUMBER(tx->now_ms)))
-        return OK;
-    return kept_already(tx, &id, key, out);
+    struct kept_row under_way = {.body_sha = key->body_sha, .answer = ""};
+    int64_t count = columns_insert(
+        tx, &(struct row_insert){.into = "idempotency",
+                                 .table = &kept_table,
+                                 .object = &under_way,
+                                 .also = COLUMNS({"id", TEXT(id.hex)}, {"scope", TEXT(key->scope)},
+                                                 {"bytes", NUMBER(0)},
+                                                 {"created_ms", NUMBER(tx->now_ms)}),
+                                 .conflict = "ON CONFLICT DO NOTHING"});
+    return count ? OK : kept_already(tx, &id, key, out);
 }
 
 enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,

@@ -42,17 +42,21 @@ static void take_over_own(struct tx *tx)
  * the calls of the last run this run's own, which nobody would ever end. */
 enum err store_node_start(struct tx *tx, const char *public_url)
 {
-    int64_t epoch = QUERY_NUMBER(
-        tx, 0,
-        "INSERT INTO nodes (id, epoch, public_url, lease_until_ms, started_ms)"
-        " VALUES (?, 1 + COALESCE((SELECT MAX(owner_epoch) FROM calls"
-        " WHERE owner = ? AND status <> 'ended'), 0), ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " epoch = CASE WHEN nodes.epoch + 1 > excluded.epoch THEN nodes.epoch + 1"
-        " ELSE excluded.epoch END,"
-        " public_url = excluded.public_url, lease_until_ms = excluded.lease_until_ms,"
-        " started_ms = excluded.started_ms RETURNING epoch",
-        TEXT(tx->store->node), TEXT(tx->store->node), TEXT(public_url),
-        NUMBER(tx->now_ms + NODE_LEASE_MS), NUMBER(tx->now_ms));
+    static const char above_own[] = "1 + COALESCE((SELECT MAX(owner_epoch) FROM calls"
+                                    " WHERE owner = ? AND status <> 'ended'), 0)";
+    const struct row_insert insert = {
+        .into = "nodes",
+        .also = COLUMNS({"id", TEXT(tx->store->node)}, {"epoch", TEXT(tx->store->node), above_own},
+                        {"public_url", TEXT(public_url)},
+                        {"lease_until_ms", NUMBER(tx->now_ms + NODE_LEASE_MS)},
+                        {"started_ms", NUMBER(tx->now_ms)}),
+        .conflict = "ON CONFLICT (id) DO UPDATE SET"
+                    " epoch = CASE WHEN nodes.epoch + 1 > excluded.epoch THEN nodes.epoch + 1"
+                    " ELSE excluded.epoch END,"
+                    " public_url = excluded.public_url, lease_until_ms = excluded.lease_until_ms,"
+                    " started_ms = excluded.started_ms",
+    };
+    int64_t epoch = columns_insert_returning(tx, &insert, "epoch");
     if (!epoch)
         return tx_missing(tx);
     atomic_store(&tx->store->epoch, epoch);

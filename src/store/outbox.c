@@ -102,14 +102,17 @@ static void settle(struct tx *tx, int64_t now_ms, const struct outbox_result *re
     bool is_over = result->retry_at_us == 0;
     const char *state = !is_over ? "waiting" : result->is_delivered ? "delivered" : "failed";
     int64_t wait_us = is_over ? 0 : MAX(result->retry_at_us - clock_now_us(), 0);
-    AUTO(cursor) row =
-        QUERY(tx,
-              "UPDATE deliveries SET state = ?, attempts = ?, due_ms = ?, leased_by = '',"
-              " status = ?, error = ?, latency_ms = ?, attempted_ms = ?"
-              " WHERE id = ? AND state = 'waiting' AND leased_by = ? RETURNING call_id, position",
-              TEXT(state), NUMBER(result->attempt), NUMBER(now_ms + wait_us / 1000),
-              NUMBER(result->status), TEXT(result->error), NUMBER(result->latency_ms),
-              NUMBER(tx->now_ms), NUMBER(result->id), TEXT(node_lease(tx)));
+    const struct row_update update = {
+        .of = "deliveries",
+        .set = COLUMNS({"state", TEXT(state)}, {"attempts", NUMBER(result->attempt)},
+                       {"due_ms", NUMBER(now_ms + wait_us / 1000)}, {"leased_by", TEXT("")},
+                       {"status", NUMBER(result->status)}, {"error", TEXT(result->error)},
+                       {"latency_ms", NUMBER(result->latency_ms)},
+                       {"attempted_ms", NUMBER(tx->now_ms)}),
+        .where = "id = ? AND state = 'waiting' AND leased_by = ?",
+        .values = VALUES(NUMBER(result->id), TEXT(node_lease(tx))),
+    };
+    AUTO(cursor) row = columns_update_returning(tx, &update, "call_id, position");
     while (cursor_next(row))
         if (is_over && cursor_number(row, 1) >= 0)
             count_for_call(tx, cursor_text(row, 0), cursor_number(row, 1), result->is_delivered);

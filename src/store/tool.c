@@ -75,14 +75,17 @@ enum err store_tool_copy(struct tx *tx, const char *source_id, const struct tool
 {
     if (is_taken_by_another(tx, copy->agent_id, copy->name, copy->id))
         return ERR_CONFLICT;
-    int64_t changed =
-        EXEC(tx,
-             "INSERT INTO tools (id, workspace_id, agent_id, name, source_id, created_ms,"
-             " updated_ms, version, bytes, settings)"
-             " SELECT ?, workspace_id, ?, ?, id, ?, ?, 1, bytes, settings FROM tools WHERE id = ?",
-             TEXT(copy->id), TEXT(copy->agent_id), TEXT(copy->name), NUMBER(tx->now_ms),
-             NUMBER(tx->now_ms), TEXT(source_id));
-    return changed ? OK : tx_missing(tx);
+    int64_t count = columns_insert(
+        tx, &(struct row_insert){
+                .into = "tools",
+                .also = COLUMNS({"id", TEXT(copy->id)}, {"workspace_id", .sql = "workspace_id"},
+                                {"agent_id", TEXT(copy->agent_id)}, {"name", TEXT(copy->name)},
+                                {"source_id", .sql = "id"}, {"created_ms", NUMBER(tx->now_ms)},
+                                {"updated_ms", NUMBER(tx->now_ms)}, {"version", .sql = "1"},
+                                {"bytes", .sql = "bytes"}, {"settings", .sql = "settings"}),
+                .from = "FROM tools WHERE id = ?",
+                .values = VALUES(TEXT(source_id))});
+    return count ? OK : tx_missing(tx);
 }
 
 static enum err get(struct tx *tx, const char *workspace_id, const char *id, const char *rest,

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "model/field.h"
+#include "store/columns.h"
 #include "store/document.h"
 
 enum {
@@ -282,12 +283,15 @@ static enum err write_draft(struct draft *draft, struct tx *tx, const struct wor
         return err;
     draft->index->making++;
     int64_t space = space_of(&turn.file, change->workspace_id);
-    int64_t number = QUERY_NUMBER(
-        &turn.file, 0,
-        "INSERT INTO documents (id, space, revision, passages, languages, title, state)"
-        " VALUES (?, ?, ?, ?, ?, '', ?) RETURNING number",
-        TEXT(change->document_id), NUMBER(space), NUMBER(change->revision),
-        NUMBER((int64_t)draft->passage_count), TEXT(draft->languages), NUMBER(WORD_MAKING));
+    const struct row_insert insert = {
+        .into = "documents",
+        .also = COLUMNS({"id", TEXT(change->document_id)}, {"space", NUMBER(space)},
+                        {"revision", NUMBER(change->revision)},
+                        {"passages", NUMBER((int64_t)draft->passage_count)},
+                        {"languages", TEXT(draft->languages)}, {"title", TEXT("")},
+                        {"state", NUMBER(WORD_MAKING)}),
+    };
+    int64_t number = columns_insert_returning(&turn.file, &insert, "number");
     write_slices(draft, &turn, space, number);
     bool is_whole = goes_on(draft, &turn);
     if (is_whole)

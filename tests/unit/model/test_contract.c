@@ -281,7 +281,7 @@ TEST(words_of_the_contract)
     check_field(&tool_table, "method", "GET POST");
     check_field(&tool_table, "auth", "none bearer api_key basic");
     check_words(call_status_names, CALL_STATUS_COUNT, "created active ended");
-    check_words(turn_role_names, TURN_ROLE_COUNT, "user assistant");
+    check_field(&call_turn_table, "role", "user assistant");
     check_field(&document_table, "kind", "text txt pdf docx");
     check_field(&document_table, "status", "processing ready failed");
     check_field(&hit_table, "kind", "card section");

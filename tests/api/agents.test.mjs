@@ -132,19 +132,28 @@ test('a model that the provider does not have is a fault', async () => {
     'llm.model');
 });
 
-test('the list is newest edited first and knows active calls', async () => {
+/* A workspace with the agents a, b, c. */
+const withThree = async () => {
   const mine = await t.newWorkspace();
-  const names = [];
-  for (const name of ['a', 'b', 'c']) names.push((await mine.api('POST', '/v1/agents', { name })).body.agent);
-  await mine.api('PATCH', `/v1/agents/${names[0].id}`, { name: 'a2' });
+  const three = [];
+  for (const name of ['a', 'b', 'c']) three.push((await mine.api('POST', '/v1/agents', { name })).body.agent);
+  return [mine, three];
+};
+
+test('the list is newest edited first', async () => {
+  const [mine, [first]] = await withThree();
+  await mine.api('PATCH', `/v1/agents/${first.id}`, { name: 'a2' });
   const { body: { agents } } = await mine.api('GET', '/v1/agents');
   assert.deepEqual(agents.map((agent) => agent.name), ['a2', 'c', 'b']);
-  assert.equal(agents[0].activeCalls, 0);
-  const { body: { callId } } = await mine.api('POST', '/v1/calls', { agentId: names[1].id });
+});
+
+test('the list knows active calls', async () => {
+  const [mine, [, second]] = await withThree();
+  const { body: { callId } } = await mine.api('POST', '/v1/calls', { agentId: second.id });
   const counts = async () => Object.fromEntries((await mine.api('GET', '/v1/agents')).body.agents
     .map(({ name, activeCalls }) => [name, activeCalls]));
   await until(async () => (await counts()).b === 1, { what: 'the call to be active' });
-  assert.deepEqual(await counts(), { a2: 0, b: 1, c: 0 });
+  assert.deepEqual(await counts(), { a: 0, b: 1, c: 0 });
   await mine.api('POST', `/v1/calls/${callId}/end`);
   assert.equal((await counts()).b, 0);
 });

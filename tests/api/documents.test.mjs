@@ -66,12 +66,17 @@ test('search finds what is ready, and only that', async () => {
   assert.deepEqual((await search('When are you open on Monday?')).hits, []);
 });
 
-test('removal takes it out of every agent; retry reads it again', async () => {
+test('retry reads it again', async () => {
   const own = await t.newWorkspace();
   const document = await ready(await add(own.api), own.api);
   const again = await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`);
   assert.equal(again.body.document.status, 'processing');
-  await ready(document, own.api);
+  assert.equal((await ready(document, own.api)).status, 'ready');
+});
+
+test('removal takes it out of every agent', async () => {
+  const own = await t.newWorkspace();
+  const document = await ready(await add(own.api), own.api);
   const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a', documentIds: [document.id] });
   assert.deepEqual((await own.api('DELETE', `/v1/knowledge/documents/${document.id}`)).body,
     { ok: true, id: document.id });
@@ -81,7 +86,7 @@ test('removal takes it out of every agent; retry reads it again', async () => {
   assert.deepEqual((await own.api('GET', '/v1/knowledge/documents')).body.documents, []);
 });
 
-test('an hourly allowance, a balance', async () => {
+test('an hourly allowance, to which a retry does not count', async () => {
   const own = await t.newWorkspace();
   for (let i = 0; i < 6; i++) await add(own.api);
   const answer = await own.api('POST', '/v1/knowledge/documents', { name: 'n', text });
@@ -89,7 +94,10 @@ test('an hourly allowance, a balance', async () => {
   assert.ok(Number(answer.headers.get('retry-after')) >= 1);
   const [first] = (await own.api('GET', '/v1/knowledge/documents')).body.documents;
   await ready(first, own.api);
-  assert.equal((await own.api('POST', `/v1/knowledge/documents/${first.id}/retry`)).status, 200); // no addition
+  assert.equal((await own.api('POST', `/v1/knowledge/documents/${first.id}/retry`)).status, 200);
+});
+
+test('on an empty balance no document is added', async () => {
   const poor = await t.newWorkspace({ balance: 0 });
   refused(await poor.api('POST', '/v1/knowledge/documents', { name: 'n', text }), 402, 'INSUFFICIENT_BALANCE');
 });
@@ -133,46 +141,57 @@ test('a document that is being read is not read again', async () => {
   refused(await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`), 409, 'CONFLICT');
 });
 
-test('an uploaded file: told by what is in it, kept, refused last', async () => {
-  const own = await t.newWorkspace();
-  const upload = (bytes, query = '?name=hours.txt', headers = {}) =>
-    own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
+const upload = (own, bytes, query = '?name=hours.txt', headers = {}) =>
+  own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
     { 'Content-Type': 'application/octet-stream', ...headers });
-  const { body: { document } } = await upload(text);
+
+test('an uploaded file is told by what is in it and kept', async () => {
+  const own = await t.newWorkspace();
+  const { body: { document } } = await upload(own, text);
   assert.deepEqual([document.kind, document.name, document.stored, document.bytes],
     ['txt', 'hours.txt', true, Buffer.byteLength(text)]);
   assert.equal((await ready(document, own.api)).status, 'ready');
   const file = await own.api('GET', `/v1/knowledge/documents/${document.id}/file`);
   assert.deepEqual([file.text, file.headers.get('content-disposition')], [text, 'attachment']);
-  assert.equal((await upload('%PDF-1.7 ...', '?name=a.txt')).body.document.kind, 'pdf');
-  refused(await upload(text, ''), 400, 'NAME_REQUIRED');
-  refused(await upload(text, `?name=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', 'name');
-  refused(await upload([0, 1, 2]), 415, 'UNSUPPORTED_FILE_TYPE');
-  refused(await upload([]), 415, 'UNSUPPORTED_FILE_TYPE');
-  refused(await upload(Buffer.alloc(26214401, 'x')), 413, 'FILE_TOO_LARGE');
-  assert.equal((await own.api('GET', '/v1/knowledge/documents')).body.documents.length, 2);
-  const key = { 'Idempotency-Key': 'a-file' };
-  assert.equal((await upload('One file, sent twice.', '?name=b', key)).status, 201);
-  assert.equal((await upload('One file, sent twice.', '?name=b', key)).headers.get('idempotent-replayed'), 'true');
-  refused(await upload('Another file under it.', '?name=b', key), 409, 'IDEMPOTENCY_KEY_REUSED');
+  assert.equal((await upload(own, '%PDF-1.7 ...', '?name=a.txt')).body.document.kind, 'pdf');
 });
 
-test('a file in an older encoding, one whose name says what it is not', async () => {
+test('an upload that is refused leaves no document', async () => {
   const own = await t.newWorkspace();
-  const upload = (bytes, name) => own.api('POST', `/v1/knowledge/documents?name=${name}`, Buffer.from(bytes),
-    { 'Content-Type': 'application/octet-stream' });
+  refused(await upload(own, text, ''), 400, 'NAME_REQUIRED');
+  refused(await upload(own, text, `?name=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', 'name');
+  refused(await upload(own, [0, 1, 2]), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload(own, []), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload(own, Buffer.alloc(26214401, 'x')), 413, 'FILE_TOO_LARGE');
+  assert.deepEqual((await own.api('GET', '/v1/knowledge/documents')).body.documents, []);
+});
+
+test('a file that is sent twice under one Idempotency-Key is one document', async () => {
+  const own = await t.newWorkspace();
+  const send = (bytes) => upload(own, bytes, '?name=b', { 'Idempotency-Key': 'a-file' });
+  assert.equal((await send('One file, sent twice.')).status, 201);
+  assert.equal((await send('One file, sent twice.')).headers.get('idempotent-replayed'), 'true');
+  refused(await send('Another file under it.'), 409, 'IDEMPOTENCY_KEY_REUSED');
+  assert.equal((await own.api('GET', '/v1/knowledge/documents')).body.documents.length, 1);
+});
+
+test('a file in an older encoding', async () => {
+  const own = await t.newWorkspace();
   const french = 'Le petit d\u00e9jeuner est servi d\u00e8s sept heures, \u00e0 la terrasse.';
   for (const encoding of ['latin1', 'utf16le', 'utf8']) {
-    const { body: { document } } = await upload(Buffer.from(french, encoding), 'menu.txt');
+    const { body: { document } } = await upload(own, Buffer.from(french, encoding), '?name=menu.txt');
     const read = await ready(document, own.api);
     assert.deepEqual([read.status, read.kind, read.chars], ['ready', 'txt', french.length], encoding);
     const found = await own.api('POST', '/v1/knowledge/search',
       { query: 'petit d\u00e9jeuner', documentIds: [read.id] });
     assert.equal(found.body.hits[0]?.text, french, encoding);
   }
-  refused(await upload(text, 'paper.pdf'), 415, 'UNSUPPORTED_FILE_TYPE');
-  refused(await upload(text, 'paper.DOCX'), 415, 'UNSUPPORTED_FILE_TYPE');
-  refused(await upload('PK\x03\x04 but no Word document', 'paper.zip'), 415, 'UNSUPPORTED_FILE_TYPE');
+});
+
+test('a file whose name says what it is not', async () => {
+  refused(await upload({ api }, text, '?name=paper.pdf'), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload({ api }, text, '?name=paper.DOCX'), 415, 'UNSUPPORTED_FILE_TYPE');
+  refused(await upload({ api }, 'PK\x03\x04 but no Word document', '?name=paper.zip'), 415, 'UNSUPPORTED_FILE_TYPE');
 });
 
 test('a file of many pieces is kept and given back whole', async () => {

@@ -21,6 +21,7 @@
 #include "store/call.h"
 #include "store/event.h"
 #include "store/outbox.h"
+#include "store/page.h"
 #include "store/store.h"
 #include "store/webhook.h"
 #include "store/workspace.h"
@@ -77,12 +78,12 @@ static enum err get_agent(struct tx *tx, void *arg)
 
 static enum err list_agents(struct tx *tx, void *arg)
 {
-    struct text_list ids;
+    struct page page;
     struct agent agent;
-    const char *workspace_id = bench_of(arg)->workspace_id;
-    enum err err = store_agent_ids(tx, workspace_id, &ids);
-    for (size_t i = 0; i < ids.count && !err; i++)
-        err = store_agent_get(tx, workspace_id, ids.items[i], &agent);
+    const struct page_filter filter = {.workspace_id = bench_of(arg)->workspace_id};
+    enum err err = store_page(tx, LISTED_AGENTS, &filter, &page);
+    for (size_t i = 0; i < page.ids.count && !err; i++)
+        err = store_agent_get(tx, filter.workspace_id, page.ids.items[i], &agent);
     return err;
 }
 

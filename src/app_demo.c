@@ -14,6 +14,7 @@
 #include "model/workspace.h"
 #include "store/agent.h"
 #include "store/document.h"
+#include "store/page.h"
 #include "store/session.h"
 #include "store/store.h"
 #include "store/workspace.h"
@@ -143,10 +144,11 @@ static enum err insert_agent(struct tx *tx, const struct catalog *catalog, const
 /* The agent of an earlier start. ERR_NOT_FOUND: there is none. */
 static enum err find_agent(struct tx *tx, const char *workspace_id, struct agent *out)
 {
-    struct text_list ids;
-    enum err err = store_agent_ids(tx, workspace_id, &ids);
-    for (size_t i = 0; i < ids.count && !err; i++) {
-        err = store_agent_get(tx, workspace_id, ids.items[i], out);
+    const struct page_filter filter = {.workspace_id = workspace_id, .named = AGENT};
+    struct page page;
+    enum err err = store_page(tx, LISTED_AGENTS, &filter, &page);
+    for (size_t i = 0; i < page.ids.count && !err; i++) {
+        err = store_agent_get(tx, workspace_id, page.ids.items[i], out);
         if (!err && strcmp(out->name, AGENT) == 0)
             return OK;
     }

@@ -3,6 +3,7 @@
 
 #include "api/agent_tools.h"
 #include "api/agents_show.h"
+#include "api/page.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/tools_on.h"
@@ -15,11 +16,25 @@
 struct user_query {
     const char *user_id;
 };
+#define USER_ID_ABOUT "A workspace id; never needed with a key; another workspace's is refused."
 static const struct field user_query_rows[] = {
-    ROW_TEXT(struct user_query, user_id, "userId", .flags = FIELD_OPTIONAL,
-             .about = "A workspace id; never needed with a key; another workspace's is refused."),
+    ROW_TEXT(struct user_query, user_id, "userId", .flags = FIELD_OPTIONAL, .about = USER_ID_ABOUT),
 };
 FIELD_TABLE(user_query_table, struct user_query, "UserQuery", user_query_rows);
+
+struct agents_query {
+    const char *user_id, *ids;
+    struct page_query page;
+};
+static const struct field agents_query_rows[] = {
+    ROW_TEXT(struct agents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
+             .about = USER_ID_ABOUT),
+    PAGE_QUERY_ROWS(struct agents_query, page),
+    ROW_TEXT(struct agents_query, ids, "ids", .flags = FIELD_OPTIONAL, .max = 4096,
+             .about = "Only these agents, in this order: ids with a comma between, 100 at most; "
+                      "unknown ones are left out. No limit, before or q beside it."),
+};
+FIELD_TABLE(agents_query_table, struct agents_query, "AgentsQuery", agents_query_rows);
 
 /* Bodies. */
 
@@ -69,13 +84,38 @@ static bool take_body(struct request *request, struct agent *agent, struct agent
 
 /* Handlers. */
 
+/* The ids of `ids`, those that the key may see. false: answered. */
+static bool read_ids(struct request *request, const struct agents_query *query, struct page *out)
+{
+    enum { IDS_MAX = 100 };
+    const char *own = request_own_agent(request);
+    const char **items = arena_new_n(request->arena, const char *, IDS_MAX);
+    size_t count = 0;
+    for (const char *at = query->ids, *end; *at; at = end + (*end == ',')) {
+        end = at + strcspn(at, ",");
+        const char *id = arena_strndup(request->arena, at, (size_t)(end - at));
+        if (own && strcmp(id, own) != 0)
+            continue;
+        if (count == IDS_MAX) {
+            request_fault(request, "ids", "must have at most 100 entries");
+            return false;
+        }
+        items[count++] = id;
+    }
+    *out = (struct page){.ids = {items, count}};
+    return true;
+}
+
 void agents_list(struct request *request)
 {
-    const char *own = request_own_agent(request);
-    struct text_list ids = {&own, own != NULL};
-    if (own ||
-        request_found(request, store_agent_ids(request->job.tx, request_workspace(request), &ids)))
-        agents_write(request, &ids);
+    struct agents_query query;
+    struct page page;
+    if (!request_query(request, &query))
+        return;
+    struct page_filter filter = {.id = request_own_agent(request)};
+    if (query.ids ? read_ids(request, &query, &page)
+                  : page_find(request, LISTED_AGENTS, &query.page, &filter, &page))
+        agents_write(request, &page);
 }
 
 /* Stores the tools, checks that the workspace does not hold too much now, and answers with the

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/page.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
@@ -31,9 +32,11 @@ FIELD_TABLE(agent_answer_table, struct agent_answer, "AgentAnswer", agent_rows);
 
 struct agents_answer {
     struct agent_list agents;
+    struct page_answer page;
 };
 static const struct field agents_rows[] = {
     ROW_OBJECTS(struct agents_answer, agents, "agents", struct agent_list, &agent_table),
+    PAGE_ANSWER_ROWS(struct agents_answer, page),
 };
 FIELD_TABLE(agents_answer_table, struct agents_answer, "AgentsAnswer", agents_rows);
 
@@ -55,7 +58,7 @@ FIELD_TABLE(agent_public_key_answer_table, struct agent_key_answer, "AgentPublic
 
 struct place {
     struct js_out out;
-    struct text_list ids; /* agents to come */
+    struct page page; /* agents to come */
     size_t at;
     const struct agent *written; /* shown instead of the stored one; NULL: read by id */
     bool is_list;
@@ -64,12 +67,20 @@ struct place {
     size_t tool_at;
 };
 
+/* All tools of the workspace are read at once for more agents than that. */
+enum { AROUND_EACH_MAX = 100 };
+
 /* What the agents of one piece have in common; in the job's arena. */
 struct common {
     const char *plan;
-    struct tools_around around; /* of a list: read once */
+    struct tools_around around; /* of a long list: read once */
     struct text_list documents;
 };
+
+static bool is_long(const struct place *place)
+{
+    return place->is_list && place->page.ids.count > AROUND_EACH_MAX;
+}
 
 static bool read_common(struct request *request, const struct place *place, struct common *out)
 {
@@ -79,7 +90,7 @@ static bool read_common(struct request *request, const struct place *place, stru
     if (store_workspace_get(request->job.tx, id, &workspace) == OK)
         out->plan = workspace.plan;
     return store_document_ids(request->job.tx, id, false, &out->documents) == OK &&
-           (!place->is_list || tools_around_all(request->job.tx, id, &out->around) == OK);
+           (!is_long(place) || tools_around_all(request->job.tx, id, &out->around) == OK);
 }
 
 static bool has_id(const struct text_list *ids, const char *id)
@@ -105,7 +116,7 @@ static bool complete(struct request *request, const struct place *place, struct 
 {
     struct tool_head_list on;
     struct tx *tx = request->job.tx;
-    if (!place->is_list && tools_around_agent(tx, agent, &common->around) != OK)
+    if (!is_long(place) && tools_around_agent(tx, agent, &common->around) != OK)
         return false;
     tools_on(tx, agent, &common->around, &on);
     drop_gone(&agent->document_ids, &common->documents);
@@ -137,7 +148,7 @@ static void write_head(struct request *request, struct place *place, const struc
 static bool open_agent(struct request *request, struct place *place, struct common *common)
 {
     struct agent agent;
-    const char *id = place->ids.items[place->at];
+    const char *id = place->page.ids.items[place->at];
     enum err err = OK;
     if (place->written)
         agent = *place->written;
@@ -202,7 +213,7 @@ static void more(struct request *request)
         request_break_pieces(request);
         return;
     }
-    while (place->is_open || place->at < place->ids.count) {
+    while (place->is_open || place->at < place->page.ids.count) {
         if (request_piece_is_full(request)) {
             if (place->is_open)
                 keep_tools(request, place);
@@ -214,20 +225,17 @@ static void more(struct request *request)
         }
     }
     if (place->is_list)
-        js_out_array_end(&place->out);
-    js_out_object_end(&place->out);
+        page_write_end(&place->page, &place->out);
+    else
+        js_out_object_end(&place->out);
     pieces_end(&request->pieces);
 }
 
-static void begin(struct request *request, const struct text_list *ids, const struct agent *written,
+static void begin(struct request *request, const struct page *page, const struct agent *written,
                   bool is_list)
 {
-    struct arena *arena = request->arena;
-    struct place *place = arena_new_of(arena, struct place);
-    *place = (struct place){.written = written, .is_list = is_list};
-    place->ids.items = arena_new_n(arena, const char *, ids->count + 1);
-    for (size_t i = 0; i < ids->count; i++)
-        place->ids.items[place->ids.count++] = arena_strdup(arena, ids->items[i]);
+    struct place *place = arena_new_of(request->arena, struct place);
+    *place = (struct place){.page = *page, .written = written, .is_list = is_list};
     js_out_init(&place->out, &request->answer.body);
     js_out_object(&place->out);
     if (is_list) {
@@ -237,9 +245,9 @@ static void begin(struct request *request, const struct text_list *ids, const st
     request_answer_pieces(request, more, place, sizeof(*place));
 }
 
-void agents_write(struct request *request, const struct text_list *ids)
+void agents_write(struct request *request, const struct page *page)
 {
-    begin(request, ids, NULL, true);
+    begin(request, page, NULL, true);
 }
 
 const char *agents_tag(struct request *request, const struct agent *agent)
@@ -249,7 +257,9 @@ const char *agents_tag(struct request *request, const struct agent *agent)
 
 static void show(struct request *request, const char *id, const struct agent *written)
 {
-    const struct text_list one = {&id, 1};
+    const char **ids = arena_new_n(request->arena, const char *, 1);
+    ids[0] = arena_strdup(request->arena, id);
+    const struct page one = {.ids = {ids, 1}};
     answer_header(&request->answer, "ETag", agents_tag(request, written));
     begin(request, &one, written, false);
 }

@@ -3,13 +3,14 @@
 #pragma once
 
 struct agent;
+struct page;
 struct request;
-struct text_list;
 
 /* Its version, as ETag and If-Match have it. */
 const char *agents_tag(struct request *request, const struct agent *agent);
-/* { agents } in the order of the ids, each read when its turn comes; removed ones are left out. */
-void agents_write(struct request *request, const struct text_list *ids);
+/* { agents } in the order of the page's ids, each read when its turn comes; removed ones are left
+ * out. The page lives until the answer is sent. */
+void agents_write(struct request *request, const struct page *page);
 /* { agent } or { apiKey, agent }, by the route: the agent of the path. */
 void agents_show(struct request *request);
 /* The same for an agent that this job has written: shown as it was written, by a later job. */

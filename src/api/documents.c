@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/page.h"
 #include "api/pieces.h"
 #include "api/request.h"
 #include "api/resources.h"
@@ -12,6 +13,7 @@
 #include "know/know.h"
 #include "model/document.h"
 #include "store/document.h"
+#include "store/tx.h"
 #include "store/workspace.h"
 
 struct document_body {
@@ -45,12 +47,25 @@ static const struct field document_rows[] = {
 };
 FIELD_TABLE(document_answer_table, struct document_answer, "DocumentAnswer", document_rows);
 
+struct documents_query {
+    const char *user_id;
+    struct page_query page;
+};
+static const struct field documents_query_rows[] = {
+    ROW_TEXT(struct documents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
+             .about = "A workspace id; another workspace's is refused."),
+    PAGE_QUERY_ROWS(struct documents_query, page),
+};
+FIELD_TABLE(documents_query_table, struct documents_query, "DocumentsQuery", documents_query_rows);
+
 struct documents_answer {
     struct document_list documents;
+    struct page_answer page;
 };
 static const struct field documents_rows[] = {
     ROW_OBJECTS(struct documents_answer, documents, "documents", struct document_list,
                 &document_table),
+    PAGE_ANSWER_ROWS(struct documents_answer, page),
 };
 FIELD_TABLE(documents_answer_table, struct documents_answer, "DocumentsAnswer", documents_rows);
 
@@ -66,12 +81,37 @@ static const struct field document_cards_rows[] = {
 FIELD_TABLE(document_cards_answer_table, struct document_cards_answer, "DocumentCardsAnswer",
             document_cards_rows);
 
+static enum err read_page(struct request *request, const struct page *page,
+                          struct documents_answer *out)
+{
+    struct tx *tx = request->job.tx;
+    struct document_list *list = &out->documents;
+    enum err err = OK;
+    list->items = arena_new_n(tx->arena, struct document, page->ids.count + 1);
+    for (size_t i = 0; i < page->ids.count && !err; i++)
+        err = store_document_get(tx, request_workspace(request), page->ids.items[i],
+                                 &list->items[list->count++]);
+    out->page = (struct page_answer){page->total, page->next ? page->next : ""};
+    return err;
+}
+
 void documents_list(struct request *request)
 {
-    struct documents_answer answer = {0};
-    if (request_found(request, store_document_list(request->job.tx, request_workspace(request),
-                                                   &answer.documents)))
-        request_answer(request, &answer, 0);
+    struct documents_query query;
+    struct documents_answer answer = {.page.next = ""};
+    struct page_filter filter = {0};
+    struct page page = {0};
+    if (!request_query(request, &query))
+        return;
+    enum err err = OK;
+    if (!query.page.limit && !query.page.before && !query.page.named)
+        err = store_document_list(request->job.tx, request_workspace(request), &answer.documents);
+    else if (page_find(request, LISTED_DOCUMENTS, &query.page, &filter, &page))
+        err = read_page(request, &page, &answer);
+    else
+        return;
+    if (request_found(request, err))
+        request_answer(request, &answer, page.is_part ? FIELD_VIEW_PAGE : 0);
 }
 
 static enum api_error insert_error(enum err err)

@@ -11,8 +11,8 @@ extern const struct field_table me_answer_table, catalog_answer_table, voices_qu
 
 handler_fn agents_list, agents_create, agents_get, agents_update, agents_remove, agents_rotate_key,
     agents_rotate_public_key;
-extern const struct field_table agent_answer_table, agents_answer_table, agent_key_answer_table,
-    agent_public_key_answer_table;
+extern const struct field_table agents_query_table, agent_answer_table, agents_answer_table,
+    agent_key_answer_table, agent_public_key_answer_table;
 
 struct tool;
 /* For a session that may not edit: values of headers may be credentials. Inside a job. */
@@ -24,7 +24,8 @@ extern const struct field_table tools_query_table, tool_answer_table, tools_answ
 handler_fn documents_list, documents_create, documents_get, documents_file, documents_retry,
     documents_remove, search_documents;
 extern const struct field_table document_body_table, document_answer_table, documents_answer_table,
-    document_cards_answer_table, document_query_table, search_body_table, search_answer_table;
+    document_cards_answer_table, document_query_table, documents_query_table, search_body_table,
+    search_answer_table;
 
 handler_fn calls_list, calls_create, calls_get, calls_end_one, calls_say_one, calls_runs,
     calls_events, calls_stream, embed_calls_create;

@@ -47,7 +47,8 @@ const struct route routes[] = {
 
     {"GET", "/v1/agents", ROUTE_EITHER, ROUTE_READ, .handle = agents_list,
      .operation = "listAgents", .tag = TAG_AGENTS, .summary = "List agents", .status = 200,
-     .query = &user_query_table, .output = &agents_answer_table, .output_views = FIELD_VIEW_LIST},
+     .query = &agents_query_table, .output = &agents_answer_table, .output_views = FIELD_VIEW_LIST,
+     .errors = {API_VALIDATION_FAILED}},
     {"POST", "/v1/agents", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON, .handle = agents_create,
      .show = agents_show, .operation = "createAgent", .tag = TAG_AGENTS,
      .summary = "Create an agent", .status = 201, .input = &agent_table,
@@ -76,7 +77,7 @@ const struct route routes[] = {
 
     {"GET", "/v1/tools", ROUTE_WORKSPACE, ROUTE_READ, .handle = tools_list,
      .operation = "listTools", .tag = TAG_TOOLS, .summary = "List tools", .status = 200,
-     .query = &tools_query_table, .output = &tools_answer_table},
+     .query = &tools_query_table, .output = &tools_answer_table, .errors = {API_VALIDATION_FAILED}},
     {"POST", "/v1/tools", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON, .handle = tools_create,
      .show = tools_get, .operation = "createTool", .tag = TAG_TOOLS, .summary = "Create a tool",
      .status = 201, .input = &tool_table, .output = &tool_answer_table,
@@ -100,7 +101,8 @@ const struct route routes[] = {
 
     {"GET", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_READ, .handle = documents_list,
      .operation = "listDocuments", .tag = TAG_KNOWLEDGE, .summary = "List documents", .status = 200,
-     .query = &user_query_table, .output = &documents_answer_table},
+     .query = &documents_query_table, .output = &documents_answer_table,
+     .errors = {API_VALIDATION_FAILED}},
     {"POST", "/v1/knowledge/documents", ROUTE_WORKSPACE, ROUTE_WRITE, ROUTE_JSON_OR_FILE,
      DOCUMENT_BODY_BYTES, .handle = documents_create, .operation = "addDocument",
      .tag = TAG_KNOWLEDGE, .summary = "Add a document", .status = 201,

@@ -1,6 +1,7 @@
 /* /v1/tools: the endpoints that agents call, and one run of one as a test. */
 #include <string.h>
 
+#include "api/page.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
@@ -26,9 +27,11 @@ FIELD_TABLE(tool_answer_table, struct tool_answer, "ToolAnswer", tool_rows);
 
 struct tools_answer {
     struct tool_list tools;
+    struct page_answer page;
 };
 static const struct field tools_rows[] = {
     ROW_OBJECTS(struct tools_answer, tools, "tools", struct tool_list, &tool_table),
+    PAGE_ANSWER_ROWS(struct tools_answer, page),
 };
 FIELD_TABLE(tools_answer_table, struct tools_answer, "ToolsAnswer", tools_rows);
 
@@ -43,13 +46,18 @@ static const struct field removed_rows[] = {
 FIELD_TABLE(tool_removed_table, struct tool_removed, "ToolRemoved", removed_rows);
 
 struct tools_query {
-    const char *agent_id, *user_id;
+    const char *agent_id, *usable_by, *user_id;
+    struct page_query page;
 };
 static const struct field query_rows[] = {
     ROW_TEXT(struct tools_query, agent_id, "agentId", .flags = FIELD_OPTIONAL,
              .about = "Only tools of this agent."),
+    ROW_TEXT(struct tools_query, usable_by, "usableBy", .flags = FIELD_OPTIONAL,
+             .about = "Only tools that this agent can switch on as they are: its own, and those "
+                      "that belong to no agent."),
     ROW_TEXT(struct tools_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = "A workspace id; another workspace's is refused."),
+    PAGE_QUERY_ROWS(struct tools_query, page),
 };
 FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
 
@@ -72,18 +80,18 @@ void tool_hide_headers(const struct request *request, struct tool *tool)
 /* Tools to come, in pieces. */
 struct place {
     struct js_out out;
-    struct text_list ids;
+    struct page page;
     size_t at;
 };
 
 static void more_tools(struct request *request)
 {
     struct place *place = request->pieces.place;
-    while (place->at < place->ids.count) {
+    while (place->at < place->page.ids.count) {
         struct tool tool;
         if (request_piece_is_full(request))
             return;
-        const char *id = place->ids.items[place->at++];
+        const char *id = place->page.ids.items[place->at++];
         enum err err = store_tool_get(request->job.tx, request_workspace(request), id, &tool);
         if (err && err != ERR_NOT_FOUND && !spoilt_skip(request, err, DEAD_TOOL, id)) {
             request_break_pieces(request);
@@ -94,26 +102,26 @@ static void more_tools(struct request *request)
         if (!err)
             field_write(&tool_table, &tool, request_answer_views(request), NULL, &place->out);
     }
-    js_out_array_end(&place->out);
-    js_out_object_end(&place->out);
+    page_write_end(&place->page, &place->out);
     pieces_end(&request->pieces);
+}
+
+static bool is_empty(const char *value)
+{
+    return value && *value == '\0';
 }
 
 void tools_list(struct request *request)
 {
-    struct arena *arena = request->arena;
     struct tools_query query;
-    struct text_list ids;
-    if (!request_query(request, &query) ||
-        !request_found(request, store_tool_ids(request->job.tx, request_workspace(request),
-                                               query.agent_id, &ids)))
+    if (!request_query(request, &query))
         return;
-    if (query.agent_id && *query.agent_id == '\0') /* contract, Empty query values */
-        ids.count = 0;
-    struct place *place = arena_new_of(arena, struct place);
-    place->ids.items = arena_new_n(arena, const char *, ids.count + 1);
-    for (size_t i = 0; i < ids.count; i++)
-        place->ids.items[place->ids.count++] = arena_strdup(arena, ids.items[i]);
+    struct page_filter filter = {.agent_id = query.agent_id, .usable_by = query.usable_by};
+    if (is_empty(query.agent_id) || is_empty(query.usable_by))
+        filter.id = ""; /* contract, Empty query values: none, though tools may have no agent */
+    struct place *place = arena_new_of(request->arena, struct place);
+    if (!page_find(request, LISTED_TOOLS, &query.page, &filter, &place->page))
+        return;
     js_out_init(&place->out, &request->answer.body);
     js_out_object(&place->out);
     js_out_key(&place->out, "tools");

@@ -79,6 +79,7 @@ enum field_view {
     FIELD_VIEW_AGENT = 1 << 2,  /* for an agent's own key */
     FIELD_VIEW_STORE = 1 << 3,  /* what the store keeps: secrets sealed */
     FIELD_VIEW_REVEAL = 1 << 4, /* secrets in full, once */
+    FIELD_VIEW_PAGE = 1 << 5,   /* a list of which a page was asked for */
 };
 
 struct fault_row {

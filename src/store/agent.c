@@ -75,7 +75,7 @@ enum err store_agent_insert(struct tx *tx, struct agent *agent)
     const struct column *also =
         COLUMNS({"key_sha", TEXT(secret.sha)}, {"key_sealed", TEXT(secret.sealed)},
                 {"public_sha", TEXT(public.sha)}, {"public_sealed", TEXT(public.sealed)},
-                {"settings", TEXT(settings)});
+                {"settings", TEXT(settings)}, {"name", TEXT(agent->name)});
     columns_insert(tx, &(struct row_insert){
                            .into = "agents", .table = &agent_table, .object = agent, .also = also});
     return tx_result(tx);
@@ -99,17 +99,6 @@ enum err store_agent_lock(struct tx *tx, const char *workspace_id, const char *i
     return cursor_next(row) ? store_agent_get(tx, workspace_id, id, out) : tx_missing(tx);
 }
 
-enum err store_agent_ids(struct tx *tx, const char *workspace_id, struct text_list *out)
-{
-    *out = (struct text_list){0};
-    AUTO(cursor) row =
-        QUERY(tx, "SELECT id FROM agents WHERE workspace_id = ? ORDER BY updated_ms DESC, id",
-              TEXT(workspace_id));
-    while (cursor_next(row))
-        *GROW(out, tx->arena) = cursor_text(row, 0);
-    return tx_result(tx);
-}
-
 enum err store_agent_update(struct tx *tx, struct agent *agent)
 {
     /* Rises also when two edits fall into one millisecond: the list's order depends on it. */
@@ -118,10 +107,11 @@ enum err store_agent_update(struct tx *tx, struct agent *agent)
     int64_t bytes = (int64_t)strlen(settings);
     /* Calls share what they began with by id and version (call/snapshot.h): settings never change
      * without their version. */
-    int64_t version = QUERY_NUMBER(tx, 0,
-                                   "UPDATE agents SET settings = ?, bytes = ?, updated_ms = ?,"
-                                   " version = version + 1 WHERE id = ? RETURNING version",
-                                   TEXT(settings), NUMBER(bytes), NUMBER(now_ms), TEXT(agent->id));
+    int64_t version = QUERY_NUMBER(
+        tx, 0,
+        "UPDATE agents SET settings = ?, name = ?, bytes = ?, updated_ms = ?,"
+        " version = version + 1 WHERE id = ? RETURNING version",
+        TEXT(settings), TEXT(agent->name), NUMBER(bytes), NUMBER(now_ms), TEXT(agent->id));
     if (!version)
         return tx_missing(tx);
     agent->updated_wall_ms = now_ms;

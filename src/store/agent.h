@@ -1,14 +1,13 @@
 /* Agents: one row with the settings as JSON (store view of the field table) and what is looked up
- * as columns. toolIds and documentIds are part of the settings; removing a tool or a document does
- * not rewrite the agents that name it: whoever shows or runs an agent leaves out what is gone.
- * Thread: inside a job. */
+ * as columns; the name is in both, since lists search it. toolIds and documentIds are part of the
+ * settings; removing a tool or a document does not rewrite the agents that name it: whoever shows
+ * or runs an agent leaves out what is gone. Thread: inside a job. */
 #pragma once
 
 #include "base/attr.h"
 #include "base/err.h"
 
 struct agent;
-struct text_list;
 struct tx;
 
 /* Fills id, both keys, created_wall_ms and updated_wall_ms. */
@@ -20,8 +19,6 @@ enum err store_agent_get(struct tx *tx, const char *workspace_id, const char *id
 /* As get, and holds other writers of this agent back until the job's end (read, change, update). */
 enum err store_agent_lock(struct tx *tx, const char *workspace_id, const char *id,
                           struct agent *out) MUST_USE;
-/* Ids of the workspace's agents, by updatedAt descending, then id. */
-enum err store_agent_ids(struct tx *tx, const char *workspace_id, struct text_list *out) MUST_USE;
 /* Writes the settings; sets updated_wall_ms and version. Keys, stats and createdAt are not touched.
  */
 enum err store_agent_update(struct tx *tx, struct agent *agent) MUST_USE;

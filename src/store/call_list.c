@@ -1,13 +1,10 @@
 /* Pages of calls: ids, newest first, and how many match, of the same snapshot. Thread: inside a
  * job. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/attr.h"
 #include "base/ids.h"
 #include "store/call.h"
 #include "store/call_count.h"
+#include "store/page.h"
 #include "store/tx.h"
 
 /* What a filter asks for, as SQL after WHERE. Its text depends only on which conditions are there,
@@ -66,21 +63,11 @@ static int64_t count_matching(struct tx *tx, const struct call_filter *filter,
     return tx_query_number(tx, 0, sql, where->values);
 }
 
-static bool parse_cursor(const char *text, int64_t *out_ms, const char **out_id)
-{
-    char *end;
-    *out_ms = strtoll(text, &end, 10);
-    if (end == text || *end != '.' || !uuid_is_valid(end + 1))
-        return false;
-    *out_id = end + 1;
-    return true;
-}
-
 static enum err add_cursor(struct tx *tx, struct condition *where, const char *before)
 {
     const char *id;
     int64_t before_ms;
-    if (!parse_cursor(before, &before_ms, &id))
+    if (!page_cursor_read(before, &before_ms, &id) || !uuid_is_valid(id))
         return ERR_INVALID;
     add(tx, where, "(created_ms, id) < (?, ?)", NUMBER(before_ms));
     where->values[where->count++] = TEXT(id);
@@ -98,8 +85,7 @@ static void read_page(struct tx *tx, const struct call_filter *filter,
     int64_t last_ms = 0;
     while (!out->next && cursor_next(row)) {
         if (out->ids.count == filter->limit) {
-            out->next = arena_printf(tx->arena, "%" PRId64 ".%s", last_ms,
-                                     out->ids.items[filter->limit - 1]);
+            out->next = page_cursor(tx, last_ms, out->ids.items[filter->limit - 1]);
             continue;
         }
         *GROW(&out->ids, tx->arena) = cursor_text(row, 0);

@@ -106,20 +106,6 @@ enum err store_tool_lock(struct tx *tx, const char *workspace_id, const char *id
     return get(tx, workspace_id, id, OF_WORKSPACE " AND id = ? FOR UPDATE", out);
 }
 
-enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *agent_id,
-                        struct text_list *out)
-{
-    *out = (struct text_list){0};
-    AUTO(cursor) row =
-        agent_id
-            ? QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ? AND agent_id = ?" NEWEST,
-                    TEXT(workspace_id), TEXT(agent_id))
-            : QUERY(tx, "SELECT id FROM tools WHERE workspace_id = ?" NEWEST, TEXT(workspace_id));
-    while (cursor_next(row))
-        *GROW(out, tx->arena) = cursor_text(row, 0);
-    return tx_result(tx);
-}
-
 static enum err read_heads(struct tx *tx, const char *rest, const struct db_value *values,
                            struct tool_head_list *out)
 {

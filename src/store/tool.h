@@ -33,9 +33,6 @@ enum err store_tool_get(struct tx *tx, const char *workspace_id, const char *id,
 /* As get, and holds other writers of this tool back until the job's end (read, change, update). */
 enum err store_tool_lock(struct tx *tx, const char *workspace_id, const char *id,
                          struct tool *out) MUST_USE;
-/* Ids, newest first. agent_id NULL: all of the workspace. */
-enum err store_tool_ids(struct tx *tx, const char *workspace_id, const char *agent_id,
-                        struct text_list *out) MUST_USE;
 /* Is the saved name taken among the agent's own tools (agent_id "": those of no agent)? */
 enum err store_tool_name_taken(struct tx *tx, const char *workspace_id, const char *agent_id,
                                const char *name, bool *out) MUST_USE;

@@ -242,6 +242,19 @@ size_t words_played(const char *text, size_t played, size_t total)
     return cut;
 }
 
+void text_fold(const char *text, char *out, size_t cap)
+{
+    enum { CHAR_MAX_BYTES = 4 };
+    int32_t at = 0, len = (int32_t)strlen(text);
+    size_t n = 0;
+    while (at < len && n + CHAR_MAX_BYTES < cap) {
+        UChar32 c = text_next(text, len, &at);
+        if (c >= 0)
+            n += utf8_encode((uint32_t)u_foldCase(c, U_FOLD_CASE_DEFAULT), out + n);
+    }
+    out[n] = '\0';
+}
+
 static int append_folded(void *arg, const struct word *word)
 {
     struct buf *out = arg;

@@ -36,6 +36,8 @@ size_t words_count(const char *text);
 /* Bytes of text that were heard when `played` of `total` of its audio was: up to the end of the
  * last word that was begun for at least half of its length. */
 size_t words_played(const char *text, size_t played, size_t total);
+/* Case folded, code point by code point, for `strstr`: at most cap - 1 bytes, cut between two. */
+void text_fold(const char *text, char *out, size_t cap);
 /* Are two transcripts the same but for case, spaces and punctuation? */
 bool words_equal(const char *a, const char *b);
 /* Length in Unicode code points. */

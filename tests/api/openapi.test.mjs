@@ -47,20 +47,20 @@ test('only what creates answers 201', () => {
 
 /* The keys under which the contract's operations answer. */
 const KEYS = {
-  listAgents: 'agents',
+  listAgents: 'agents total nextCursor',
   createAgent: 'agent',
   getAgent: 'agent',
   updateAgent: 'agent',
   deleteAgent: 'ok id',
   rotateAgentKey: 'apiKey agent',
   rotateAgentPublicKey: 'publicKey agent',
-  listTools: 'tools',
+  listTools: 'tools total nextCursor',
   createTool: 'tool',
   getTool: 'tool',
   updateTool: 'tool',
   deleteTool: 'success deletedId',
   testTool: 'success status latencyMs data headers error',
-  listDocuments: 'documents',
+  listDocuments: 'documents total nextCursor',
   addDocument: 'document',
   getDocument: 'document cards',
   retryDocument: 'document',

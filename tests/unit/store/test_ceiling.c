@@ -9,6 +9,7 @@
 #include "store/api_key.h"
 #include "store/ceiling.h"
 #include "store/internal.h"
+#include "store/page.h"
 #include "store/schema.h"
 #include "store/tool.h"
 #include "unit/store/fixture.h"
@@ -110,9 +111,10 @@ STORE_TEST(many_at_once_add_exactly_as_many_as_fit)
     CHECK_INT(added, 25);
     CHECK_INT(refused, WRITERS - 25);
     struct tx *tx = fix_read(fix);
-    struct text_list ids;
-    CHECK_INT(store_tool_ids(tx, fix->workspace_id, NULL, &ids), OK);
-    CHECK_INT(ids.count, 25);
+    struct page page;
+    const struct page_filter filter = {.workspace_id = fix->workspace_id};
+    CHECK_INT(store_page(tx, LISTED_TOOLS, &filter, &page), OK);
+    CHECK_INT(page.ids.count, 25);
     fix_rollback(tx);
     loop_join(loop);
 }

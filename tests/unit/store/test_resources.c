@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "store/agent.h"
 #include "store/api_key.h"
+#include "store/page.h"
 #include "store/tool.h"
 #include "store/tx.h"
 #include "store/webhook.h"
@@ -177,19 +178,21 @@ STORE_TEST(agents_are_listed_by_their_last_edit)
     agent.name = "Second";
     tx->now_ms += 5;
     REQUIRE(store_agent_insert(tx, &agent) == OK);
-    struct text_list ids;
-    CHECK_INT(store_agent_ids(tx, fix->workspace_id, &ids), OK);
-    REQUIRE(ids.count == 2);
-    CHECK_TEXT(ids.items[0], agent.id);
+    struct page page;
+    struct page_filter filter = {.workspace_id = fix->workspace_id};
+    CHECK_INT(store_page(tx, LISTED_AGENTS, &filter, &page), OK);
+    REQUIRE(page.ids.count == 2);
+    CHECK_TEXT(page.ids.items[0], agent.id);
     struct agent first;
     REQUIRE(store_agent_get(tx, fix->workspace_id, fix->agent_id, &first) == OK);
     first.name = "First, renamed";
     tx->now_ms += 5;
     CHECK_INT(store_agent_update(tx, &first), OK);
-    CHECK_INT(store_agent_ids(tx, fix->workspace_id, &ids), OK);
-    CHECK_TEXT(ids.items[0], first.id);
-    CHECK_INT(store_agent_ids(tx, "usr_other", &ids), OK);
-    CHECK_INT(ids.count, 0);
+    CHECK_INT(store_page(tx, LISTED_AGENTS, &filter, &page), OK);
+    CHECK_TEXT(page.ids.items[0], first.id);
+    filter.workspace_id = "usr_other";
+    CHECK_INT(store_page(tx, LISTED_AGENTS, &filter, &page), OK);
+    CHECK_INT(page.ids.count, 0);
     CHECK_INT(fix_commit(tx), OK);
 }
 
@@ -284,11 +287,13 @@ STORE_TEST(heads_tell_of_tools_without_reading_them)
     CHECK_TEXT(one.items[0].name, "look_up");
     CHECK_INT(store_tool_head(tx, "usr_other", own.id, &none), OK);
     CHECK_INT(none.count, 0);
-    struct text_list ids;
-    CHECK_INT(store_tool_ids(tx, fix->workspace_id, NULL, &ids), OK);
-    CHECK_INT(ids.count, 3);
-    CHECK_INT(store_tool_ids(tx, fix->workspace_id, fix->agent_id, &ids), OK);
-    CHECK_INT(ids.count, 1);
+    struct page page;
+    struct page_filter filter = {.workspace_id = fix->workspace_id};
+    CHECK_INT(store_page(tx, LISTED_TOOLS, &filter, &page), OK);
+    CHECK_INT(page.ids.count, 3);
+    filter.agent_id = fix->agent_id;
+    CHECK_INT(store_page(tx, LISTED_TOOLS, &filter, &page), OK);
+    CHECK_INT(page.ids.count, 1);
     fix_rollback(tx);
 }
 

@@ -15,6 +15,7 @@
 #include "store/internal.h"
 #include "store/node.h"
 #include "store/outbox.h"
+#include "store/page.h"
 #include "sweep.h"
 #include "unit/store/fixture.h"
 
@@ -203,11 +204,12 @@ STORE_TEST(agent_while_its_database_fails)
         look_again(fix);
         struct tx *tx = fix_read(fix);
         struct agent agent = {0};
-        struct text_list ids = {0};
+        struct page page = {0};
+        const struct page_filter filter = {.workspace_id = fix->workspace_id};
         CHECK_INT(store_agent_get(tx, fix->workspace_id, scene.call_id, &agent), OK);
         CHECK_TEXT(agent.system_instruction, "+");
-        CHECK_INT(store_agent_ids(tx, fix->workspace_id, &ids), OK);
-        CHECK_INT(ids.count, 2); /* and the one of fix_people() */
+        CHECK_INT(store_page(tx, LISTED_AGENTS, &filter, &page), OK);
+        CHECK_INT(page.ids.count, 2); /* and the one of fix_people() */
         fix_rollback(tx);
         sweep_resume();
     }

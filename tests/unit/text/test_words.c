@@ -103,3 +103,16 @@ TEST(who_does_is_another_word_than_what_is_done)
     for (size_t i = 0; i < ARRAY_LEN(same); i++)
         CHECK(!word_is_doer(same[i][0], same[i][1]));
 }
+
+TEST(text_is_folded_for_a_search)
+{
+    char out[64], small[8];
+    text_fold("ÄRZTE Ωμέγα चिकित्सा I", out, sizeof(out));
+    CHECK_TEXT(out, "ärzte ωμέγα चिकित्सा i");
+    text_fold("abc\xff\xc3", out, sizeof(out));
+    CHECK_TEXT(out, "abc");
+    text_fold("ABÄÖÜ", small, sizeof(small)); /* never half a character */
+    CHECK_TEXT(small, "abä");
+    text_fold("", out, sizeof(out));
+    CHECK_TEXT(out, "");
+}

@@ -1,0 +1,51 @@
+#include "api/page.h"
+
+#include "api/request.h"
+#include "store/tx.h"
+
+enum { LIMIT_STANDARD = 50 };
+
+/* The job's memory ends with the first piece. */
+static void keep(struct request *request, const struct page *page, struct page *out)
+{
+    const char **items = arena_new_n(request->arena, const char *, page->ids.count + 1);
+    for (size_t i = 0; i < page->ids.count; i++)
+        items[i] = arena_strdup(request->arena, page->ids.items[i]);
+    *out = *page;
+    out->ids.items = items;
+    if (page->next)
+        out->next = arena_strdup(request->arena, page->next);
+}
+
+bool page_find(struct request *request, enum listed listed, const struct page_query *query,
+               struct page_filter *filter, struct page *out)
+{
+    struct page page;
+    filter->workspace_id = request_workspace(request);
+    filter->named = query->named;
+    filter->before = query->before;
+    filter->limit = (unsigned)query->limit;
+    if (query->before && !query->limit)
+        filter->limit = LIMIT_STANDARD;
+    enum err err = store_page(request->job.tx, listed, filter, &page);
+    if (err == ERR_INVALID)
+        request_fault(request, "before", "is no nextCursor of this list");
+    else if (request_found(request, err))
+        keep(request, &page, out);
+    return !err;
+}
+
+void page_write_end(const struct page *page, struct js_out *out)
+{
+    js_out_array_end(out);
+    if (page->is_part) {
+        js_out_key(out, "total");
+        js_out_int(out, page->total);
+        js_out_key(out, "nextCursor");
+        if (page->next)
+            js_out_text(out, page->next);
+        else
+            js_out_null(out);
+    }
+    js_out_object_end(out);
+}

@@ -1,0 +1,156 @@
+/* Lists in pages: agents, tools and documents, by one piece of code (src/store/page.c); without a parameter each is
+ * whole. Calls have their own test (calls.test.mjs). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apiForFile, refused } from './contract.mjs';
+
+const COUNT = 7;
+const { t } = apiForFile({ env: { EARSHOT_DOCUMENTS_PER_HOUR: '100' } });
+
+/* Each list: its path, the name of its entries, a body, and one entry's path. */
+const LISTS = [
+  { path: '/v1/agents', list: 'agents', one: 'agent', body: (name) => ({ name }) },
+  { path: '/v1/tools', list: 'tools', one: 'tool',
+    body: (name) => ({ name, description: 'Looks up.', url: 'http://127.0.0.1:9/' }) },
+  { path: '/v1/knowledge/documents', list: 'documents', one: 'document',
+    body: (name) => ({ name, text: 'We are open from Monday to Friday, nine to five.' }) },
+];
+
+/* A workspace with entries n1 .. n7 (tools have no other characters in their names), oldest first. */
+async function fill({ path, one, body }, name = (i) => `n${i}`) {
+  const { api } = await t.newWorkspace();
+  const entries = [];
+  for (let i = 1; i <= COUNT; i++) {
+    const answer = await api('POST', path, body(name(i)));
+    assert.equal(answer.status, 201, answer.text);
+    entries.push(answer.body[one]);
+  }
+  return { api, ids: entries.map(({ id }) => id) };
+}
+
+const get = async (api, path, query) => {
+  const answer = await api('GET', `${path}?${new URLSearchParams(query)}`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+};
+
+for (const list of LISTS) {
+  const idsOf = (page) => page[list.list].map(({ id }) => id);
+
+  test(`${list.list}: without parameters the list is whole, and says nothing of pages`, async () => {
+    const { api, ids } = await fill(list);
+    const whole = await get(api, list.path, {});
+    assert.deepEqual(Object.keys(whole), [list.list]);
+    assert.deepEqual(idsOf(whole).sort(), ids.sort());
+  });
+
+  test(`${list.list}: pages are the whole list in its order, cut`, async () => {
+    const { api } = await fill(list);
+    const whole = idsOf(await get(api, list.path, {}));
+    const pages = [];
+    for (let before; ;) {
+      const page = await get(api, list.path, { limit: 3, ...(before ? { before } : {}) });
+      assert.equal(page.total, COUNT);
+      pages.push(idsOf(page));
+      before = page.nextCursor;
+      if (!before) break;
+    }
+    assert.deepEqual(pages, [whole.slice(0, 3), whole.slice(3, 6), whole.slice(6)]);
+    assert.deepEqual(idsOf(await get(api, list.path, { limit: COUNT })), whole);
+    const first = await get(api, list.path, { limit: 3 });
+    const rest = await get(api, list.path, { before: first.nextCursor });
+    assert.deepEqual(idsOf(rest), whole.slice(3));
+    assert.equal(rest.nextCursor, null);
+  });
+
+  test(`${list.list}: what comes and goes meanwhile moves no page`, async () => {
+    const { api } = await fill(list);
+    const whole = idsOf(await get(api, list.path, {}));
+    const first = await get(api, list.path, { limit: 3 });
+    assert.equal((await api('POST', list.path, list.body('n8'))).status, 201);
+    assert.equal((await api('DELETE', `${list.path}/${whole[2]}`)).status, 200); // the entry that the cursor names
+    assert.equal((await api('DELETE', `${list.path}/${whole[4]}`)).status, 200);
+    const second = await get(api, list.path, { limit: 3, before: first.nextCursor });
+    assert.deepEqual(idsOf(second), [whole[3], whole[5], whole[6]]);
+    assert.deepEqual([second.nextCursor, second.total], [null, COUNT - 1]);
+  });
+
+  test(`${list.list}: a search finds part of a name, in any case, or an id`, async () => {
+    const { api, ids } = await fill(list, (i) => (i % 2 ? `order_${i}` : `status_${i}`));
+    const page = await get(api, list.path, { q: 'ORDER', limit: 3 });
+    assert.deepEqual([page.total, page[list.list].length], [4, 3]);
+    const rest = await get(api, list.path, { q: 'ORDER', limit: 3, before: page.nextCursor });
+    assert.deepEqual([...idsOf(page), ...idsOf(rest)].sort(), ids.filter((_, i) => i % 2 === 0).sort());
+    assert.equal(rest.nextCursor, null);
+    assert.deepEqual(idsOf(await get(api, list.path, { q: ids[1] })), [ids[1]]);
+    assert.deepEqual(await get(api, list.path, { q: 'none%_', limit: 3 }),
+      { [list.list]: [], total: 0, nextCursor: null });
+  });
+
+  test(`${list.list}: a forged cursor and a wrong limit are told by their names`, async () => {
+    const { api } = await fill(list);
+    const { nextCursor } = await get(api, list.path, { limit: 3 });
+    for (const before of ['', 'x', nextCursor.slice(1 + nextCursor.indexOf('.')), `-${nextCursor}`, `${nextCursor}'`,
+      `9999999999999999.${nextCursor.split('.')[1]}`, '1.usr_1', nextCursor.replace('.', ' ')])
+      refused(await api('GET', `${list.path}?${new URLSearchParams({ before })}`), 400, 'VALIDATION_FAILED', 'before');
+    for (const limit of ['0', '101', '-1', 'ten', ''])
+      refused(await api('GET', `${list.path}?limit=${limit}`), 400, 'VALIDATION_FAILED', 'limit');
+  });
+
+  test(`${list.list}: a cursor of another workspace shows nothing of it`, async () => {
+    const theirs = await fill(list);
+    const { nextCursor } = await get(theirs.api, list.path, { limit: 3 });
+    const { api } = await t.newWorkspace();
+    assert.deepEqual(await get(api, list.path, { limit: 3, before: nextCursor }),
+      { [list.list]: [], total: 0, nextCursor: null });
+  });
+}
+
+test('agents: letters beyond ASCII are found in any case, and under the new name after an edit', async () => {
+  const { api } = await t.newWorkspace();
+  const { body: { agent } } = await api('POST', '/v1/agents', { name: 'Zahnärzte Österreich' });
+  await api('POST', '/v1/agents', { name: 'दंत चिकित्सा' });
+  const found = async (q) => (await get(api, '/v1/agents', { q })).agents.map(({ name }) => name);
+  assert.deepEqual(await found('ÄRZTE ö'), ['Zahnärzte Österreich']);
+  assert.deepEqual(await found('चिकित्सा'), ['दंत चिकित्सा']);
+  assert.equal((await api('PATCH', `/v1/agents/${agent.id}`, { name: 'Praxis' })).status, 200);
+  assert.deepEqual(await found('ärzte'), []);
+  assert.deepEqual(await found('prax'), ['Praxis']);
+});
+
+test('agents: those that are asked for by id come in that order, and no others', async () => {
+  const { api, ids } = await fill(LISTS[0]);
+  const theirs = await fill(LISTS[0]);
+  const asked = [ids[4], 'ua_none', theirs.ids[0], ids[1]];
+  const { agents } = await get(api, '/v1/agents', { ids: asked.join(',') });
+  assert.deepEqual(agents.map(({ id }) => id), [ids[4], ids[1]]);
+  assert.deepEqual(await get(api, '/v1/agents', { ids: '' }), { agents: [] });
+  refused(await api('GET', `/v1/agents?ids=${'ua_1,'.repeat(101)}`), 400, 'VALIDATION_FAILED', 'ids');
+});
+
+test("agents: an agent's own key sees itself, page or not", async () => {
+  const { api, ids } = await fill(LISTS[0]);
+  const { body: { agent } } = await api('GET', `/v1/agents/${ids[2]}`);
+  const own = t.as(agent.apiKey);
+  const page = await get(own, '/v1/agents', { limit: 3 });
+  assert.deepEqual([page.agents.map(({ id }) => id), page.total, page.nextCursor], [[agent.id], 1, null]);
+  assert.deepEqual((await get(own, '/v1/agents', { q: 'n1' })).agents, []);
+  assert.deepEqual((await get(own, '/v1/agents', { ids: ids.join(',') })).agents.map(({ id }) => id), [agent.id]);
+  const { nextCursor } = await get(api, '/v1/agents', { limit: 1 });
+  assert.deepEqual((await get(own, '/v1/agents', { before: nextCursor })).agents.map(({ id }) => id), [agent.id]);
+});
+
+test('tools: of an agent, and those that it can use', async () => {
+  const { api } = await fill(LISTS[1]);
+  const [mine, other] = await Promise.all(['a', 'b'].map(async (name) => {
+    const { body: { agent } } = await api('POST', '/v1/agents', { name });
+    await api('POST', '/v1/tools', { ...LISTS[1].body(`own_${name}`), agentId: agent.id });
+    return agent;
+  }));
+  const names = async (query) => (await get(api, '/v1/tools', query)).tools.map(({ name }) => name);
+  assert.deepEqual(await names({ agentId: mine.id, limit: 5 }), ['own_a']);
+  assert.deepEqual(await names({ usableBy: other.id, q: 'own' }), ['own_b']);
+  assert.equal((await get(api, '/v1/tools', { usableBy: mine.id, limit: 2 })).total, COUNT + 1);
+  assert.deepEqual(await names({ usableBy: '' }), []);
+  assert.deepEqual(await names({ agentId: '', limit: 5 }), []);
+});

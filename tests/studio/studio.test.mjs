@@ -158,8 +158,8 @@ test("the studio's files are kept by browsers, for as long as they are the same"
   const answer = await fetch(`${service.url}/studio`);
   assert.equal(answer.headers.get('cache-control'), 'no-cache');
   const named = [...(await answer.text()).matchAll(/(?:href|src)="([^"]+\.(?:js|css))"/g)].map(([, path]) => path);
-  assert.ok(named.length > 40, 'all modules are asked for at once');
-  assert.ok(!named.some((path) => /livekit|uplot\.js/.test(path)), 'but for what a call or a chart needs');
+  assert.ok(named.length <= 6, 'what a page waits for comes over the six connections that browsers open');
+  assert.ok(!named.some((path) => /livekit|uplot\.js/.test(path)), 'without what only a call or a chart needs');
   for (const path of named) {
     const file = await fetch(service.url + path);
     assert.equal(file.status, 200, path);
@@ -179,6 +179,24 @@ test("the studio's files are kept by browsers, for as long as they are the same"
   assert.deepEqual(asked.filter((path) => /\.(js|css)$/.test(path) && !isNamed(path)), []);
   const files = asked.filter((path) => path.startsWith('/studio/v/'));
   assert.equal(new Set(files).size, files.length, 'nothing is asked for twice');
+});
+
+test('the studio asks who is there while it is still on its way', { timeout: 300000 }, async () => {
+  const fresh = await newPage();
+  let come;
+  const asked = new Promise((done) => { come = done; });
+  let count = 0;
+  await fresh.route('**/v1/me', (route) => {
+    count++;
+    come();
+    return route.continue();
+  });
+  await fresh.route('**/studio.js', async (route) => { await asked; await route.continue(); });
+  await at('/studio/settings', fresh);
+  await fresh.getByRole('heading', { name: 'Settings' }).waitFor();
+  assert.equal(count, 1, 'and once');
+  assert.deepEqual(fresh.errors, []);
+  await fresh.close();
 });
 
 test('an address that is no encoding of anything shows that there is nothing', { timeout: 300000 }, async () => {

@@ -1,5 +1,5 @@
 /* The API by the session's cookie. A refusal is an ApiError: its code, and the faults by field. */
-import { asked } from '../session.js';
+import { asked } from '../apart.js';
 import { signal } from './lib.js';
 import { faultText } from './text.js';
 

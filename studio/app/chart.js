@@ -1,4 +1,5 @@
 /* Charts of days, drawn by uPlot (which comes when there is something to draw): bars of one figure, lines of several. What they show stands in a table for who cannot see it. */
+import { loadPlot } from '../apart.js';
 import { html, useEffect, useRef } from './lib.js';
 import { language, t, theme, time } from './text.js';
 
@@ -32,13 +33,13 @@ function Chart({ label, days, columns, isBars }) {
     let uPlot, drawn;
     const draw = () => { drawn?.destroy(); drawn = plot(uPlot, place.current, told.current, days, columns, isBars); };
     const fit = new ResizeObserver(() => drawn.setSize({ width: place.current.clientWidth, height: HEIGHT }));
-    let begin = ({ default: library }) => {
+    let begin = (library) => {
       uPlot = library;
       draw();
       fit.observe(place.current);
       darkness.addEventListener('change', draw);
     };
-    import('../uplot.js').then((library) => begin?.(library), () => {}); // without it there is the table
+    loadPlot().then((library) => begin?.(library), () => {}); // without it there is the table
     return () => { begin = null; darkness.removeEventListener('change', draw); fit.disconnect(); drawn?.destroy(); };
   }, [days, theme.value, language.value]);
   return html`<figure><div class="chart" role="img" aria-label=${label} ref=${place}></div><p class="told small soft" aria-hidden="true" ref=${told}></p>

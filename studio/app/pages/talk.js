@@ -1,4 +1,5 @@
 /* The test call beside the editor: the saved agent, the person's own microphone. */
+import { loadLivekit } from '../../apart.js';
 import { html, useEffect, useRef, useState } from '../lib.js';
 import { api } from '../api.js';
 import { duration, t } from '../text.js';
@@ -38,7 +39,7 @@ function useTalk(agentId) {
     let microphone;
     try {
       if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
-      const livekit = (await import('../../livekit-client.js')).default;
+      const livekit = await loadLivekit();
       microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
       const call = await api('POST', '/v1/calls', { agentId });
       setNow((old) => ({ ...old, callId: call.callId }));

@@ -67,7 +67,7 @@ static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 {
     struct participant *participant = arg;
     Lk__SignalResponse *response = is_text ? NULL : lk__signal_response__unpack(NULL, len, data);
-    participant->heard_us = loop_now_us(loop_of(participant));
+    participant->ping.heard_us = loop_now_us(loop_of(participant));
     if (!response) {
         participant_end(participant, ERR_INVALID, "no SignalResponse");
         return;
@@ -88,13 +88,13 @@ static void on_ws_closed(void *arg, unsigned code, const struct fault *fault)
 static void on_ping(void *arg)
 {
     struct participant *participant = arg;
-    int64_t quiet_us = loop_now_us(loop_of(participant)) - participant->heard_us;
-    if (quiet_us > participant->ping_timeout_us) {
+    int64_t quiet_us = loop_now_us(loop_of(participant)) - participant->ping.heard_us;
+    if (quiet_us > participant->ping.timeout_us) {
         participant_end(participant, ERR_TIMEOUT, "no answer to pings");
         return;
     }
     participant_send_ping(participant);
-    timer_set_after(&participant->ping_timer, participant->ping_interval_us);
+    timer_set_after(&participant->ping.timer, participant->ping.interval_us);
 }
 
 static void on_text(void *arg, const struct text_in *stream, const char *added, size_t len,
@@ -129,15 +129,15 @@ void participant_up(struct participant *participant)
         return;
     const struct room_events *events = &participant->config.events->room;
     if (events->on_joined)
-        events->on_joined(participant->config.arg, participant->agent_identity,
-                          participant->agent_name);
+        events->on_joined(participant->config.arg, participant->agent.identity,
+                          participant->agent.name);
 }
 
 void participant_end(struct participant *participant, enum err err, const char *reason)
 {
     if (!participant_move(participant, PARTICIPANT_END))
         return;
-    timer_stop(&participant->ping_timer);
+    timer_stop(&participant->ping.timer);
     if (participant->config.events->on_ended)
         participant->config.events->on_ended(participant->config.arg, err, reason);
 }
@@ -193,7 +193,7 @@ static void close_link(struct room_link *link, enum room_close_reason reason)
         return;
     participant_send_leave(participant);
     ws_close(TAKE(participant->ws), WS_NORMAL, NULL);
-    timer_stop(&participant->ping_timer);
+    timer_stop(&participant->ping.timer);
     participant_media_close(participant);
     packet_reader_clear(&participant->reader);
     loop_defer(loop_of(participant), free_participant, participant);
@@ -215,7 +215,7 @@ static void send_transcript(struct room_link *link, const struct room_transcript
     const struct transcript_way way = {
         .agent = {participant->identity, participant->sid, send_packet, participant},
         .agent_track_sid = participant->track_sid,
-        .caller_identity = *participant->agent_identity ? participant->agent_identity : NULL,
+        .caller_identity = *participant->agent.identity ? participant->agent.identity : NULL,
         .caller_track_sid = "TR_none",
     };
     transcript_send(&participant->transcript, &way, line);
@@ -267,14 +267,14 @@ static struct participant *new_participant(struct rooms *rooms,
     participant->rooms = rooms;
     participant->config = *config;
     participant->config.url = participant->config.token = NULL; /* borrowed for the call only */
-    participant->ping_interval_us = PING_INTERVAL_US;
-    participant->ping_timeout_us = PING_TIMEOUT_US;
-    participant->heard_us = loop_now_us(rooms->config.loop);
+    participant->ping.interval_us = PING_INTERVAL_US;
+    participant->ping.timeout_us = PING_TIMEOUT_US;
+    participant->ping.heard_us = loop_now_us(rooms->config.loop);
     id_new("mic_", participant->cid);
     id_new("str_", participant->stream);
     packet_reader_init(&participant->reader, &packet_events, participant);
     transcript_init(&participant->transcript);
-    timer_init(&participant->ping_timer, rooms->config.loop, on_ping, participant);
+    timer_init(&participant->ping.timer, rooms->config.loop, on_ping, participant);
     return participant;
 }
 

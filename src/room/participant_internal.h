@@ -34,6 +34,17 @@ enum participant_event {
 enum { PARTICIPANT_STATES = PARTICIPANT_CLOSED + 1, PARTICIPANT_EVENTS = PARTICIPANT_CLOSE + 1 };
 extern const struct states participant_states;
 
+/* Who answers in the room, as the server tells it. */
+struct participant_agent {
+    char identity[PACKET_NAME_SIZE], name[PACKET_NAME_SIZE], state[32];
+};
+
+/* Is the server still there? */
+struct participant_ping {
+    struct timer timer;
+    int64_t interval_us, timeout_us, heard_us;
+};
+
 struct participant {
     struct room_link link;
     struct rooms *rooms;
@@ -43,7 +54,7 @@ struct participant {
     char sid[ID_SIZE];
     char cid[ID_SIZE], stream[ID_SIZE], track_sid[ID_SIZE];
     char identity[PACKET_NAME_SIZE];
-    char agent_identity[PACKET_NAME_SIZE], agent_name[PACKET_NAME_SIZE], agent_state[32];
+    struct participant_agent agent;
     struct leg up;   /* single, or our publisher connection */
     struct leg down; /* the server's offers; v0 only */
     uint32_t offer_id;
@@ -51,8 +62,7 @@ struct participant {
     struct packet_reader reader;
     struct text_out chat;
     struct transcript transcript;
-    struct timer ping_timer;
-    int64_t ping_interval_us, ping_timeout_us, heard_us;
+    struct participant_ping ping;
 };
 
 /* participant.c */

@@ -178,17 +178,17 @@ static void take_agent(struct participant *participant, const Lk__ParticipantInf
 {
     if (info->kind != KIND_AGENT || info->state == STATE_DISCONNECTED)
         return;
-    copy_text(participant->agent_identity, sizeof(participant->agent_identity), info->identity);
-    copy_text(participant->agent_name, sizeof(participant->agent_name), info->name);
+    copy_text(participant->agent.identity, sizeof(participant->agent.identity), info->identity);
+    copy_text(participant->agent.name, sizeof(participant->agent.name), info->name);
     for (size_t i = 0; i < info->n_attributes; i++) {
         const Lk__Pair *pair = info->attributes[i];
         if (strcmp(pair->key, "lk.agent.state") != 0 ||
-            strcmp(pair->value, participant->agent_state) == 0)
+            strcmp(pair->value, participant->agent.state) == 0)
             continue;
-        copy_text(participant->agent_state, sizeof(participant->agent_state), pair->value);
+        copy_text(participant->agent.state, sizeof(participant->agent.state), pair->value);
         if (participant->config.events->on_agent_state)
             participant->config.events->on_agent_state(participant->config.arg,
-                                                       participant->agent_state);
+                                                       participant->agent.state);
     }
 }
 
@@ -200,10 +200,10 @@ static void on_join(struct participant *participant, const Lk__SignalResponse *r
     copy_text(participant->sid, sizeof(participant->sid), join->participant->sid);
     copy_text(participant->identity, sizeof(participant->identity), join->participant->identity);
     if (join->ping_interval > 0 && join->ping_interval < 3600)
-        participant->ping_interval_us = (int64_t)join->ping_interval * 1000000;
+        participant->ping.interval_us = (int64_t)join->ping_interval * 1000000;
     if (join->ping_timeout > 0 && join->ping_timeout < 3600)
-        participant->ping_timeout_us = (int64_t)join->ping_timeout * 1000000;
-    timer_set_after(&participant->ping_timer, participant->ping_interval_us);
+        participant->ping.timeout_us = (int64_t)join->ping_timeout * 1000000;
+    timer_set_after(&participant->ping.timer, participant->ping.interval_us);
     for (size_t i = 0; i < join->n_other_participants; i++)
         take_agent(participant, join->other_participants[i]);
     if (participant->config.is_single_pc)

@@ -45,6 +45,12 @@ struct store_watch {
     struct bell *bell;
 };
 
+/* watch.c: a place is filled before it is counted, and stays. */
+struct store_watches {
+    _Atomic unsigned count;
+    struct store_watch items[WATCHES_MAX];
+};
+
 /* job_sqlite.c: the one writer, whose jobs share a commit. Its thread's, but for `look`. */
 struct store_sqlite {
     struct db *db;
@@ -65,8 +71,12 @@ struct store_pg {
     struct map *retrying_of; /* key -> how many of it */
 };
 
-/* Who is told that the last job is done (store_drain()); set before is_draining. */
-struct store_drain_end {
+/* job.c: the end of the jobs (store_drain()). Any thread. */
+struct store_drain {
+    _Atomic bool is_begun, is_over;
+    _Atomic unsigned under_way; /* jobs until their `done` has returned; one more until it begins */
+    _Atomic int64_t end_us;     /* monotonic; what is not done by then is given up. INT64_MAX */
+    /* who is told that the last one is done; set before is_begun */
     struct loop *loop;
     loop_fn *fn;
     void *arg;
@@ -86,19 +96,16 @@ struct store {
 
     /* any thread */
     _Atomic int64_t epoch; /* of this process among those of its name (store/node.c); 0: none */
-    _Atomic bool is_up, is_draining, is_drained, is_closing;
-    _Atomic uint64_t commits;   /* of write jobs */
-    _Atomic unsigned under_way; /* jobs until their `done` has returned; one more until the drain */
-    _Atomic unsigned users;     /* the same jobs, and whoever opened it: the last one frees it */
-    _Atomic int64_t end_us;     /* monotonic; what is not done by then is given up. INT64_MAX */
+    _Atomic bool is_up, is_closing;
+    _Atomic uint64_t commits; /* of write jobs */
+    _Atomic unsigned users;   /* the jobs under way, and whoever opened it: the last one frees it */
     struct db *_Atomic idle[CONNECTIONS_MAX];
-    _Atomic unsigned watch_count;
-    struct store_watch watches[WATCHES_MAX];
+    struct store_watches watches;
+    struct store_drain drain;
 
     /* the caller of store_run() */
     struct db *direct;
 
-    struct store_drain_end drain;
     struct store_sqlite sqlite; /* unless is_pg */
     struct store_pg pg;
     struct timer sweep; /* the store's loop */

@@ -64,7 +64,7 @@ void connection_give(struct store *store, struct db *db)
 void job_give_time(const struct job *job, struct db *db)
 {
     int64_t longest_us = clock_now_us() + ATTEMPT_US;
-    db->end_us = &job->store->end_us;
+    db->end_us = &job->store->drain.end_us;
     db->due_us = job_must_know(job) ? longest_us : MIN(job->due_us, longest_us);
     db->lock_ms = lock_ms[job->lane];
 }
@@ -84,7 +84,8 @@ void job_tx_init(struct job *job, struct db *db, int64_t now_ms)
 /* One that was under way is no more. */
 static void release(struct store *store)
 {
-    if (atomic_fetch_sub(&store->under_way, 1) == 1 && !atomic_exchange(&store->is_drained, true))
+    if (atomic_fetch_sub(&store->drain.under_way, 1) == 1 &&
+        !atomic_exchange(&store->drain.is_over, true))
         loop_post(store->drain.loop, store->drain.fn, store->drain.arg);
 }
 
@@ -93,8 +94,8 @@ void store_drain(struct store *store, int64_t most_us, struct loop *loop, loop_f
     store->drain.loop = loop;
     store->drain.fn = fn;
     store->drain.arg = arg;
-    atomic_store(&store->end_us, clock_now_us() + most_us);
-    atomic_store(&store->is_draining, true);
+    atomic_store(&store->drain.end_us, clock_now_us() + most_us);
+    atomic_store(&store->drain.is_begun, true);
     release(store);
 }
 
@@ -163,7 +164,7 @@ bool job_is_over(void *arg)
 {
     const struct job *job = arg;
     int64_t now_us = clock_now_us();
-    return now_us >= atomic_load(&job->store->end_us) ||
+    return now_us >= atomic_load(&job->store->drain.end_us) ||
            (now_us >= job->due_us && !job_must_know(job));
 }
 
@@ -189,7 +190,7 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
 {
     struct job *job = mem_new(struct job);
     int64_t now_us = clock_now_us();
-    atomic_fetch_add(&store->under_way, 1);
+    atomic_fetch_add(&store->drain.under_way, 1);
     atomic_fetch_add(&store->users, 1);
     *job = (struct job){.store = store,
                         .mode = line.mode,
@@ -202,7 +203,7 @@ enum err store_job_for(struct store *store, struct store_line line, store_fn *fn
                         .queued_us = now_us,
                         .due_us = now_us + store->patience_us[line.lane]};
     enum err err = ERR_BUSY;
-    if (!atomic_load(&store->is_draining)) /* looked at after it is counted */
+    if (!atomic_load(&store->drain.is_begun)) /* looked at after it is counted */
         err = store->is_pg ? pg_submit(job) : sqlite_submit(job);
     if (err)
         job_free(job);

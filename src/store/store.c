@@ -34,8 +34,8 @@ static void store_free(struct store *store)
     mem_free(store->data_dir);
     mem_free(store->location);
     crypto_random(store->master_key, sizeof(store->master_key));
-    atomic_store(&store->is_draining, true); /* what an answer asks for is refused */
-    atomic_store(&store->is_drained, true);  /* whoever would be told may be gone */
+    atomic_store(&store->drain.is_begun, true); /* what an answer asks for is refused */
+    atomic_store(&store->drain.is_over, true);  /* whoever would be told may be gone */
     store_release(store);
 }
 
@@ -78,7 +78,7 @@ static enum err start_threads(struct store *store, unsigned connections, struct 
 static void stop_threads(struct store *store)
 {
     int64_t for_ever = INT64_MAX;
-    atomic_compare_exchange_strong(&store->end_us, &for_ever, clock_now_us() + CLOSE_US);
+    atomic_compare_exchange_strong(&store->drain.end_us, &for_ever, clock_now_us() + CLOSE_US);
     atomic_store(&store->is_closing, true);
     if (store->is_running)
         loop_join(store->loop);
@@ -106,8 +106,8 @@ enum err store_open(const struct store_config *config, struct store **out, struc
     memcpy(store->patience_us, jobs_patience_us, sizeof(store->patience_us));
     store->location = store->is_pg ? mem_strdup(url) : mem_printf("%s/earshot.db", store->data_dir);
     atomic_store(&store->is_up, true);
-    atomic_store(&store->end_us, INT64_MAX);
-    atomic_store(&store->under_way, 1);
+    atomic_store(&store->drain.end_us, INT64_MAX);
+    atomic_store(&store->drain.under_way, 1);
     atomic_store(&store->users, 1);
     enum err err = OK;
     if (store->is_pg && strncmp(url, "postgres://", 11) != 0 &&

@@ -8,13 +8,13 @@
 struct store_watch *store_watch(struct store *store, unsigned topics, struct loop *loop,
                                 store_watch_fn *fn, void *arg)
 {
-    unsigned place = atomic_load(&store->watch_count);
+    unsigned place = atomic_load(&store->watches.count);
     if (place == WATCHES_MAX)
         return NULL;
-    struct store_watch *watch = &store->watches[place];
+    struct store_watch *watch = &store->watches.items[place];
     watch->topics = topics;
     watch->bell = bell_new(loop, fn, arg);
-    atomic_store(&store->watch_count, place + 1);
+    atomic_store(&store->watches.count, place + 1);
     return watch;
 }
 
@@ -27,14 +27,14 @@ void store_unwatch(struct store_watch *watch)
 /* Thread: any. */
 void watch_tell(struct store *store, unsigned topics)
 {
-    unsigned count = atomic_load(&store->watch_count);
+    unsigned count = atomic_load(&store->watches.count);
     for (unsigned i = 0; i < count; i++)
-        bell_ring(store->watches[i].bell, topics & store->watches[i].topics);
+        bell_ring(store->watches.items[i].bell, topics & store->watches.items[i].topics);
 }
 
 /* Thread: the one that closes the store; no other runs. */
 void watches_clear(struct store *store)
 {
-    for (unsigned i = 0; i < atomic_load(&store->watch_count); i++)
-        bell_free(store->watches[i].bell);
+    for (unsigned i = 0; i < atomic_load(&store->watches.count); i++)
+        bell_free(store->watches.items[i].bell);
 }

@@ -227,7 +227,7 @@ TEST(file_held_by_another_process)
     CHECK_INT(counted(&fix), 20);
     CHECK_INT(holder->ops->begin(holder, true, &now_ms, &fault), OK);
     ask(fix.store, journal, add_one, loop, &own);
-    atomic_store(&fix.store->end_us, clock_now_us() + 300000);
+    atomic_store(&fix.store->drain.end_us, clock_now_us() + 300000);
     CHECK(wait_for(&own, 0)); /* the store's end comes first */
     CHECK_INT(own.busy, 1);
     holder->ops->rollback(holder);

@@ -255,7 +255,7 @@ void dtls_input(struct dtls *dtls, const uint8_t *data, size_t len, int64_t now_
     if (dtls->state == DTLS_FAILED || dtls->state == DTLS_CLOSED || len > INT32_MAX ||
         has_stunted_record(dtls, data, len))
         return;
-    (void)BIO_reset(dtls->in); /* what a record that was cut short left behind */
+    (void)BIO_reset(dtls->in); /* what is left of a record that was cut short */
     BIO_write(dtls->in, data, (int)len);
     if (dtls->state != DTLS_UP)
         shake(dtls, now_us);

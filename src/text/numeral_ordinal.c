@@ -50,7 +50,7 @@ static const struct {
     {"nl", "", "ste"},
 };
 
-/* Words of their own: of 1, 2, 3 ..., then of the tens, behind which the ones are said as well.
+/* Words of their own: of 1, 2, 3 ..., then of the tens, after which the ones are said as well.
  * NULL: none of the tens. Numbers beyond them are bent, if the language has ends, or not written.
  */
 static const struct own_words {

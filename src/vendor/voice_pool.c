@@ -17,7 +17,7 @@
 enum {
     SESSIONS_EASY = 4,               /* of one worker, before another is started */
     SESSIONS_MAX = 64,               /* of one worker: 1.5 GB of recognisers at most */
-    OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that far behind hangs */
+    OUT_MAX_BYTES = 4 * 1024 * 1024, /* a worker that leaves so much unread hangs */
     IN_MAX_BYTES = 2 * (VOICE_BODY_MAX_BYTES + VOICE_HEADER_BYTES),
     READ_BYTES = 64 * 1024,
     NICE_ALONE = 10, /* on a single core media comes first; on more there is room for both */

@@ -12,15 +12,21 @@
 #include "store/internal.h"
 #include "store/ledger.h"
 
+static void insert_webhook(struct tx *tx, const char *call_id, int64_t position,
+                           const struct call_webhook *webhook)
+{
+    const char *settings =
+        field_store_text(&call_webhook_table, webhook, tx->master_key, tx->arena);
+    const struct column *columns =
+        COLUMNS({"call_id", TEXT(call_id)}, {"position", NUMBER(position)},
+                {"settings", TEXT(settings)}, {"delivered", NUMBER(0)}, {"failed", NUMBER(0)});
+    columns_insert(tx, &(struct row_insert){.into = "call_webhooks", .also = columns});
+}
+
 static void insert_webhooks(struct tx *tx, const struct call *call)
 {
     for (size_t i = 0; i < call->webhooks.count; i++)
-        EXEC(tx,
-             "INSERT INTO call_webhooks (call_id, position, settings, delivered, failed)"
-             " VALUES (?, ?, ?, 0, 0)",
-             TEXT(call->id), NUMBER((int64_t)i),
-             TEXT(field_store_text(&call_webhook_table, &call->webhooks.items[i], tx->master_key,
-                                   tx->arena)));
+        insert_webhook(tx, call->id, (int64_t)i, &call->webhooks.items[i]);
 }
 
 /* A node that shares the database may begin a call only while others take it for alive. */

@@ -342,6 +342,7 @@ enum err store_document_waiting(struct tx *tx, struct document_list *out)
         struct document *document = GROW(out, tx->arena);
         document->id = cursor_text(row, 0);
         document->user_id = cursor_text(row, 1);
+        /* A word that is none holds up no other document: whoever takes this one is told. */
         int kind = enum_find(document_kind_names, DOCUMENT_KIND_COUNT, cursor_text(row, 2));
         document->kind = kind < 0 ? DOCUMENT_PDF : (enum document_kind)kind;
         document->bytes = cursor_number(row, 3);

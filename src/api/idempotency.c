@@ -95,6 +95,12 @@ static enum api_error reserve_error(enum err err)
     }
 }
 
+bool idempotency_is_asked(const struct request *request)
+{
+    return request_header(request, "Idempotency-Key") && request->who.is_known &&
+           strcmp(request->head.http->method, "POST") == 0; /* signing in is nobody's yet */
+}
+
 enum idempotency idempotency_reserve(struct request *request)
 {
     const char *header = request_header(request, "Idempotency-Key");
@@ -102,8 +108,8 @@ enum idempotency idempotency_reserve(struct request *request)
     struct kept_answer kept = {0};
     once->key = NULL;
     once->is_replay = false;
-    if (!header || strcmp(request->head.http->method, "POST") != 0 || !request->who.is_known)
-        return IDEMPOTENCY_NEW; /* signing in is nobody's yet */
+    if (!idempotency_is_asked(request))
+        return IDEMPOTENCY_NEW;
     if (!is_printable(header)) {
         request_fault(request, "Idempotency-Key", "must be 1 to 255 printable characters");
         return IDEMPOTENCY_ANSWERED;

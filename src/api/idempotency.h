@@ -14,6 +14,7 @@ enum idempotency {
     IDEMPOTENCY_ANSWERED, /* by the kept answer, or by a refusal */
     IDEMPOTENCY_SHOWN, /* the first answer was too long to be kept: once.shown says what it shows */
 };
+bool idempotency_is_asked(const struct request *request); /* any thread that has the request */
 enum idempotency idempotency_reserve(struct request *request);
 bool idempotency_keeps(int status);
 /* Keeps the answer for the key, or frees the key when the answer is not one to keep; in the job

@@ -84,6 +84,7 @@ static void run_apart(struct request *request)
 }
 
 static void show_again(struct request *request);
+static void run_again(struct request *request);
 
 /* false: the key's first answer is given again, or refused. */
 static bool may_run(struct request *request)
@@ -100,6 +101,17 @@ static bool may_run(struct request *request)
         break;
     }
     return false;
+}
+
+static enum store_mode route_mode(const struct request *request)
+{
+    return request->head.route->store == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
+}
+
+/* Its key was reserved, which writes: what only reads does so apart from who writes. */
+static bool reads_apart(const struct request *request)
+{
+    return request->once.key && request->job.is_first && route_mode(request) == STORE_READ;
 }
 
 /* What of this job is for the Idempotency-Key, when it has one. */
@@ -120,6 +132,10 @@ static enum err run_whole(struct request *request)
 {
     if (!parse_body(request) || !may_run(request))
         return is_undone(request) ? undone : OK;
+    if (reads_apart(request)) {
+        request_after(request, run_again);
+        return OK;
+    }
     if (request->once.key && request->job.tx->is_write) {
         run_apart(request);
         return settle(request);
@@ -157,8 +173,6 @@ static void fail(struct request *request, enum err err)
     run_finish(request);
 }
 
-static void run_again(struct request *request);
-
 static void give_back_ahead(struct request *request)
 {
     request->api->ahead_bytes -= request->body.ahead_bytes;
@@ -188,16 +202,11 @@ static void on_job_done(void *arg, enum err err)
 void run_job(struct request *request, enum store_mode mode, handler_fn *handler)
 {
     request->job.run = handler;
-    bool must_write = request->job.is_first && request_header(request, "Idempotency-Key") != NULL;
+    bool must_write = request->job.is_first && idempotency_is_asked(request);
     if (request_store_job(request, must_write ? STORE_WRITE : mode, job, on_job_done) == OK)
         return;
     request_error(request, API_UNAVAILABLE);
     run_finish(request);
-}
-
-static enum store_mode route_mode(const struct request *request)
-{
-    return request->head.route->store == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
 }
 
 static void run_again(struct request *request)

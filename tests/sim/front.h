@@ -37,6 +37,8 @@ struct front_doubles {
     int64_t call_us;      /* Start a call */
     int64_t tool_us;      /* Test a tool */
     bool names_answer;    /* host names resolve, to a public address */
+    int writes;           /* jobs that write */
+    int searches, searches_that_write;
     int calls_started;
     bool refuses_calls;      /* they cannot be dispatched */
     int64_t most_duration_s; /* of the call that was started last */

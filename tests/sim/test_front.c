@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "fake/loop.h"
 #include "front.h"
+#include "model/document.h"
+#include "store/document.h"
+#include "store/store.h"
 #include "test.h"
 
 #define S (1000 * 1000)
@@ -135,6 +138,38 @@ TEST(a_late_answer_is_kept_for_its_idempotency_key)
     CHECK_INT(post("/v1/calls", body, key), 201);
     says("Idempotent-Replayed: true");
     CHECK_INT(front_doubles.calls_started, 1);
+    front_end();
+}
+
+static enum err read_document(struct tx *tx, void *arg)
+{
+    static const struct text_list no_topics;
+    struct document document;
+    enum err err = store_document_take(tx, arg, &document);
+    return err ? err : store_document_ready(tx, arg, 30, NULL, 0, &no_topics);
+}
+
+TEST(a_key_makes_no_writer_of_who_reads)
+{
+    struct fault fault;
+    char id[64], body[200];
+    front_begin(NULL);
+    snprintf(id, sizeof(id), "%s",
+             front_make("/v1/knowledge/documents",
+                        "{\"name\":\"d\",\"text\":\"We are open from nine to five.\"}"));
+    CHECK_INT(store_run(front.store, STORE_WRITE, read_document, id, &fault), OK);
+    snprintf(body, sizeof(body), "{\"documentIds\":[\"%s\"],\"query\":\"open\"}", id);
+    CHECK_INT(post("/v1/knowledge/search", body, "Idempotency-Key: one\r\n"), 200);
+    CHECK_INT(front_doubles.searches, 1);
+    CHECK_INT(front_doubles.searches_that_write, 0);
+    CHECK_INT(post("/v1/knowledge/search", body, "Idempotency-Key: one\r\n"), 200);
+    says("Idempotent-Replayed: true");
+    CHECK_INT(front_doubles.searches, 1);
+    front_doubles.writes = 0;
+    CHECK_INT(front_ask(&(struct front_request){"GET", "/v1/agents", front.key,
+                                                .headers = "Idempotency-Key: two\r\n"}),
+              200);
+    CHECK_INT(front_doubles.writes, 0);
     front_end();
 }
 

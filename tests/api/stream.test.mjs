@@ -26,6 +26,12 @@ after(async () => {
 const watch = (callId, headers) => watchAt(service.url, callId, headers);
 const byKey = (key = workspace.key) => ({ Authorization: `Bearer ${key}` });
 
+/* Streams of earlier tests may hold the places yet. */
+const open = (callId) => until(async () => {
+  const one = await watch(callId, byKey());
+  return one.status === 200 && one;
+}, { what: 'a place' });
+
 async function start(fields = {}) {
   const given = { name: 'Watched', greetingMode: 'none', ...fields };
   const { agent } = (await workspace.api('POST', '/v1/agents', given)).body;
@@ -40,7 +46,7 @@ test('states, turns, runs of tools and the end are told as they come', { timeout
     { name: 'prices', description: 'd', kind: 'before_call', url: 'http://127.0.0.1:9/' })).body;
   const { agent } = (await workspace.api('POST', '/v1/agents',
     { name: 'Watched', greetingMode: 'static', greetingText: 'Hello there.', toolIds: [tool.id] })).body;
-  const called = service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '20', '--url', service.url,
+  const called = service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '200', '--url', service.url,
     '--key', workspace.key);
   const { id } = await until(oneCall, { what: 'the call' });
   const stream = await watch(id, byKey());
@@ -91,16 +97,12 @@ test('who may not see the call sees no stream, and no more once that is so', { t
 test('a workspace has so many streams at once, and the place of who leaves is free', { timeout: 120000 }, async () => {
   const { callId } = await start();
   const streams = [];
-  for (let i = 0; i < OWN_STREAMS; i++) streams.push(await watch(callId, byKey()));
+  for (let i = 0; i < OWN_STREAMS; i++) streams.push(await open(callId));
   const refused = await client(service, workspace.key)('GET', `/v1/calls/${callId}/stream`);
   assert.deepEqual([refused.status, refused.body.code, refused.headers.get('retry-after')], [429, 'RATE_LIMITED', '5']);
   assert.equal((await workspace.api('GET', '/v1/me')).status, 200, 'requests have places of their own');
   streams[0].close();
-  const again = async () => {
-    const one = await watch(callId, byKey());
-    return one.status === 200 && one;
-  };
-  const next = await until(again, { what: 'the place of who has left' });
+  const next = await open(callId);
   assert.equal(named(await until(() => next.events.length && next, { what: 'its first event' }), 'call').length, 1);
   await workspace.api('POST', `/v1/calls/${callId}/end`);
   await until(() => next.isOver && streams.every((one) => one.isOver), { what: 'the end' });
@@ -137,19 +139,15 @@ test('who asks and does not read is cut, and the others are told all', { timeout
   const { callId } = await start();
   fill(callId, TURNS);
   const sleeper = await until(async () => {
-    const one = await askAndSleep(callId); // earlier streams may hold the places yet
+    const one = await askAndSleep(callId);
     if (one.status === 'HTTP/1.1 200') return one.socket;
     one.socket.destroy();
     return false;
   }, { what: 'a place for who sleeps' });
-  const isOpen = (one) => one.status === 200 && one;
-  const open = () => watch(callId, byKey());
   const others = [];
-  while (others.length < OWN_STREAMS - 1)
-    others.push(await until(async () => isOpen(await open()), { what: 'a place' }));
+  while (others.length < OWN_STREAMS - 1) others.push(await open(callId));
   await until(() => others.every((one) => named(one, 'turn').length === TURNS), { what: 'all turns' });
-  const more = await until(async () => isOpen(await open()), { what: 'the place of who slept' });
-  more.close();
+  (await open(callId)).close(); // the place of who slept
   await workspace.api('POST', `/v1/calls/${callId}/end`);
   await until(() => others.every((one) => one.isOver), { what: 'the end' });
   for (const one of others) assert.equal(one.events.at(-1).event, 'end');

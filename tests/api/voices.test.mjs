@@ -1,6 +1,7 @@
 /* POST /v1/voices/preview: a voice is heard before an agent has it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../harness/service.mjs';
 import { apiForFile, refused } from './contract.mjs';
 
 const { t, api } = apiForFile({});
@@ -46,13 +47,17 @@ test("who has no money left, an agent's key and a publishable one hear nothing",
 test("a workspace hears one voice at a time and has few that wait; another's is heard meanwhile", async () => {
   const text = 'A sentence of some length: all of them are asked for before the first was heard. '.repeat(2);
   const other = await t.newWorkspace();
-  const own = Promise.all(Array.from({ length: 6 }, () => preview({ voice, text })));
-  assert.ok(await sound(await preview({ voice, text: 'Hi.' }, other.key)) > 0.1);
-  const answers = await own;
-  const refusals = answers.filter(({ status }) => status === 429);
-  assert.equal(refusals.length, 3);
-  for (const answer of refusals) assert.equal(answer.headers.get('retry-after'), '2');
-  for (const answer of answers.filter((one) => !refusals.includes(one))) await sound(answer);
+  /* On a slow machine the last of them may come when the first was heard: then all ask again. */
+  await until(async () => {
+    const own = Promise.all(Array.from({ length: 6 }, () => preview({ voice, text })));
+    assert.ok(await sound(await preview({ voice, text: 'Hi.' }, other.key)) > 0.1);
+    const answers = await own;
+    const refusals = answers.filter(({ status }) => status === 429);
+    assert.ok(refusals.length <= 3);
+    for (const answer of refusals) assert.equal(answer.headers.get('retry-after'), '2');
+    for (const answer of answers.filter((one) => !refusals.includes(one))) await sound(answer);
+    return refusals.length === 3;
+  }, { what: 'six that ask at once' });
 });
 
 test('an Idempotency-Key keeps no sound: asked again, it is spoken again', async () => {

@@ -34,17 +34,19 @@ async function everyCall(api) {
 }
 
 /* Calls start and end until the service dies under them. */
-async function makeEvents(service, key, agentId, isDead) {
+async function makeEvents(service, key, agentId, life) {
   const api = client(service, key);
-  while (!isDead()) {
+  while (!life.isOver) {
     try {
       const { body } = await api('POST', '/v1/calls', { agentId });
-      if (body?.callId) await api('POST', `/v1/calls/${body.callId}/end`);
+      if (!body?.callId) continue;
+      life.calls++;
+      await api('POST', `/v1/calls/${body.callId}/end`);
     } catch { return; } // killed
   }
 }
 
-test(`nothing is lost by ${KILLS} kills`, { timeout: 60000 + KILLS * 10000 }, async () => {
+test(`nothing is lost by ${KILLS} kills`, { timeout: 240000 + KILLS * 10000 }, async () => {
   const receiver = await startReceiver();
   const service = await startService({ env: { ...STANDIN, EARSHOT_WEBHOOKS_PAUSE_SCALE: '10000', EARSHOT_RTC_PORT: '0',
     EARSHOT_RATE_LIMIT: '1000000', EARSHOT_RATE_BURST: '1000000', EARSHOT_LOG_LEVEL: 'error' } });
@@ -57,11 +59,13 @@ test(`nothing is lost by ${KILLS} kills`, { timeout: 60000 + KILLS * 10000 }, as
     for (const path of ['/ok', '/fail', '/flaky'])
       hooks[path] = (await api('POST', '/v1/webhooks', { url: receiver.url(path), events: ['*'], secret: SECRET }))
         .body.webhook.id;
+    const life = { isOver: false, calls: 0 };
     for (let kill = 0; kill < KILLS; kill++) {
-      let dead = false;
-      const writers = [1, 2].map(() => makeEvents(service, key, agent.id, () => dead));
+      life.isOver = false;
+      const writers = [1, 2].map(() => makeEvents(service, key, agent.id, life));
       await new Promise((next) => setTimeout(next, 20 + Math.random() * 300));
-      dead = true;
+      if (kill === KILLS - 1) await until(() => life.calls >= KILLS, { what: 'as many calls as kills' });
+      life.isOver = true;
       await service.stop('SIGKILL');
       await Promise.all(writers);
       await service.restart();
@@ -71,7 +75,7 @@ test(`nothing is lost by ${KILLS} kills`, { timeout: 60000 + KILLS * 10000 }, as
       const found = {};
       for (const path of Object.keys(hooks)) found[path] = await everyDelivery(api, hooks[path]);
       return Object.values(found).flat().every((delivery) => delivery.state !== 'waiting') && found;
-    }, { timeoutMs: 60000, what: 'every delivery to be settled' });
+    }, { timeoutMs: 200000, what: 'every delivery to be settled' });
     await checkLogs(logs, receiver);
     await checkCalls(await everyCall(api), logs['/ok']);
     console.log(`${logs["/ok"].length} events, ${receiver.deliveries.length} deliveries, ${KILLS} kills`);

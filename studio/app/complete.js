@@ -21,11 +21,9 @@ export function Complete({ label, hint, fault, value, onInput, tools, variables,
   const [at, setAt] = useState(0);
   const look = () => { setOpen(wish(area.current.value, area.current.selectionStart, tools, variables)); setAt(0); };
   const take = (name) => {
-    const text = area.current.value, caret = area.current.selectionStart;
-    const caretAfter = open.from + name.length + open.end.length;
-    onInput(text.slice(0, open.from) + name + open.end + text.slice(caret));
+    area.current.setRangeText(name + open.end, open.from, area.current.selectionStart, 'end'); // at once: the next letter may come before the next frame
+    onInput(area.current.value);
     setOpen(null);
-    requestAnimationFrame(() => { area.current.focus(); area.current.setSelectionRange(caretAfter, caretAfter); });
   };
   const onKeyDown = (event) => {
     if (!open) return;

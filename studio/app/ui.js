@@ -1,5 +1,5 @@
 /* The parts that pages are made of. */
-import { html, signal, useCallback, useEffect, useId, useRef, useState } from './lib.js';
+import { html, signal, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
 import { ApiError } from './api.js';
 import en from './texts/en.js';
 import { t } from './text.js';
@@ -138,11 +138,17 @@ export function Toasts() {
 
 /* ---- dialogs ---- */
 
+/* Keeps the focus while it is there and gives it back to where it was. Another title is another dialog, which begins at its own first field. */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef();
   const id = useId();
-  useEffect(() => { dialog.current.showModal(); }, []);
-  return html`<dialog ref=${dialog} aria-labelledby=${id} onClose=${onClose} onCancel=${onClose}><h2 id=${id}>${title}</h2>${children}</dialog>`;
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element.showModal();
+    return () => element.close();
+  }, [title]);
+  const onShut = ({ currentTarget }) => { if (currentTarget.isConnected && !currentTarget.open) onClose(); };
+  return html`<dialog ref=${dialog} aria-labelledby=${id} onClose=${onShut}><h2 id=${id}>${title}</h2>${children}</dialog>`;
 }
 
 const question = signal(null);

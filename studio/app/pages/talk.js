@@ -1,6 +1,6 @@
 /* The test call beside the editor: the saved agent, the person's own microphone. */
 import { loadLivekit } from '../../apart.js';
-import { html, useEffect, useRef, useState } from '../lib.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
 import { api } from '../api.js';
 import { duration, t } from '../text.js';
 import { TestRoom } from '../room.js';
@@ -72,6 +72,10 @@ export function Talk({ agent, isDirty, save }) {
   const { now, phase, fault, start, end, mute } = useTalk(agent.id);
   const [isMuted, setMuted] = useState(false);
   const isCalling = phase === 'calling';
+  const actions = useRef();
+  useLayoutEffect(() => { // the button that had the focus may have gone with the call
+    if (phase !== 'idle' && document.activeElement === document.body) actions.current.querySelector('button').focus({ preventScroll: true });
+  }, [phase]);
   const seen = useWatch(now.callId, now.callId !== null); // goes on to the end of the call, whoever ends it
   const begun = new Date(seen.call?.userJoinedAt ?? seen.call?.createdAt ?? 0);
   const begin = async () => { if (isDirty && !(await save())) return; setMuted(false); start(); };
@@ -82,7 +86,7 @@ export function Talk({ agent, isDirty, save }) {
     ${now.captions.length > 0 && html`<${Captions} captions=${now.captions} />`}
     <${Waterfall} turns=${seen.turns} begin=${begun} />
     ${seen.passages.length > 0 && html`<br /><h3>${t('call.lookUps')}</h3><${LookUps} lookUps=${seen.passages} />`}${seen.runs.length > 0 && html`<br /><h3>${t('call.runs')}</h3><${Runs} runs=${seen.runs} />`}<br />
-    <div class="actions">${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
+    <div class="actions" ref=${actions}>${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
       : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>`}
       ${phase === 'ended' && now.callId && html`<a class="button" href="/studio/calls/${now.callId}">${t('talk.details')}</a>`}</div><//>`;
 }

@@ -91,7 +91,8 @@ async function walk(name) {
   await page.waitForFunction(() => document.querySelector('.head') && !document.querySelector('.loading'));
   const wanted = await page.evaluate(() => {
     const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
-    const list = [...document.querySelectorAll(usable)].filter((one) => one.checkVisibility() && !one.matches(':disabled'));
+    const isUsable = (one) => one.checkVisibility() && !one.matches(':disabled');
+    const list = [...document.querySelectorAll(usable)].filter(isUsable);
     list.forEach((one, i) => { one.dataset.stop = i; });
     return list.map((one) => one.outerHTML.slice(0, 160));
   });
@@ -107,8 +108,8 @@ async function walk(name) {
   assert.deepEqual(missed, [], `${name}: what Tab does not reach`);
 }
 
-/* A dialog that a button opens: its first field has the focus, Tab stays within, Escape closes it and the button has the
- * focus again. */
+/* A dialog that a button opens: its first field has the focus, Tab stays within, Escape closes it and the button has
+ * the focus again. */
 async function assertDialog(opener) {
   await press(opener);
   const dialog = page.getByRole('dialog');
@@ -157,7 +158,8 @@ test('a document is added as text and found, and a file is chosen', { timeout: 3
   await page.getByText(/behind the house/).waitFor();
   const chosen = page.waitForEvent('filechooser');
   await press(button('Choose files'));
-  await (await chosen).setFiles({ name: 'more.txt', mimeType: 'text/plain', buffer: Buffer.from('Dogs are welcome here.') });
+  const buffer = Buffer.from('Dogs are welcome here.');
+  await (await chosen).setFiles({ name: 'more.txt', mimeType: 'text/plain', buffer });
   await page.getByRole('row', { name: /more\.txt/ }).getByText('Ready').waitFor();
   await assertDialog(button('Remove more.txt'));
 });
@@ -258,8 +260,10 @@ test('Tab reaches everything on every page, with a focus that is to be seen', { 
     get('/v1/tools').then((b) => b.tools[0]),
     get('/v1/webhooks').then((b) => b.webhooks[0]),
   ]);
-  const paths = ['', '/agents', `/agents/${agent.id}`, '/calls', `/calls/${call.id}`, '/knowledge', `/knowledge/${document.id}`,
-    '/tools', `/tools/${tool.id}`, '/tools/new', '/voices', '/webhooks', `/webhooks/${webhook.id}`, '/keys', '/members', '/settings'];
+  const lists = ['agents', 'calls', 'knowledge', 'tools', 'voices', 'webhooks', 'keys', 'members', 'settings'];
+  const ones = [`agents/${agent.id}`, `calls/${call.id}`, `knowledge/${document.id}`, `tools/${tool.id}`, 'tools/new',
+    `webhooks/${webhook.id}`];
+  const paths = ['', ...[...lists, ...ones].map((name) => `/${name}`)];
   for (const path of paths) {
     await page.goto(`${service.url}/studio${path}`);
     await walk(path);

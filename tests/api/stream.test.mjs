@@ -46,8 +46,8 @@ test('states, turns, runs of tools and the end are told as they come', { timeout
     { name: 'prices', description: 'd', kind: 'before_call', url: 'http://127.0.0.1:9/' })).body;
   const { agent } = (await workspace.api('POST', '/v1/agents',
     { name: 'Watched', greetingMode: 'static', greetingText: 'Hello there.', toolIds: [tool.id] })).body;
-  const called = service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '200', '--url', service.url,
-    '--key', workspace.key);
+  const called = service.cli('call', '--agent', agent.id, '--in', silence(dir), '--seconds', '200',
+    '--url', service.url, '--key', workspace.key);
   const { id } = await until(oneCall, { what: 'the call' });
   const stream = await watch(id, byKey());
   assert.deepEqual([stream.status, stream.type], [200, 'text/event-stream']);

@@ -291,7 +291,7 @@ static void add_text(struct writer *writer, const char *text)
 }
 
 /* Where the line's text begins: after the bullet of a list's entry. */
-static const char *behind_bullet(const struct pdf_line *line, size_t *out_cell)
+static const char *after_bullet(const struct pdf_line *line, size_t *out_cell)
 {
     const char *text = line->cells[0].text;
     *out_cell = 0;
@@ -323,7 +323,7 @@ static void take_line(struct writer *writer, size_t at)
 {
     const struct pdf_line *line = &writer->document->lines[at];
     size_t cell = 0;
-    const char *entry = behind_bullet(line, &cell);
+    const char *entry = after_bullet(line, &cell);
     bool is_number = !entry && begins_with_number(line) && !is_larger(writer, line);
     if (writer->lines &&
         (entry || (is_number && ends_sentence(writer->text.data)) ||

@@ -73,7 +73,7 @@ static unsigned underline_level(const char *line)
 }
 
 /* What follows the mark of a list ("-", "*", "•", "1.", "a)"); NULL: no entry of one. */
-static const char *behind_mark(const char *line)
+static const char *after_mark(const char *line)
 {
     static const char *const bullets[] = {"-", "*", "+", "•", "◦", "▪", "–", "·"};
     for (size_t i = 0; i < ARRAY_LEN(bullets); i++) {
@@ -193,7 +193,7 @@ static void take_row(struct plain *plain, const char *line, const char *next)
 static void take_line(struct plain *plain, const char *line, const char *next)
 {
     unsigned level = marked_level(line);
-    const char *entry = behind_mark(line);
+    const char *entry = after_mark(line);
     if (is_row(line)) {
         take_row(plain, line, next);
         return;

@@ -31,7 +31,7 @@ static const char *skip_blank(const char *text)
 }
 
 /* The sign after a label: ':', a full-width one, or '.', ')' or '-' and a space. */
-static const char *behind_sign(const char *at)
+static const char *after_sign(const char *at)
 {
     static const char *const signs[] = {":", "：", ".", ")", "-", "–", "।"};
     at = skip_blank(at);
@@ -43,30 +43,30 @@ static const char *behind_sign(const char *at)
     return NULL;
 }
 
-static const char *behind(const char *line, const char *const *labels, size_t count)
+static const char *after(const char *line, const char *const *labels, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(labels[i]);
         if (strncasecmp(line, labels[i], n) != 0)
             continue;
-        const char *rest = behind_sign(line + n + strspn(line + n, " 0123456789"));
+        const char *rest = after_sign(line + n + strspn(line + n, " 0123456789"));
         if (rest)
             return rest;
     }
     return NULL;
 }
 
-const char *label_behind_question(const char *line)
+const char *label_after_question(const char *line)
 {
-    return behind(label_behind_number(line), questions, ARRAY_LEN(questions));
+    return after(label_after_number(line), questions, ARRAY_LEN(questions));
 }
 
-const char *label_behind_answer(const char *line)
+const char *label_after_answer(const char *line)
 {
-    return behind(line, answers, ARRAY_LEN(answers));
+    return after(line, answers, ARRAY_LEN(answers));
 }
 
-const char *label_behind_number(const char *line)
+const char *label_after_number(const char *line)
 {
     size_t n = strspn(line, "0123456789");
     bool is_number = n > 0 && n <= 3 && (line[n] == '.' || line[n] == ')') && line[n + 1] == ' ';

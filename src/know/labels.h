@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /* What stands after "Q:", "3. Question -" and the like; NULL when the line does not begin so. */
-const char *label_behind_question(const char *line);
-const char *label_behind_answer(const char *line);
+const char *label_after_question(const char *line);
+const char *label_after_answer(const char *line);
 /* Ends it with a question mark of any script? */
 bool label_is_question(const char *line);
 /* What stands after the number of a list ("3.", "3)", "Q3."), or the line itself. */
-const char *label_behind_number(const char *line);
+const char *label_after_number(const char *line);

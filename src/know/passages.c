@@ -201,7 +201,7 @@ static void answer(struct cutter *cutter, const char *text)
 /* What a line that asks says, or NULL. Labelled ones need no mark. */
 static const char *asked_by(const char *line)
 {
-    const char *labelled = label_behind_question(line);
+    const char *labelled = label_after_question(line);
     const char *question = labelled ? labelled : line;
     bool is_short = *question && text_length(question) <= QUESTION_CHARS;
     return is_short && (labelled || label_is_question(question)) ? question : NULL;
@@ -227,7 +227,7 @@ static void take_heading(struct cutter *cutter, const struct block *block)
     const char *question = asked_by(block->text);
     unsigned level = MIN(MAX(block->level, 1U), (unsigned)LEVELS - 1);
     if (question) {
-        ask(cutter, label_behind_number(question), level);
+        ask(cutter, label_after_number(question), level);
         return;
     }
     end_question(cutter);
@@ -327,8 +327,8 @@ static char *find_label(const struct cutter *cutter, char *text, bool *out_asks)
 {
     for (char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        *out_asks = label_behind_question(line) != NULL;
-        if (line != text && (*out_asks || (cutter->question && label_behind_answer(line))))
+        *out_asks = label_after_question(line) != NULL;
+        if (line != text && (*out_asks || (cutter->question && label_after_answer(line))))
             return line;
     }
     return NULL;
@@ -342,17 +342,17 @@ static void take_part(struct cutter *cutter, char *text, char separator)
         *rest++ = '\0';
     const char *question = asked_by(text);
     if (question) {
-        ask(cutter, label_behind_number(question), 0);
+        ask(cutter, label_after_number(question), 0);
         if (rest) {
-            const char *behind = label_behind_answer(rest);
-            take_text(cutter, behind ? rest + (behind - rest) : rest, separator);
+            const char *answer = label_after_answer(rest);
+            take_text(cutter, answer ? rest + (answer - rest) : rest, separator);
         }
         return;
     }
     if (rest)
         rest[-1] = '\n';
-    const char *behind = cutter->question ? label_behind_answer(text) : NULL;
-    take_text(cutter, behind ? text + (behind - text) : text, separator);
+    const char *answer = cutter->question ? label_after_answer(text) : NULL;
+    take_text(cutter, answer ? text + (answer - text) : text, separator);
 }
 
 static void take_paragraph(struct cutter *cutter, const char *source, char separator)
@@ -376,7 +376,7 @@ static void take_row(struct cutter *cutter, const struct block *block)
     const char *question = NULL, *reply = NULL;
     row_question(block, cutter->arena, &question, &reply);
     if (question) {
-        ask(cutter, label_behind_number(question), 0);
+        ask(cutter, label_after_number(question), 0);
         answer(cutter, reply);
         end_question(cutter);
         return;
@@ -415,7 +415,7 @@ static void take_pairs(struct cutter *cutter, const char *source, struct passage
         return;
     const char **found = arena_new_n(scratch, const char *, lines);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        if (!asked_by(line) && !label_behind_answer(line) && value_of(line, &key_len))
+        if (!asked_by(line) && !label_after_answer(line) && value_of(line, &key_len))
             found[pairs++] = line;
     if (pairs < 2 || pairs * 2 < lines)
         return;

@@ -141,9 +141,9 @@ static bool is_in_row(const struct aloud *aloud, const char *at, const struct am
                     aloud_is_one_of(amount->thing->sign, strlen(amount->thing->sign), "h ч");
     size_t after = is_hours ? 0 : aloud_blank_len(at + amount->len);
     bool can_go_on = isdigit((unsigned char)*at) || !amount->is_money;
-    bool is_behind = can_go_on && before && (size_t)(at - aloud->text) > before &&
-                     isdigit((unsigned char)at[-(ptrdiff_t)before - 1]);
-    return is_behind || (after && isdigit((unsigned char)at[amount->len + after]));
+    bool follows_figure = can_go_on && before && (size_t)(at - aloud->text) > before &&
+                          isdigit((unsigned char)at[-(ptrdiff_t)before - 1]);
+    return follows_figure || (after && isdigit((unsigned char)at[amount->len + after]));
 }
 
 /* "1,500": three digits after a sign of decimals may be thousands, as others write them. */

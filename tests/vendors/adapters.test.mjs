@@ -58,7 +58,7 @@ test('every engine does what it is for', () => each('ok', (engine, line) => {
 
 test('a slow first byte is waited for', () => each('slow', (engine, line) => {
   const ms = Number(KIND[DOES[engine]].exec(line)?.[1]);
-  assert.ok(ms >= 1500 && ms < 4000, line);
+  assert.ok(ms >= 1500, line);
 }));
 
 test('finals that come twice do no harm', () => each('twice', (engine, line) => assert.match(line, /^good/)));

@@ -16,7 +16,7 @@ after(() => vendors?.close());
 const exchanges = readFileSync(program, 'utf8').match(/^EXCHANGES = \[([^\]]*)\]/m)[1].split(/[\s,]+/).filter(Boolean);
 for (const exchange of exchanges) {
   test(`${exchange} as its vendor's library expects`, async () => {
-    const { stdout } = await run(python, [program, exchange, `127.0.0.1:${vendors.port}/ok`], { timeout: 60000 });
+    const { stdout } = await run(python, [program, exchange, `127.0.0.1:${vendors.port}/ok`], { timeout: 240000 });
     assert.match(stdout, /as its library expects/);
   });
 }

@@ -19,7 +19,9 @@ export async function startCollector() {
   };
 }
 
-/* The call is the root, its answers are spans below it, their steps spans below those. */
+const STEPS = ['endpoint', 'speech', 'first_packet'];
+
+/* The call is the root, its answers are spans below it, their steps spans below those. They come one after another. */
 export async function checkTrace(collector, call, model) {
   const found = () => collector.spans().find((span) => span.fault || !span.parent);
   const root = await until(found, { what: 'the trace' }), trace = call.id.replaceAll('-', '');
@@ -29,7 +31,11 @@ export async function checkTrace(collector, call, model) {
   assert.equal(root.attributes['gen_ai.agent.id'], call.agentId);
   assert.equal(root.attributes['gen_ai.conversation.id'], call.id);
   assert.equal(root.resource['service.name'], 'earshot');
-  const spans = collector.spans();
+  const has = (spans, wanted) => spans.some(({ name }) => name.split(' ')[0] === wanted);
+  const spans = await until(() => {
+    const come = collector.spans();
+    return ['turn', 'chat', ...STEPS].every((name) => has(come, name)) && come;
+  }, { what: 'its spans' });
   assert.ok(spans.every((span) => span.trace === trace));
   const { timing } = call.transcript.find((one) => one.timing);
   const turn = spans.find((span) => span.name === 'turn');
@@ -39,6 +45,5 @@ export async function checkTrace(collector, call, model) {
   const chat = steps.find((span) => span.attributes['gen_ai.operation.name'] === 'chat');
   assert.ok(chat.name.startsWith('chat') && chat.kind === 'SPAN_KIND_CLIENT', JSON.stringify(chat));
   assert.equal(chat.attributes['gen_ai.provider.name'], model, JSON.stringify(chat));
-  const wanted = ['endpoint', 'speech', 'first_packet'];
-  assert.deepEqual(wanted.filter((name) => !steps.some((span) => span.name === name)), []);
+  assert.deepEqual(STEPS.filter((name) => !steps.some((span) => span.name === name)), []);
 }

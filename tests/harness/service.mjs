@@ -49,7 +49,7 @@ export async function startService(options = {}) {
   };
   const service = { binary: options.binary ?? binary, data, env, postgres, output: '', exit: null };
   await launch(service, options.args ?? []);
-  service.cli = (...args) => cli(env, ...args);
+  service.cli = (...args) => cli(databaseUrl ? { ...env, EARSHOT_DATABASE_URL: patient(databaseUrl) } : env, ...args);
   service.stop = (signal = 'SIGTERM') => stop(service, signal);
   service.restart = () => launch(service, options.args ?? []);
   service.close = async () => {
@@ -59,6 +59,9 @@ export async function startService(options = {}) {
   };
   return service;
 }
+
+/* A command asks once: it is given more time than a service, which asks again. */
+const patient = (url) => `${url}${url.includes('?') ? '&' : '?'}connect_timeout=60`;
 
 async function launch(service, args) {
   const child = spawn(service.binary, ['serve', ...args], { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -143,18 +143,18 @@ static void lower(struct call_loop *home, const struct load_sight *sight)
 /* Those that began first first. */
 static void raise_some(struct call_loop *home, const struct load_sight *sight)
 {
-    enum codec_profile from = cheapest(home, sight);
+    enum codec_profile from = cheapest(home, sight), to = from > home->best ? from - 1 : from;
     unsigned left = load_step_calls((unsigned)home->count);
     struct live_call *call;
     LIST_EACH (call, &home->all, struct live_call, node) {
         if (left == 0)
             break;
-        if (!counts(call) || call->media.spoken.encoding != from || from == home->best)
+        if (!counts(call) || call->media.spoken.encoding != from)
             continue;
-        media_encode_as(&call->media, from - 1);
+        media_encode_as(&call->media, to);
         left--;
     }
-    home->first = from > home->best ? from - 1 : home->best;
+    home->first = to;
 }
 
 static void tell(struct call_loop *home, const struct load_sight *sight)

@@ -25,11 +25,11 @@ enum {
     PER_RECEIVER_STANDARD = 1024,
     ANSWER_STANDARD_MS = 5000,
     SCALE_ONE_PPM = 1000000,
-    TAKE_MAX = 512,          /* units a transaction: others must not wait long for the writer */
-    PUT_BACK_US = 500000,    /* what found no connection in time waits so long */
-    SETTLE_US = 5000,        /* outcomes are gathered so long for one transaction */
-    LOOK_AGAIN_US = 1000000, /* when no hint comes: rows of another process or node */
-    STORE_PAUSE_US = 250000, /* after a database fault; doubled with each in a row */
+    TAKE_MAX = 512,       /* units a transaction: others must not wait long for the writer */
+    PUT_BACK_US = 500000, /* what found no connection in time waits so long */
+    SETTLE_US = 5000,     /* outcomes are gathered so long for one transaction */
+    LOOK_AGAIN_STANDARD_MS = 1000, /* when no hint comes: rows of another process or node */
+    STORE_PAUSE_US = 250000,       /* after a database fault; doubled with each in a row */
     STORE_PAUSE_MAX_US = 4000000,
     ROUND_LINES_FREE = 256, /* a round over more lines than that is followed by a rest, ... */
     ROUND_LINE_US = 20,     /* ... so long for each line, so that looking never fills the time */
@@ -194,7 +194,7 @@ static void look_after(struct deliverer *deliverer, int64_t delay_us)
 static void look_when_due(struct deliverer *deliverer, const struct cycle *cycle)
 {
     if (cycle->wish.units > 0)
-        timer_set_after(&deliverer->due, LOOK_AGAIN_US);
+        timer_set_after(&deliverer->due, deliverer->config.look_again_ms * 1000);
     if (cycle->taken.next_due_ms >= 0)
         look_after(deliverer, cycle->taken.next_due_ms * 1000);
     for (size_t i = 0; i < cycle->result_count; i++)
@@ -404,6 +404,7 @@ static struct delivery_config with_standards(const struct delivery_config *given
     config.pause_scale_ppm = given->pause_scale_ppm ? given->pause_scale_ppm : SCALE_ONE_PPM;
     config.stop_ms = given->stop_ms ? given->stop_ms : STOP_STANDARD_MS;
     config.keep_ms = given->keep_ms ? given->keep_ms : keep_standard_ms;
+    config.look_again_ms = given->look_again_ms ? given->look_again_ms : LOOK_AGAIN_STANDARD_MS;
     return config;
 }
 

@@ -37,6 +37,7 @@ struct delivery_config {
     int64_t keep_ms;               /* how long settled deliveries stay as the log: 30 days */
     int64_t most_waiting;          /* of one workspace; 0: no ceiling */
     int64_t stop_ms;               /* for what is under way when it stops: 3,000 */
+    int64_t look_again_ms;         /* where nobody says that rows are due: 1,000 (tests: never) */
 };
 
 /* Before the loop runs, or on it. */

@@ -37,7 +37,7 @@ struct upkeep {
     struct task *task; /* with the store */
     struct timer expire, count;
     bool wants_expiry, wants_count;
-    int64_t *excess; /* to be given up */
+    int64_t excess[GIVE_UP_MAX]; /* to be given up */
     size_t excess_count, excess_at;
     struct list_node drops;
     bool is_stopping;
@@ -134,7 +134,6 @@ static void count_done(struct upkeep *upkeep, struct task *task, enum err err)
     metric_set(METRIC_WEBHOOK_WAITING, excess->waiting);
     if (excess->count == 0)
         return;
-    upkeep->excess = mem_new_n(int64_t, excess->count);
     memcpy(upkeep->excess, excess->ids, excess->count * sizeof(int64_t));
     upkeep->excess_count = excess->count;
     upkeep->excess_at = 0;
@@ -164,8 +163,7 @@ static void give_up_done(struct upkeep *upkeep, struct task *task, enum err err)
         metric_add_label(METRIC_WEBHOOK_GIVEN_UP, "ceiling", task->rows);
     if (!err && upkeep->excess_at < upkeep->excess_count)
         return;
-    mem_free(TAKE(upkeep->excess)); /* after a fault: counted anew */
-    upkeep->excess_count = 0;
+    upkeep->excess_count = 0; /* after a fault: counted anew */
     timer_set_after(&upkeep->count, AGAIN_US);
 }
 
@@ -265,6 +263,5 @@ void upkeep_free(struct upkeep *upkeep)
         list_remove(&drop->node);
         mem_free(drop);
     }
-    mem_free(upkeep->excess);
     mem_free(upkeep);
 }

@@ -31,9 +31,9 @@ struct sim_stt {
     struct loop *loop;
     stt_event_fn *on_event;
     void *arg;
-    struct timer answer, partial, broken;
+    struct timer answer, partial, told, broken;
     size_t loud_samples;
-    bool has_told_partial;
+    bool has_told_partial, has_told;
     uint32_t gen;
 };
 
@@ -83,13 +83,25 @@ static void stt_breaks(void *arg)
     tell_stt(arg, STT_ERROR, NULL);
 }
 
+static void stt_tells(void *arg)
+{
+    tell_stt(arg, STT_FINAL, utterance());
+    sim_engines.next_utterance++;
+}
+
 static void stt_push(struct stt *base, const int16_t *samples, size_t count)
 {
     struct sim_stt *stt = (struct sim_stt *)base;
     sim_engines.stt_samples += count;
     if (signal_rms(samples, count) > SPEECH_RMS)
         stt->loud_samples += count;
-    if (stt->is_first && sim_engines.stt_breaks > 0 && stt->loud_samples >= PARTIAL_SAMPLES) {
+    if (stt->is_first && sim_engines.stt_tells_at && !stt->has_told &&
+        stt->loud_samples >= sim_engines.stt_tells_at) {
+        stt->has_told = true;
+        timer_set_after(&stt->told, 0);
+    }
+    size_t breaks_at = MAX(sim_engines.stt_breaks_at, (size_t)PARTIAL_SAMPLES);
+    if (stt->is_first && sim_engines.stt_breaks > 0 && stt->loud_samples >= breaks_at) {
         sim_engines.stt_breaks--;
         timer_set_after(&stt->broken, 0);
     }
@@ -113,6 +125,7 @@ static void stt_close(struct stt *base)
     struct sim_stt *stt = (struct sim_stt *)base;
     timer_stop(&stt->answer);
     timer_stop(&stt->partial);
+    timer_stop(&stt->told);
     timer_stop(&stt->broken);
     loop_defer(stt->loop, mem_free, stt);
 }
@@ -137,6 +150,7 @@ static struct stt *stt_open(const struct engine *engine, struct loop *loop,
     stt->arg = arg;
     timer_init(&stt->answer, loop, stt_answers, stt);
     timer_init(&stt->partial, loop, stt_guesses, stt);
+    timer_init(&stt->told, loop, stt_tells, stt);
     timer_init(&stt->broken, loop, stt_breaks, stt);
     sim_engines.stt_opens++;
     return &stt->stt;

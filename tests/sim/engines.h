@@ -27,7 +27,9 @@ struct sim_engines {
     size_t llm_breaks_at, llm_stalls_at;          /* so many characters into its answer; 0: never */
     size_t tts_breaks_at;                         /* `first`, samples of a piece; 0: never */
     int stt_breaks;                               /* of `first`, in the middle of an utterance */
-    bool is_llm_mute, is_tts_mute, is_stt_mute;   /* `first` never answers */
+    size_t stt_breaks_at; /* samples of voice; 0: those of a partial transcript */
+    size_t stt_tells_at;  /* `first` tells an utterance while the voice goes on; 0: never */
+    bool is_llm_mute, is_tts_mute, is_stt_mute; /* `first` never answers */
     /* `first` and (both) `second` deliver packets; a sentence has whole ones, each unlike all
      * others. */
     bool has_packets, has_packets_both;

@@ -266,6 +266,27 @@ TEST(what_a_recogniser_lost_is_heard_by_the_next)
     CHECK(longest_silence_ms(caller, end_ms) < 4000);
 }
 
+/* Fifteen seconds of a turn are kept: the next one gets what the first had not told of them. */
+TEST(of_a_long_turn_the_next_recogniser_hears_what_was_not_told)
+{
+    enum { SECOND = 16000 };
+    RICH_WORLD(world);
+    struct world_call call;
+    world_defaults(&call);
+    sim_engines.utterances[0] = "my order came late";
+    sim_engines.utterances[1] = "and two plates are broken";
+    sim_engines.stt_breaks = 1;
+    sim_engines.stt_tells_at = 10 * SECOND;
+    sim_engines.stt_breaks_at = 20 * SECOND;
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 22000);
+    world_run(30000);
+    CHECK_INT(sim_told_count("call.error stt"), 1);
+    CHECK(sim_told("transcript.user my order came late and two plates are broken"));
+    CHECK(sim_engines.stt_samples > 31 * SECOND && sim_engines.stt_samples < 34 * SECOND);
+}
+
 TEST(a_recogniser_that_answers_no_flush_is_noticed)
 {
     RICH_WORLD(world);

@@ -75,6 +75,29 @@ TEST(all_calls_sound_best_while_there_is_room)
     CHECK_INT(metric_read(METRIC_CALLS_LOWERED), 0);
 }
 
+/* A call that is raised already does not take the turn of one that is not. */
+TEST(one_call_after_the_other_sounds_best_again)
+{
+    static const struct calls_machine twice = {
+        .cores_milli = 1000,
+        .frame_ns = {5400000, 1500000, 1000000, 500000},
+        .busy_milli = busy_milli,
+    };
+    WORLD world;
+    world_machine = &twice;
+    world_begin(&world, RICH_USD4);
+    world_run(1000);
+    CHECK_INT(start_calls(&world, 3), 3);
+    world_run(10000);
+    CHECK_INT(metric_read(METRIC_CALLS_LOWERED), 0);
+    others_milli = 600;
+    world_run(10000);
+    CHECK_INT(metric_read(METRIC_CALLS_LOWERED), 3);
+    others_milli = 0;
+    world_run(60000);
+    CHECK_INT(metric_read(METRIC_CALLS_LOWERED), 0);
+}
+
 /* A workspace that fills the node leaves the last places to others. */
 TEST(one_workspace_does_not_take_the_last_place)
 {

@@ -192,8 +192,8 @@ const char *subscribe(struct post_office *office, const char *url, const char *e
     return id;
 }
 
-void emit(struct post_office *office, const char *agent_url, struct call_webhook *own,
-          size_t own_count, int count)
+static void write_events(struct post_office *office, const char *agent_url,
+                         struct call_webhook *own, size_t own_count, int count)
 {
     struct tx *tx = fix_write(office->fix);
     char id[ID_SIZE];
@@ -211,7 +211,18 @@ void emit(struct post_office *office, const char *agent_url, struct call_webhook
         CHECK_INT(
             store_event_emit(tx, id, EVENT_TRANSCRIPT_USER, &(struct event_text){"h\xc3\xa9"}), OK);
     CHECK_INT(fix_commit(tx), OK);
+}
+
+void emit(struct post_office *office, const char *agent_url, struct call_webhook *own,
+          size_t own_count, int count)
+{
+    write_events(office, agent_url, own, own_count, count);
     delivery_wake(office->deliverer);
+}
+
+void emit_for_the_store_to_tell(struct post_office *office)
+{
+    write_events(office, "", NULL, 0, 1);
 }
 
 const struct post *post_at(struct post_office *office, const char *path)

@@ -69,6 +69,8 @@ const char *subscribe(struct post_office *office, const char *url, const char *e
 /* A call with the agent's webhookUrl and webhooks of its own, then `count` events of it. */
 void emit(struct post_office *office, const char *agent_url, struct call_webhook *own,
           size_t own_count, int count);
+/* One event; nobody but the store tells the deliverer of it. */
+void emit_for_the_store_to_tell(struct post_office *office);
 const struct post *post_at(struct post_office *office, const char *path);
 struct delivery newest(struct post_office *office, const char *webhook_id);
 /* The newest delivery once it is settled: outcomes are written a little after they came. */

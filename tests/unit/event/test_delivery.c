@@ -282,6 +282,20 @@ STORE_TEST(a_test_event_is_sent_once)
     office_close(&office);
 }
 
+/* Nobody looks by itself before the test would have given up. */
+STORE_TEST(what_the_store_tells_of_is_sent)
+{
+    static const struct delivery_config config = {.answer_ms = 60000, .look_again_ms = 3600000};
+    struct post_office office;
+    office_open_with(&office, fix, &config);
+    subscribe(&office, url_to(&office, "/ok"), "*");
+    for (size_t i = 1; i <= 3; i++) {
+        emit_for_the_store_to_tell(&office);
+        wait_posts(&office, i);
+    }
+    office_close(&office);
+}
+
 /* While a lease holds, no attempt is made twice, whichever of two nodes looks. */
 TEST(two_nodes_share_the_work)
 {

@@ -1,6 +1,7 @@
 /* The parts of an agent's form, one table: name, fields that it shows (for faults), page. */
 import { html, useState } from '../lib.js';
-import { api, may } from '../api.js';
+import { api, get, may } from '../api.js';
+import { Picker } from '../list.js';
 import { t } from '../text.js';
 import { Complete } from '../complete.js';
 import { Hear } from '../hear.js';
@@ -9,11 +10,16 @@ import { Button, Check, Problem, Secret, Select, Text, sure, useWork } from '../
 const numberOf = (text) => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
 const engineOptions = (entries) => entries.map(({ id, label, enabled }) => [id, enabled === false ? `${label} (${t('off')})` : label]);
 
-function Behaviour({ agent, set, faults, data }) {
+/* Names of tools with what is typed in them. */
+async function findTools(id, typed) {
+  return (await get(`/v1/tools?${new URLSearchParams({ usableBy: id, q: typed, limit: 20 })}`)).tools.map((tool) => tool.name);
+}
+
+function Behaviour({ agent, saved, set, faults, data }) {
   const names = Object.keys(agent.variables);
   return html`<${Text} label=${t('agent.name')} value=${agent.name} onInput=${(v) => set(['name'], v)} fault=${faults.name} maxlength="100" required />
     <${Complete} label=${t('agent.systemInstruction')} hint=${t('agent.instructionHint')} lines="14" maxlength="25000" value=${agent.systemInstruction} onInput=${(v) => set(['systemInstruction'], v)} fault=${faults.systemInstruction}
-      tools=${data.tools.map((tool) => tool.name)} variables=${[...names, 'call_id', 'agent_id']} />
+      tools=${data.tools.map((tool) => tool.name)} find=${data.hasMoreTools && ((typed) => findTools(saved.id, typed))} variables=${[...names, 'call_id', 'agent_id']} />
     <${Select} label=${t('agent.greetingMode')} value=${agent.greetingMode} onInput=${(v) => set(['greetingMode'], v)} fault=${faults.greetingMode} options=${['generate', 'static', 'none'].map((mode) => [mode, t(`greeting.${mode}`)])} />
     ${agent.greetingMode === 'static' && html`<${Complete} label=${t('agent.greetingText')} lines="3" maxlength="2000" value=${agent.greetingText} onInput=${(v) => set(['greetingText'], v)} fault=${faults.greetingText} tools=${[]} variables=${names} />`}
     ${agent.greetingMode === 'generate' && html`<${Complete} label=${t('agent.greetingInstruction')} lines="3" maxlength="5000" value=${agent.greetingInstruction} onInput=${(v) => set(['greetingInstruction'], v)} fault=${faults.greetingInstruction} tools=${[]} variables=${names} />`}`;
@@ -67,21 +73,13 @@ function Variables({ agent, set, faults }) {
     ${faults.variables && html`<p class="fault" role="alert">${faults.variables}</p>`}<${Button} onClick=${() => setLines([...lines, { name: '', defaultValue: '', description: '' }])}>${t('variables.add')}<//>`;
 }
 
-/* Things that can be on or off by their id. */
-function Choice({ ids, all, onInput, empty, href }) {
-  if (!all.length) return html`<p class="soft">${empty} <a href=${href}>${t('open')}</a></p>`;
-  return all.map(({ id, name, about }) => html`<${Check} key=${id} label=${name} hint=${about} checked=${ids.includes(id)} onInput=${(isOn) => onInput(isOn ? [...ids, id] : ids.filter((one) => one !== id))} />`);
-}
-
-function ToolsOn({ agent, set, faults, data }) {
-  const all = data.tools.map(({ id, name, description }) => ({ id, name, about: description }));
-  return html`<p class="soft">${t('agent.toolsAbout')}</p><${Choice} ids=${agent.toolIds} all=${all} onInput=${(v) => set(['toolIds'], v)} empty=${t('tools.empty')} href="/studio/tools" />${faults.toolIds && html`<p class="fault">${faults.toolIds}</p>`}<br />
+function ToolsOn({ agent, saved, set, faults }) {
+  return html`<p class="soft">${t('agent.toolsAbout')}</p><${Picker} path="/v1/tools" entries="tools" query=${{ usableBy: saved.id }} ids=${agent.toolIds} known=${saved.tools} about=${(tool) => tool.description} onInput=${(v) => set(['toolIds'], v)} empty=${t('tools.empty')} href="/studio/tools" />${faults.toolIds && html`<p class="fault">${faults.toolIds}</p>`}<br />
     <h3>${t('agent.systemTools')}</h3>${['endCall', 'changeLanguage'].map((name) => html`<${Check} key=${name} label=${t(`systemTool.${name}`)} hint=${t(`systemTool.${name}.about`)} checked=${agent.systemTools[name]} onInput=${(v) => set(['systemTools', name], v)} />`)}`;
 }
 
 function Documents({ agent, set, faults, data }) {
-  const all = data.documents.map(({ id, name, status }) => ({ id, name, about: t(`status.${status}`) }));
-  return html`<p class="soft">${t('agent.documentsAbout')}</p><${Choice} ids=${agent.documentIds} all=${all} onInput=${(v) => set(['documentIds'], v)} empty=${t('knowledge.empty')} href="/studio/knowledge" />${faults.documentIds && html`<p class="fault">${faults.documentIds}</p>`}`;
+  return html`<p class="soft">${t('agent.documentsAbout')}</p><${Picker} path="/v1/knowledge/documents" entries="documents" ids=${agent.documentIds} known=${data.documents} about=${({ status }) => (status ? t(`status.${status}`) : '')} onInput=${(v) => set(['documentIds'], v)} empty=${t('knowledge.empty')} href="/studio/knowledge" />${faults.documentIds && html`<p class="fault">${faults.documentIds}</p>`}`;
 }
 
 function Embed({ agent, saved, set, faults, setAgent }) {

@@ -27,9 +27,9 @@ function changed(object, [name, ...rest], value) {
 }
 
 async function load(id) {
-  const [{ agent }, { catalog }, { voices }, { tools }, { documents }] = await Promise.all([
-    get(`/v1/agents/${id}`), get('/v1/catalog'), get('/v1/voices?limit=100'), get('/v1/tools'), get('/v1/knowledge/documents')]);
-  return { agent, catalog, voices, documents, tools: tools.filter((tool) => !tool.agentId || tool.agentId === id) };
+  const [{ agent }, { catalog }, { voices }, { tools, nextCursor }, { documents }] = await Promise.all([
+    get(`/v1/agents/${id}`), get('/v1/catalog'), get('/v1/voices?limit=100'), get(`/v1/tools?${new URLSearchParams({ usableBy: id, limit: 100 })}`), get('/v1/knowledge/documents')]);
+  return { agent, catalog, voices, documents, tools, hasMoreTools: nextCursor !== null };
 }
 
 const hasFault = (faults, fields) => Object.keys(faults).some((path) => fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)));

@@ -1,12 +1,11 @@
 /* The agents: a list, and a new one out of a template. */
 import { html, useState } from '../lib.js';
-import { api, get, may } from '../api.js';
+import { api, may } from '../api.js';
+import { Listing, useList } from '../list.js';
 import { count, duration, money, t, time } from '../text.js';
 import { go } from '../router.js';
 import { fromTemplate, templates } from '../templates.js';
-import { Badge, Button, Dialog, Empty, Head, Loaded, Problem, Table, Text, useLoad, useWork } from '../ui.js';
-
-const SHOWN_AT_ONCE = 100;
+import { Badge, Button, Dialog, Empty, Head, Problem, Table, Text, useWork } from '../ui.js';
 
 function NewAgent({ onClose }) {
   const [chosen, setChosen] = useState(null);
@@ -26,21 +25,17 @@ function NewAgent({ onClose }) {
 }
 
 function Rows({ agents }) {
-  const [wanted, setWanted] = useState('');
-  const [shown, setShown] = useState(SHOWN_AT_ONCE);
-  const found = agents.filter((agent) => agent.name.toLowerCase().includes(wanted.toLowerCase()) || agent.id === wanted);
-  return html`<div class="filters"><${Text} label=${t('search')} value=${wanted} onInput=${setWanted} type="search" /></div>
-    <${Table} label=${t('nav.agents')} head=${[t('name'), t('agents.voice'), t('agents.model'), { name: t('agents.perMinute'), kind: 'right' }, { name: t('agents.total'), kind: 'right' }, t('updated')]}>
-      ${found.slice(0, shown).map((agent) => html`<tr key=${agent.id}><td class="name"><a href="/studio/agents/${agent.id}">${agent.name}</a> ${agent.activeCalls > 0 && html`<${Badge} kind="good" live>${t('agents.active', count(agent.activeCalls))}<//>`}</td>
-        <td>${agent.voice.language} · ${agent.voice.speaker}</td><td>${agent.llm.model}</td><td class="right number">${money(agent.costPerMinute)}</td><td class="right number">${count(agent.stats.totalCalls)} · ${duration(agent.stats.totalSeconds)}</td><td class="soft">${time(agent.updatedAt)}</td></tr>`)}<//>
-    <div class="more"><span class="soft" role="status">${t('shown', Math.min(shown, found.length), found.length)}</span>${found.length > shown && html`<${Button} onClick=${() => setShown(shown + SHOWN_AT_ONCE)}>${t('more')}<//>`}</div>`;
+  return html`<${Table} label=${t('nav.agents')} head=${[t('name'), t('agents.voice'), t('agents.model'), { name: t('agents.perMinute'), kind: 'right' }, { name: t('agents.total'), kind: 'right' }, t('updated')]}>
+      ${agents.map((agent) => html`<tr key=${agent.id}><td class="name"><a href="/studio/agents/${agent.id}">${agent.name}</a> ${agent.activeCalls > 0 && html`<${Badge} kind="good" live>${t('agents.active', count(agent.activeCalls))}<//>`}</td>
+        <td>${agent.voice.language} · ${agent.voice.speaker}</td><td>${agent.llm.model}</td><td class="right number">${money(agent.costPerMinute)}</td><td class="right number">${count(agent.stats.totalCalls)} · ${duration(agent.stats.totalSeconds)}</td><td class="soft">${time(agent.updatedAt)}</td></tr>`)}<//>`;
 }
 
 export function Agents() {
-  const loaded = useLoad(() => get('/v1/agents'));
+  const [wanted, setWanted] = useState('');
+  const list = useList('/v1/agents', 'agents', wanted);
   const [isNew, setNew] = useState(false);
   const button = may('editor') && html`<${Button} kind="primary" onClick=${() => setNew(true)}>${t('agents.new')}<//>`;
   return html`<${Head} title=${t('nav.agents')} lead=${t('agents.lead')}>${button}<//>
-    <${Loaded} load=${loaded}>${({ agents }) => (agents.length ? html`<${Rows} agents=${agents} />` : html`<${Empty} icon="agents" title=${t('agents.empty')} text=${t('agents.emptyText')}>${button}<//>`)}<//>
+    <${Listing} list=${list} wanted=${wanted} onWanted=${setWanted} empty=${html`<${Empty} icon="agents" title=${t('agents.empty')} text=${t('agents.emptyText')}>${button}<//>`}>${(agents) => html`<${Rows} agents=${agents} />`}<//>
     ${isNew && html`<${NewAgent} onClose=${() => setNew(false)} />`}`;
 }

@@ -1,6 +1,7 @@
 /* The calls, newest first: filters, pages, live ones marked and kept fresh. */
 import { html, useEffect, useState } from '../lib.js';
 import { get } from '../api.js';
+import { AgentSelect } from '../list.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
 import { Badge, Button, Empty, Head, Loaded, Select, Table, Text, useLoad } from '../ui.js';
 
@@ -28,7 +29,6 @@ export function Calls() {
   const query = (before) => `/v1/calls?${new URLSearchParams({ limit: PAGE, ...Object.fromEntries(Object.entries({ ...filter, before }).filter(([, value]) => value)) })}`;
   const key = Object.values(filter).join(' ');
   const set = (name) => (value) => setFilter({ ...filter, [name]: value });
-  const agents = useLoad(() => get('/v1/agents'));
   const loaded = useLoad(() => get(query()), key);
   useEffect(() => { setOlder({ calls: [], next: undefined, busy: false }); }, [key]);
   useEffect(() => { const timer = setInterval(() => { if (!document.hidden) loaded.reload(); }, EVERY_MS); return () => clearInterval(timer); }, [loaded.reload]);
@@ -38,7 +38,7 @@ export function Calls() {
     setOlder(page ? { calls: [...older.calls, ...page.calls], next: page.nextCursor, busy: false } : { ...older, busy: false });
   };
   return html`<${Head} title=${t('nav.calls')} lead=${t('calls.lead')} />
-    <div class="filters many"><${Select} label=${t('calls.agent')} value=${filter.agentId} onInput=${set('agentId')} options=${[['', t('allAgents')], ...(agents.data?.agents ?? []).map((agent) => [agent.id, agent.name])]} />
+    <div class="filters many"><${AgentSelect} label=${t('calls.agent')} any=${t('allAgents')} value=${filter.agentId} onInput=${set('agentId')} />
       <${Select} label=${t('state')} value=${filter.status} onInput=${set('status')} options=${[['', t('anyState')], ...['created', 'active', 'ended'].map((one) => [one, t(`callStatus.${one}`)])]} />
       <${Select} label=${t('calls.end')} value=${filter.endReason} onInput=${set('endReason')} options=${[['', t('calls.anyEnd')], ...REASONS.map((one) => [one, t(`reason.${one}`)])]} /><${Select} label=${t('call.source')} value=${filter.source} onInput=${set('source')} options=${[['', t('calls.anySource')], ...['api', 'embed', 'studio'].map((one) => [one, t(`source.${one}`)])]} />
       <${Text} label=${t('calls.day')} type="date" value=${filter.day} onInput=${set('day')} /></div>

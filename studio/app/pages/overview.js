@@ -10,7 +10,7 @@ const EVERY_MS = 10000;
 const DAYS = 30;
 
 async function load() {
-  const [me, agents, documents, active, recent, { usage }] = await Promise.all([get('/v1/me'), get('/v1/agents'), get('/v1/knowledge/documents'), get('/v1/calls?status=active&limit=1'), get('/v1/calls?limit=8'), get(`/v1/usage?days=${DAYS}`)]);
+  const [me, agents, documents, active, recent, { usage }] = await Promise.all([get('/v1/me'), get('/v1/agents?limit=6'), get('/v1/knowledge/documents?limit=1'), get('/v1/calls?status=active&limit=1'), get('/v1/calls?limit=8'), get(`/v1/usage?days=${DAYS}`)]);
   return { workspace: me.workspaces[0], agents: agents.agents, documents: documents.documents, running: active.total, calls: recent.calls, total: recent.total, usage };
 }
 
@@ -54,7 +54,7 @@ export function Overview() {
         <${Charts} usage=${usage} />
         <div class="two"><${Card} title=${t('overview.reasons')} aside=${html`<p>${t('overview.ofLast', DAYS)}</p>`}><${Reasons} reasons=${usage.reasons} /><//>
           <${Card} title=${t('nav.agents')} aside=${html`<a href="/studio/agents">${t('all')}</a>`}>${data.agents.length === 0 ? html`<p class="soft">${t('agents.empty')}</p>`
-            : html`<ul class="list">${data.agents.slice(0, 6).map((agent) => html`<li key=${agent.id}><span><a href="/studio/agents/${agent.id}">${agent.name}</a></span><span class="soft small number">${t('agents.calls', count(agent.stats.totalCalls))}</span></li>`)}</ul>`}<//></div>
+            : html`<ul class="list">${data.agents.map((agent) => html`<li key=${agent.id}><span><a href="/studio/agents/${agent.id}">${agent.name}</a></span><span class="soft small number">${t('agents.calls', count(agent.stats.totalCalls))}</span></li>`)}</ul>`}<//></div>
         ${data.calls.length > 0 && html`<div><header class="head"><div><h2>${t('overview.recent')}</h2></div><a href="/studio/calls">${t('all')}</a></header><${CallRows} calls=${data.calls} label=${t('overview.recent')} /></div>`}
         <p class="soft small">${t('overview.asOf', time(new Date().toISOString(), { timeStyle: 'medium' }))}</p></div>`;
     }}<//>`;

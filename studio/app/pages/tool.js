@@ -1,6 +1,7 @@
 /* One tool, or a new one: the form, and a test that shows what the endpoint answers. */
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
+import { AgentSelect } from '../list.js';
 import { ms, t } from '../text.js';
 import { go } from '../router.js';
 import { Badge, Button, Card, Head, Loaded, Problem, Select, Text, sure, toast, useLoad, useWork } from '../ui.js';
@@ -33,7 +34,7 @@ function Test({ tool }) {
     <div aria-live="polite">${answer && html`<br /><p><${Badge} kind=${answer.success ? 'good' : 'bad'}>${answer.status}<//> <span class="soft">${ms(answer.latencyMs)}</span></p>${answer.error && html`<p class="fault">${answer.error}</p>`}<br /><pre tabindex="0">${typeof answer.data === 'string' ? answer.data : JSON.stringify(answer.data, null, 2)}</pre>`}</div><//>`;
 }
 
-function Form({ tool: saved, agents }) {
+function Form({ tool: saved }) {
   const [tool, setTool] = useState(saved);
   const isNew = !saved.id;
   const set = (name, value) => setTool({ ...tool, [name]: value });
@@ -53,7 +54,7 @@ function Form({ tool: saved, agents }) {
   return html`<${Head} title=${isNew ? t('tools.new') : saved.name} lead=${t('tool.lead')}>${!isNew && may('editor') && html`<${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>${error && !Object.keys(faults).length && html`<${Problem} error=${error} />`}
     <div class="editor"><form noValidate onSubmit=${(event) => { event.preventDefault(); if (!busy) save(); }}><section class="card" aria-label=${t('tool.form')}><fieldset disabled=${!may('editor')}>
       <${Text} label=${t('name')} hint=${t('tool.nameHint')} value=${tool.name} onInput=${(v) => set('name', v)} fault=${faults.name} required maxlength="128" /><${Text} label=${t('description')} hint=${t('tool.descriptionHint')} lines="3" value=${tool.description} onInput=${(v) => set('description', v)} fault=${faults.description} required />
-      ${isNew && html`<${Select} label=${t('calls.agent')} value=${tool.agentId} onInput=${(v) => set('agentId', v)} options=${[['', t('tools.anyAgent')], ...agents.map((agent) => [agent.id, agent.name])]} />`}
+      ${isNew && html`<${AgentSelect} label=${t('calls.agent')} any=${t('tools.anyAgent')} value=${tool.agentId} onInput=${(v) => set('agentId', v)} />`}
       <div class="row"><${Select} label=${t('tool.kind')} value=${tool.kind} onInput=${(v) => set('kind', v)} options=${['during_call', 'before_call'].map((one) => [one, t(`toolKind.${one}`)])} /><${Select} label=${t('tool.method')} value=${tool.method} onInput=${(v) => set('method', v)} options=${[['GET', 'GET'], ['POST', 'POST']]} />
         <${Text} label=${t('tool.timeout')} type="number" min="500" max="60000" value=${tool.timeoutMs} onInput=${(v) => set('timeoutMs', v === '' ? '' : Number(v))} fault=${faults.timeoutMs} /></div>
       <${Text} label=${t('tool.url')} hint=${t('tool.urlHint')} value=${tool.url} onInput=${(v) => set('url', v)} fault=${faults.url} required spellcheck="false" />
@@ -65,9 +66,6 @@ function Form({ tool: saved, agents }) {
 }
 
 export function Tool({ id }) {
-  const loaded = useLoad(async () => {
-    const [{ agents }, tool] = await Promise.all([get('/v1/agents'), id === 'new' ? { tool: EMPTY } : get(`/v1/tools/${encodeURIComponent(id)}`)]);
-    return { agents, tool: tool.tool };
-  }, id);
+  const loaded = useLoad(() => (id === 'new' ? { tool: EMPTY } : get(`/v1/tools/${encodeURIComponent(id)}`)), id);
   return html`<${Loaded} load=${loaded}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
 }

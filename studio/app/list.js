@@ -1,0 +1,103 @@
+/* Lists that may be long: a page at a time, more by a button, and the search asks the service. */
+import { html, useEffect, useMemo, useRef, useState } from './lib.js';
+import { get } from './api.js';
+import { count, t } from './text.js';
+import { Button, Check, Loaded, Select, Text, useLoad } from './ui.js';
+
+const PAGE = 50;
+const REST_MS = 250;
+
+/* What is typed, once the typing rests. */
+function useRest(value) {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    if (value === rested) return undefined;
+    const timer = setTimeout(() => setRested(value), REST_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}
+
+/* { load, rows, total, q, next, more, busy } of a list of the API. entries: their name in the answer; wanted: part of a name; query: what
+ * else is asked for. */
+export function useList(path, entries, wanted = '', query = {}) {
+  const q = useRest(wanted.trim());
+  const key = JSON.stringify([path, q, query]);
+  const now = useRef(key);
+  now.current = key;
+  const [older, setOlder] = useState({ key, rows: [], next: null, busy: false });
+  useEffect(() => setOlder({ key, rows: [], next: null, busy: false }), [key]);
+  const ask = async (before) => {
+    const page = await get(`${path}?${new URLSearchParams(Object.entries({ limit: PAGE, before, q, ...query }).filter(([, value]) => value))}`);
+    return { key, q, rows: page[entries], total: page.total, next: page.nextCursor };
+  };
+  const load = useLoad(() => ask(), key);
+  const first = load.data;
+  const rest = first && older.key === first.key && older.rows.length ? older : { rows: [], next: first?.next, busy: older.busy };
+  const more = async () => {
+    setOlder({ ...rest, key: first.key, busy: true });
+    const page = await ask(rest.next).catch(() => null);
+    if (now.current === key) setOlder({ key, rows: [...rest.rows, ...(page?.rows ?? [])], next: page ? page.next : rest.next, busy: false });
+  };
+  const shown = new Set(first?.rows.map((one) => one.id));
+  return { load, rows: [...(first?.rows ?? []), ...rest.rows.filter((one) => !shown.has(one.id))], total: first?.total ?? 0, q: first?.q ?? '', next: rest.next, more, busy: rest.busy };
+}
+
+/* Within a form, too: Enter sends none. */
+function Search({ label = t('search'), value, onInput }) {
+  return html`<${Text} label=${label} type="search" value=${value} onInput=${onInput} onKeyDown=${(event) => { if (event.key === 'Enter') event.preventDefault(); }} />`;
+}
+
+function More({ list }) {
+  return html`<div class="more"><span class="soft" role="status">${t('shown', count(list.rows.length), count(list.total))}</span>${list.next && html`<${Button} busy=${list.busy} onClick=${list.more}>${t('more')}<//>`}</div>`;
+}
+
+/* A list with its search; children(rows) shows them. empty: what stands there when there is nothing at all. */
+export function Listing({ list, wanted, onWanted, empty, children }) {
+  return html`<${Loaded} load=${list.load}>${() => (!list.rows.length && !list.q && !wanted ? empty
+    : html`<div class="filters"><${Search} value=${wanted} onInput=${onWanted} /></div>${children(list.rows)}<${More} list=${list} />`)}<//>`;
+}
+
+/* Names of agents by id: of those that are asked for, read once. */
+const names = new Map();
+export function useAgentNames(ids) {
+  const [, setRead] = useState(0);
+  const missing = [...new Set(ids)].filter((id) => id && !names.has(id)).slice(0, 100);
+  const key = missing.join(',');
+  useEffect(() => {
+    if (!key) return;
+    get(`/v1/agents?ids=${key}`).then(({ agents }) => {
+      for (const id of key.split(',')) names.set(id, '');
+      for (const agent of agents) names.set(agent.id, agent.name);
+      setRead((n) => n + 1);
+    }, () => {});
+  }, [key]);
+  return names;
+}
+
+/* One of the agents, or any; with a search beside it when they are more than a page. */
+export function AgentSelect({ label, any, value, onInput }) {
+  const [wanted, setWanted] = useState('');
+  const list = useList('/v1/agents', 'agents', wanted);
+  for (const agent of list.rows) names.set(agent.id, agent.name);
+  const isOther = value && !list.rows.some((agent) => agent.id === value);
+  const options = [['', any], ...(isOther ? [[value, names.get(value) || value]] : []), ...list.rows.map((agent) => [agent.id, agent.name])];
+  return html`${(list.next || wanted || list.q) && html`<${Search} label=${t('agents.search')} value=${wanted} onInput=${setWanted} />`}<${Select} label=${label} value=${value} onInput=${onInput} options=${options} />`;
+}
+
+/* Things that can be on or off by their id: those that are on first, then a page of all, or of those that are searched for. known: entries
+ * whose names are needed though no page has shown them. */
+export function Picker({ path, entries, query, ids, known, about, onInput, empty, href }) {
+  const [wanted, setWanted] = useState('');
+  const list = useList(path, entries, wanted, query);
+  const seen = useRef(new Map());
+  for (const one of [...known, ...list.rows]) seen.current.set(one.id, one);
+  const pinned = useMemo(() => ids, [list.q]); // those that are switched off stay where they are
+  const listed = new Set(list.rows.map((one) => one.id));
+  const rows = [...(list.q ? [] : pinned.filter((id) => !listed.has(id)).map((id) => seen.current.get(id) ?? { id, name: id })), ...list.rows];
+  const turn = (id, isOn) => onInput(isOn ? [...ids, id] : ids.filter((one) => one !== id));
+  return html`<${Loaded} load=${list.load}>${() => (!rows.length && !list.q && !wanted ? html`<p class="soft">${empty} <a href=${href}>${t('open')}</a></p>`
+    : html`${(list.next || wanted || list.q) && html`<${Search} value=${wanted} onInput=${setWanted} />`}
+      ${rows.map((one) => html`<${Check} key=${one.id} label=${one.name} hint=${about(one)} checked=${ids.includes(one.id)} onInput=${(isOn) => turn(one.id, isOn)} />`)}
+      ${(list.next || list.q) && html`<${More} list=${list} />`}`)}<//>`;
+}

@@ -1,0 +1,141 @@
+/* The studio with long lists, in a real browser: a page at a time, searches that the service answers, and pickers that
+ * find what no page has shown. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
+import { openBrowser } from '../harness/browser.mjs';
+
+const MANY = 120;
+let service, workspace, browser, page, api, agents;
+
+/* Some at a time; in the order of the numbers. */
+async function makeMany(path, body) {
+  const made = [];
+  for (let i = 0; i < MANY; i += 10)
+    made.push(...await Promise.all(Array.from({ length: 10 }, async (_, n) => {
+      const answer = await api('POST', path, body(String(i + n).padStart(3, '0')));
+      assert.equal(answer.status, 201, answer.text);
+      return Object.values(answer.body)[0];
+    })));
+  return made;
+}
+
+const TEXT = 'We are open from Monday to Friday, nine to five.';
+
+before(async () => {
+  service = await startService({ env: { EARSHOT_RATE_LIMIT: '0', EARSHOT_DOCUMENTS_PER_HOUR: '1000' } });
+  workspace = await makeWorkspace(service);
+  api = client(service, workspace.key);
+  agents = await makeMany('/v1/agents', (n) => ({ name: `Agent ${n}` }));
+  await makeMany('/v1/tools', (n) => ({ name: `tool_${n}`, description: 'Looks up.', url: 'http://127.0.0.1:9/' }));
+  const { link } = await service.cli('studio', 'link', '--workspace', workspace.workspaceId, '--json');
+  browser = await openBrowser();
+  page = await browser.newPage();
+  page.setDefaultTimeout(90000);
+  page.asked = [];
+  page.on('request', (request) => page.asked.push(request.url().slice(service.url.length)));
+  page.errors = [];
+  page.on('pageerror', (error) => page.errors.push(String(error)));
+  await page.goto(`${service.url}/studio#link=${link.replace(/.*#link=/, '')}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+const at = (path) => page.goto(`${service.url}${path}`);
+const shown = (text) => page.locator('.more', { hasText: text }).waitFor();
+const more = () => page.getByRole('button', { name: 'Show more' });
+
+for (const [path, what, name] of [['agents', 'Agent', 'Agents'], ['tools', 'tool', 'Tools']]) {
+  test(`${path}: a page is loaded, more by the button, and any of all is found by its name`, { timeout: 300000 },
+    async () => {
+      page.asked.length = 0;
+      await at(`/studio/${path}`);
+      await shown(`50 of ${MANY}`);
+      await more().click();
+      await shown(`100 of ${MANY}`);
+      await more().click();
+      await shown(`${MANY} of ${MANY}`);
+      assert.equal(await more().count(), 0);
+      const rows = page.getByRole('region', { name }).getByRole('link');
+      assert.equal(new Set(await rows.allTextContents()).size, MANY);
+      await page.getByLabel('Search').fill(`${what.toUpperCase()}${what === 'tool' ? '_' : ' '}003`);
+      await shown('1 of 1');
+      assert.match((await rows.allTextContents()).join(), /^(Agent |tool_)003$/);
+      await page.getByLabel('Search').fill('nothing like that');
+      await shown('0 of 0');
+      await page.getByLabel('Search').fill('');
+      await shown(`50 of ${MANY}`);
+      const lists = page.asked.filter((url) => url.startsWith(`/v1/${path}`));
+      assert.ok(lists.length > 0 && lists.every((url) => /[?&](limit|ids)=/.test(url)), lists.join(' '));
+      assert.deepEqual(page.errors, []);
+    });
+}
+
+test('an agent switches on a tool that no first page has, and one that is on stands first', { timeout: 300000 },
+  async () => {
+    await at(`/studio/agents/${agents[0].id}`);
+    await page.getByRole('link', { name: 'Tools', exact: true }).last().click();
+    await shown(`50 of ${MANY}`);
+    assert.equal(await page.getByLabel('tool_003').count(), 0);
+    await page.getByLabel('Search').fill('l_003');
+    await page.getByLabel('tool_003').check();
+    await page.getByLabel('Search').press('Enter');
+    await page.getByLabel('Search').fill('');
+    await shown(`50 of ${MANY}`);
+    assert.equal(await page.getByLabel('tool_003').isChecked(), true);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.toast', { hasText: 'Saved.' }).first().waitFor();
+    const { body: { agent } } = await api('GET', `/v1/agents/${agents[0].id}`);
+    assert.deepEqual(agent.tools.map((tool) => tool.name), ['tool_003']);
+    await at(`/studio/agents/${agents[0].id}`);
+    await page.getByRole('link', { name: 'Tools', exact: true }).last().click();
+    await shown(`50 of ${MANY}`);
+    assert.match(await page.locator('form .check').first().textContent(), /^tool_003/);
+    assert.deepEqual(page.errors, []);
+  });
+
+test('a tool that is not among the first is completed in the instructions', { timeout: 300000 }, async () => {
+  await at(`/studio/agents/${agents[1].id}`);
+  const area = page.getByLabel('Instructions');
+  await area.press('Control+End');
+  await area.pressSequentially(' Use @tool_00');
+  await page.getByRole('option', { name: 'tool_004' }).waitFor();
+  assert.deepEqual(page.errors, []);
+  page.once('dialog', (dialog) => dialog.accept());
+  await at('/studio/calls');
+});
+
+test('calls are those of an agent that no first page has', { timeout: 300000 }, async () => {
+  await at('/studio/calls');
+  await page.getByLabel('Find an agent').fill('agent 007');
+  const select = page.getByLabel('Agent', { exact: true });
+  await until(async () => (await select.locator('option').count()) === 2, { what: 'the agent among the options' });
+  await select.selectOption('Agent 007');
+  await page.getByText('No call fits').waitFor();
+  await page.getByLabel('Find an agent').fill('');
+  await until(async () => (await select.locator('option').count()) > 50, { what: 'the first agents again' });
+  assert.equal(await select.inputValue(), agents[7].id);
+  assert.deepEqual(page.errors, []);
+});
+
+test('documents are chosen from a page, or found by name', { timeout: 300000 }, async () => {
+  const made = [];
+  for (let i = 0; i < 55; i++) {
+    const answer = await api('POST', '/v1/knowledge/documents', { name: `Document ${i}`, text: TEXT });
+    assert.equal(answer.status, 201, answer.text);
+    made.push(answer.body.document);
+  }
+  await at(`/studio/agents/${agents[2].id}`);
+  await page.getByRole('link', { name: 'Documents', exact: true }).click();
+  await shown('50 of 55');
+  await page.getByLabel('Search').fill('document 0');
+  await page.getByLabel('Document 0').check();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.toast', { hasText: 'Saved.' }).first().waitFor();
+  const { body: { agent } } = await api('GET', `/v1/agents/${agents[2].id}`);
+  assert.deepEqual(agent.documentIds, [made[0].id]);
+});

@@ -23,6 +23,7 @@ import { speechFile } from '../harness/browser.mjs';
 const GREETING = 'Good day. How can I help you?';
 const AUDIBLE = 500;
 let service, workspace, agent;
+let missed; // the call of a client that has died: its window passes while the other tests run
 
 before(async () => {
   service = await startService({ env: { EARSHOT_RATE_LIMIT: '60000', EARSHOT_RATE_BURST: '10000' } });
@@ -38,6 +39,8 @@ before(async () => {
     async () => (await workspace.api('GET', '/v1/knowledge/documents')).body.documents[0].status === 'ready',
     { what: 'the document' },
   );
+  missed = await startCall();
+  await joinAndDie(missed);
 });
 after(async () => { await service.close(); await dispose(); });
 
@@ -123,6 +126,17 @@ async function loudest(track, seconds = 60) {
   return best;
 }
 
+async function joinAndDie(call) {
+  const program = `import { Room } from '@livekit/rtc-node';
+    const room = new Room();
+    await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, call.livekitUrl, call.token],
+    { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' });
+  await call.until((c) => c.userJoinedAt, 'the client');
+  child.kill('SIGKILL');
+}
+
 const agentSaid = (seen, pattern) => seen.streams.find((s) => s.isAgent && pattern.test(s.text));
 
 for (const single of [true, false]) {
@@ -188,29 +202,13 @@ test('a second client with the same token takes the call over', async () => {
 });
 
 test('a client that dies is missed: socket-lost after the window', { timeout: 300000 }, async () => {
-  const call = await startCall();
-  const program = `import { Room } from '@livekit/rtc-node';
-    const room = new Room();
-    await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
-    setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, call.livekitUrl, call.token],
-    { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' });
-  await call.until((c) => c.userJoinedAt, 'the client');
-  child.kill('SIGKILL');
-  const ended = await call.until((c) => c.status === 'ended', 'the end');
+  const ended = await missed.until((c) => c.status === 'ended', 'the end');
   assert.equal(ended.endReason, 'socket-lost');
 });
 
 test('a caller who is lost and comes back has the call again', { timeout: 300000 }, async () => {
   const call = await startCall();
-  const program = `import { Room } from '@livekit/rtc-node';
-    const room = new Room();
-    await room.connect(process.argv[1], process.argv[2], { autoSubscribe: true, dynacast: false });
-    setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, call.livekitUrl, call.token],
-    { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: 'ignore' });
-  await call.until((c) => c.userJoinedAt, 'the client');
-  child.kill('SIGKILL');
+  await joinAndDie(call);
   const { client, seen } = await join(call);
   await until(() => seen.tracks.length, { what: 'the agent track' });
   const say = () => workspace.api('POST', `/v1/calls/${call.callId}/say`, { text: 'Welcome back.' });

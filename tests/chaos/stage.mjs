@@ -1,13 +1,13 @@
 /* The service under test with everything around it: far ends, tenants, callers in rooms, the hostile process. */
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { speechFile } from '../harness/browser.mjs';
 import { adopt } from '../harness/faults.mjs';
+import { freePort } from '../harness/port.mjs';
 import { makeWorkspace, root, startService } from '../harness/service.mjs';
 import { HELD_MS } from './measure.mjs';
 import { modelNames, startModel, startNames, startReceiver, startTools } from './far.mjs';
@@ -20,14 +20,6 @@ const LINE = 'Hello there, could you please tell me when you are open?';
 const HOSTILE_NICE = 15;
 const MANNERS = ['polite', 'restless', 'lively', 'polite'];
 const CALLERS = join(root, 'build/tests/chaos/chaos_callers');
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address();
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 /* The wall clock of a sanitizer's build steps by what stands in this file (src/base/clock.c). */
 function stepClock() {

@@ -2,24 +2,16 @@
  * free port of loopback, run by another user than root. */
 import { spawn, execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { adopt } from './faults.mjs';
+import { freePort } from './port.mjs';
 
 function binaries() {
   const base = '/usr/lib/postgresql';
   const version = existsSync(base) && readdirSync(base).sort().pop();
   if (!version) throw new Error('PostgreSQL is not installed (package postgresql-15)');
   return join(base, version, 'bin');
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address();
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 /* As root: the command as user postgres; else as it is. */

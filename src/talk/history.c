@@ -153,17 +153,43 @@ static void shorten_results(struct history *history, struct entry *entry)
     measure_again(history, entry);
 }
 
+static struct entry *newest_of(const struct history *history)
+{
+    return CONTAINER_OF(history->entries.prev, struct entry, node);
+}
+
+/* What the caller said last; the newest entry where there is nothing of the caller. */
+static const struct entry *question_of(const struct history *history)
+{
+    const struct list_node *at = history->entries.prev;
+    for (; at != &history->entries; at = at->prev) {
+        const struct entry *entry = CONTAINER_OF(at, struct entry, node);
+        if (entry->role == LLM_USER)
+            return entry;
+    }
+    return newest_of(history);
+}
+
+static void drop_until(struct history *history, const struct entry *kept, size_t most_tokens)
+{
+    while (LIST_FIRST(&history->entries, struct entry, node) != kept &&
+           history->tokens > most_tokens)
+        drop_oldest(history);
+}
+
 void history_fit(struct history *history, size_t most_tokens)
 {
     size_t goal = less_a_quarter(most_tokens);
     if (history->tokens <= most_tokens)
         return;
-    struct entry *entry, *newest = CONTAINER_OF(history->entries.prev, struct entry, node);
+    struct entry *entry, *newest = newest_of(history);
     LIST_EACH (entry, &history->entries, struct entry, node)
         if (entry != newest && history->tokens > goal)
             shorten_results(history, entry);
-    while (history->count > 1 && history->tokens > goal)
-        drop_oldest(history);
+    drop_until(history, question_of(history), goal);
+    if (history->tokens > most_tokens)
+        shorten_results(history, newest);
+    drop_until(history, newest, most_tokens);
 }
 
 size_t history_message_count(const struct history *history)

@@ -36,7 +36,8 @@ void history_add(struct history *history, enum llm_role role, const char *text);
 void history_add_calls(struct history *history, const struct history_call *calls, size_t count);
 /* A run has ended: its result stands wherever it was waited for. */
 void history_settle(struct history *history, uint32_t run, const char *result);
-/* Cuts what is longer than so many tokens; the newest entry stays. */
+/* Cuts what is longer than so many tokens. The caller's last words stay while the results that
+ * came after them can be shortened instead; the newest entry stays in any case. */
 void history_fit(struct history *history, size_t most_tokens);
 /* The messages in order, borrowed texts; room for them is in `out` from *count on. */
 void history_write(const struct history *history, struct llm_message *out, size_t *count);

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "base/arena.h"
 #include "talk/history.h"
 #include "talk/prompt.h"
@@ -136,6 +138,39 @@ TEST(what_tools_said_is_shortened_before_what_people_said_goes)
             (is_cut && rows[i].most > 300 &&
              !CHECK(tokens_of(&history) <= rows[i].most * 3 / 4 + 1)))
             test_fail(__FILE__, __LINE__, "within %zu", rows[i].most);
+        history_clear(&history);
+    }
+}
+
+/* What was asked before, the question, and what four tools said to it: most that fits, what must be
+ * left of the first, and how long the results are. */
+TEST(the_question_stays_and_what_tools_said_to_it_is_shortened)
+{
+    static const struct {
+        size_t most;
+        const char *first;
+        bool is_long;
+    } rows[] = {{2000, "before", true}, {1800, "question", true}, {600, "question", false}};
+    static char result[1200], before[1200];
+    memset(result, 'r', sizeof(result) - 1);
+    snprintf(before, sizeof(before), "before%1000d", 0);
+    const struct llm_tool_call call = {.id = "c", .name = "look", .arguments = "{}"};
+    const struct history_call one = {&call, result, 0};
+    const struct history_call calls[] = {one, one, one, one};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct history history;
+        struct llm_message messages[8];
+        size_t count = 0;
+        history_init(&history);
+        history_add(&history, LLM_USER, before);
+        history_add(&history, LLM_USER, "question");
+        history_add_calls(&history, calls, ARRAY_LEN(calls));
+        history_fit(&history, rows[i].most);
+        history_write(&history, messages, &count);
+        CHECK(history.tokens <= rows[i].most);
+        CHECK(messages[0].text &&
+              strncmp(messages[0].text, rows[i].first, strlen(rows[i].first)) == 0);
+        CHECK((strlen(messages[count - 1].text) == sizeof(result) - 1) == rows[i].is_long);
         history_clear(&history);
     }
 }

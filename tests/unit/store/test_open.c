@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/internal.h"
+#include "store/schema.h"
 #include "unit/store/fixture.h"
 
 static enum err try_open(const struct fix *fix, const char *key, const char *url, char *out_text)
@@ -40,6 +41,49 @@ STORE_TEST(newer_tables_are_left_alone)
     char text[200];
     CHECK_INT(try_open(fix, "", fix->url, text), ERR_UNSUPPORTED);
     CHECK(strstr(text, "9999") != NULL);
+}
+
+/* An operator may grant no more than the tables need: no other objects of the session. */
+static const char as_a_plain_role[] =
+    "CREATE ROLE plain; GRANT CREATE, USAGE ON SCHEMA public TO plain;"
+    "DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC',"
+    " current_database()); END $$;"
+    "SET ROLE plain";
+
+STORE_TEST(agents_of_version_16_have_their_names_in_lists)
+{
+    static const struct db_value none[] = {{.type = DB_END}};
+    struct db *db = NULL;
+    struct fault fault = {0};
+    struct rows *rows;
+    char url[300];
+    snprintf(url, sizeof(url), "%s/old.db", fix->dir);
+    if (fix->is_pg)
+        REQUIRE(postgres_database(fix_server(), "of_version_16", url, sizeof(url)));
+    REQUIRE((fix->is_pg ? db_pg_open(url, &db, &fault) : db_sqlite_open(url, 0, &db, &fault)) ==
+            OK);
+    if (fix->is_pg)
+        CHECK_INT(db->ops->script(db, as_a_plain_role, &fault), OK);
+    CHECK_INT(schema_migrate_to(db, 16, &fault), OK);
+    static const char *const agents[][2] = {
+        {"{\"name\":\"\xC3\x89 \\\"q\\\"\"}", "\xC3\x89 \"q\""}, {"{}", ""}, {"{spoilt", ""}};
+    for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
+        AUTO_MEM char *sql = mem_printf(
+            "INSERT INTO agents (id, workspace_id, key_sha, key_sealed, public_sha, public_sealed,"
+            " settings, created_ms, updated_ms, version, bytes)"
+            " VALUES ('ua_%zu', 'usr_1', 'k%zu', '', 'p%zu', '', '%s', 1, 2, 1, 0)",
+            i, i, i, agents[i][0]);
+        CHECK_INT(db->ops->script(db, sql, &fault), OK);
+    }
+    CHECK_INT(schema_migrate(db, &fault), OK);
+    CHECK_TEXT(fault.text, "");
+    REQUIRE(db->ops->query(db, "SELECT name FROM agents ORDER BY id", none, &rows, &fault) == OK);
+    for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
+        REQUIRE(db->ops->next(rows, &fault));
+        CHECK_TEXT(db->ops->text(rows, 0, NULL), agents[i][1]);
+    }
+    db->ops->rows_close(rows);
+    db_close(db);
 }
 
 TEST(bad_places_are_refused)

@@ -161,5 +161,5 @@ enum err pg_notify(struct tx *tx) MUST_USE; /* inside the transaction: tells oth
 void watch_tell(struct store *store, unsigned topics); /* any thread, after the commit */
 void watches_clear(struct store *store);
 
-/* vector.c: for the test that looks at their plans; the last is NULL. */
-extern const char *const store_vector_looks[];
+/* For the tests that look at their plans; the last is NULL. */
+extern const char *const store_vector_looks[], *const store_tool_looks[];

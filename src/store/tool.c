@@ -6,6 +6,7 @@
 #include "base/ids.h"
 #include "model/tool.h"
 #include "store/columns.h"
+#include "store/internal.h"
 #include "store/tx.h"
 
 static const struct field head_rows[] = {
@@ -20,7 +21,9 @@ static const struct field head_rows[] = {
 static FIELD_TABLE(head_table, struct tool_head, "tools", head_rows);
 
 #define OF_WORKSPACE "FROM tools WHERE workspace_id = ?"
-#define NEWEST       " ORDER BY created_ms DESC, id DESC"
+/* By an expression: the index in the order of the list (tools_workspace) has no heads, and would be
+ * taken to pass over all tools of the workspace for those of one agent. */
+#define NEWEST " ORDER BY created_ms + 0 DESC, id DESC"
 
 static enum err read_row(struct tx *tx, struct cursor *row, struct tool *out)
 {
@@ -118,15 +121,21 @@ enum err store_tool_head(struct tx *tx, const char *workspace_id, const char *id
     return read_heads(tx, OF_WORKSPACE " AND id = ?", VALUES(TEXT(workspace_id), TEXT(id)), out);
 }
 
+const char *const store_tool_looks[] = {
+    OF_WORKSPACE NEWEST,
+    OF_WORKSPACE " AND agent_id = ?" NEWEST,
+    OF_WORKSPACE " AND agent_id = ? AND name = ?" NEWEST,
+    NULL,
+};
+
 enum err store_tool_heads(struct tx *tx, const char *workspace_id, const char *agent_id,
                           const char *name, struct tool_head_list *out)
 {
     if (!agent_id)
-        return read_heads(tx, OF_WORKSPACE NEWEST, VALUES(TEXT(workspace_id)), out);
+        return read_heads(tx, store_tool_looks[0], VALUES(TEXT(workspace_id)), out);
     if (!name)
-        return read_heads(tx, OF_WORKSPACE " AND agent_id = ?" NEWEST,
-                          VALUES(TEXT(workspace_id), TEXT(agent_id)), out);
-    return read_heads(tx, OF_WORKSPACE " AND agent_id = ? AND name = ?" NEWEST,
+        return read_heads(tx, store_tool_looks[1], VALUES(TEXT(workspace_id), TEXT(agent_id)), out);
+    return read_heads(tx, store_tool_looks[2],
                       VALUES(TEXT(workspace_id), TEXT(agent_id), TEXT(name)), out);
 }
 

@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "store/agent.h"
 #include "store/api_key.h"
+#include "store/internal.h"
 #include "store/page.h"
 #include "store/tool.h"
 #include "store/tx.h"
@@ -295,6 +296,31 @@ STORE_TEST(heads_tell_of_tools_without_reading_them)
     CHECK_INT(store_page(tx, LISTED_TOOLS, &filter, &page), OK);
     CHECK_INT(page.ids.count, 1);
     fix_rollback(tx);
+}
+
+TEST(heads_are_read_from_their_index_and_no_others_passed_over)
+{
+    static const char *const found_by[] = {"(workspace_id=?)", "(workspace_id=? AND agent_id=?)",
+                                           "(workspace_id=? AND agent_id=? AND name=?)"};
+    struct fix fix = {0};
+    fix_begin(&fix, false);
+    struct tx *tx = fix_read(&fix);
+    for (size_t i = 0; store_tool_looks[i]; i++) {
+        struct db_value values[] = {TEXT("w"), TEXT("a"), TEXT("n"), {0}};
+        values[i + 1] = (struct db_value){.type = DB_END};
+        AUTO(cursor) row = tx_query(tx,
+                                    arena_printf(tx->arena,
+                                                 "EXPLAIN QUERY PLAN SELECT id, agent_id, name,"
+                                                 " source_id, created_ms, version, bytes %s",
+                                                 store_tool_looks[i]),
+                                    values);
+        REQUIRE(cursor_next(row));
+        const char *step = cursor_text(row, 3);
+        CHECK(strstr(step, "COVERING INDEX tools_heads"));
+        CHECK(strstr(step, found_by[i]));
+    }
+    fix_rollback(tx);
+    fix_end(&fix);
 }
 
 STORE_TEST(a_copy_of_a_tool_has_all_of_it_and_knows_its_source)

@@ -263,7 +263,9 @@ static void finish(struct reply *reply)
 {
     tell_silent(reply);
     wish(reply, REPLY_WANTS_LINE_END);
-    bool is_mute = reply->spoken_chars == 0 && !reply->is_ending; /* a holding line is no answer */
+    /* A holding line is no answer, nor is what was said before a tool ran. */
+    bool is_unspoken = reply->silent_chars > 0 && !reply->answer.has_text;
+    bool is_mute = (reply->spoken_chars == 0 || is_unspoken) && !reply->is_ending;
     bool is_greeting = reply->is_greeting;
     end(reply);
     if (is_mute)

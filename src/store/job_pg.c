@@ -300,7 +300,9 @@ static void listen_opened(void *arg)
     if (!store->pg.listen_io) {
         listen_end(store);
         timer_set_after(&store->pg.listen_again, LISTEN_AGAIN_US);
+        return;
     }
+    watch_tell(store, STORE_ALL); /* what changed before it listened was told to nobody */
 }
 
 static void listen_begin(void *arg)

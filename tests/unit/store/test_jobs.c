@@ -145,6 +145,44 @@ STORE_TEST(change_by_another_process_is_noticed)
     store_unwatch(watch);
 }
 
+static void count_told(void *arg, unsigned topics)
+{
+    (void)topics;
+    atomic_fetch_add((_Atomic unsigned *)arg, 1);
+}
+
+static unsigned break_listener(struct fix *fix)
+{
+    struct tx *tx = fix_write(fix);
+    int64_t broken = QUERY_NUMBER(tx, 0,
+                                  "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                                  " WHERE datname = current_database() AND query = ?",
+                                  TEXT("LISTEN earshot"));
+    CHECK_INT(fix_commit(tx), OK);
+    return (unsigned)broken;
+}
+
+/* Told when the connection breaks, and again when there is another: what changed between the two
+ * was told to nobody. Two that fall together are one; then it is broken once more. */
+TEST(what_changed_while_nobody_listened_is_told_on_postgres)
+{
+    struct fix fix = {0};
+    fix_begin(&fix, true);
+    AUTO(loop) loop = loop_new("watch");
+    _Atomic unsigned told = 0;
+    unsigned broken = 0;
+    struct store_watch *watch = store_watch(fix.store, STORE_BALANCE, loop, count_told, &told);
+    REQUIRE(loop_start(loop) == OK);
+    for (int i = 0; i < 6 && told <= broken; i++) {
+        broken += break_listener(&fix);
+        (void)AWAITED(told > broken, 10);
+    }
+    CHECK(told > broken);
+    loop_join(loop);
+    store_unwatch(watch);
+    fix_end(&fix);
+}
+
 /* Kill -9. */
 
 struct writer {

@@ -27,3 +27,34 @@ export function memoryMb(pid) {
     return 0;
   }
 }
+
+/* Ticks of this process and of all that it has started, those that have ended too. */
+function ownTicks() {
+  const of = new Map(), below = new Map(); // by process: its ticks, its children
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, '').split(' ');
+      of.set(pid, fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0));
+      below.set(Number(fields[1]), [...(below.get(Number(fields[1])) ?? []), pid]);
+    } catch {
+      /* it has ended meanwhile */
+    }
+  }
+  const sum = (pid) => (below.get(pid) ?? []).reduce((ticks, child) => ticks + sum(child), of.get(pid) ?? 0);
+  return sum(process.pid);
+}
+
+function ticks() {
+  const line = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0];
+  const [user, nice, system, idle, waiting, hard, soft, stolen] = line.trim().split(/\s+/).slice(1).map(Number);
+  const busy = user + nice + system + hard + soft + stolen;
+  return { all: busy + idle + waiting, others: busy - ownTicks() };
+}
+
+/* Which part of the machine's cores others had while act() went on: other programs, or other machines on its own. */
+export async function othersDuring(act) {
+  const before = ticks();
+  await act();
+  const after = ticks();
+  return (after.others - before.others) / Math.max(1, after.all - before.all);
+}

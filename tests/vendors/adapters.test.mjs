@@ -35,9 +35,11 @@ let vendors, folder;
 before(async () => { vendors = await startVendors(); folder = mkdtempSync(join(tmpdir(), 'earshot-vendors-')); });
 after(async () => { await vendors.close(); rmSync(folder, { recursive: true }); });
 
-/* What the doctor says of one engine with these settings. */
+/* What the doctor says of one engine with these settings. The one that would listen on this machine is off: it would
+ * take longer than all others. */
 function examine(engine, settings) {
   const sets = Object.entries(settings).flatMap(([name, value]) => ['--set', `engine.${engine}.${name}=${value}`]);
+  sets.push('--set', 'engine.pocketsphinx.enabled=false');
   const env = { PATH: process.env.PATH, EARSHOT_DATA: folder };
   return new Promise((resolve) => execFile(binary, ['doctor', ...sets], { env }, (error, stdout, stderr) => {
     assert.doesNotMatch(stdout + stderr, new RegExp(KEY), 'the key is shown');

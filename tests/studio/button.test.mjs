@@ -81,8 +81,9 @@ async function open(context, url) {
     if (/Content Security Policy|TrustedHTML/.test(message.text())) page.errors.push(message.text());
   });
   page.on('requestfinished', async (request) => {
-    if (request.url().startsWith(service.url))
-      page.bytes[new URL(request.url()).pathname] = (await request.sizes()).responseBodySize;
+    if (!request.url().startsWith(service.url)) return;
+    const sizes = await request.sizes().catch(() => null); // the page may be closed meanwhile
+    if (sizes) page.bytes[new URL(request.url()).pathname] = sizes.responseBodySize;
   });
   await page.addInitScript(() => {
     globalThis.told = [];

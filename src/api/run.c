@@ -108,6 +108,12 @@ static enum store_mode route_mode(const struct request *request)
     return request->head.route->store == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
 }
 
+/* An Idempotency-Key is reserved by the first job, which writes it. */
+static bool reserves(const struct request *request)
+{
+    return request->job.is_first && idempotency_is_asked(request);
+}
+
 /* Its key was reserved, which writes: what only reads does so apart from who writes. */
 static bool reads_apart(const struct request *request)
 {
@@ -202,8 +208,7 @@ static void on_job_done(void *arg, enum err err)
 void run_job(struct request *request, enum store_mode mode, handler_fn *handler)
 {
     request->job.run = handler;
-    bool must_write = request->job.is_first && idempotency_is_asked(request);
-    if (request_store_job(request, must_write ? STORE_WRITE : mode, job, on_job_done) == OK)
+    if (request_store_job(request, reserves(request) ? STORE_WRITE : mode, job, on_job_done) == OK)
         return;
     request_error(request, API_UNAVAILABLE);
     run_finish(request);
@@ -235,7 +240,7 @@ static void on_parsed(void *arg, enum err err)
 {
     struct request *request = arg;
     if (!err)
-        run_job(request, STORE_WRITE, request->head.route->handle);
+        run_job(request, route_mode(request), request->head.route->handle);
     else if (err == undone && is_undone(request))
         run_finish(request);
     else
@@ -246,9 +251,10 @@ static bool parse_ahead(struct request *request)
 {
     const struct http_request *http = request->head.http;
     int64_t len = (int64_t)http->body_len;
-    if (store_is_postgres(request->deps->store) || request->head.route->store != ROUTE_WRITE ||
-        request->body.is_upload || request->head.route->body == ROUTE_NO_BODY ||
-        len < AHEAD_FROM_BYTES || request->api->ahead_bytes + len > AHEAD_MAX_BYTES ||
+    bool is_written = route_mode(request) == STORE_WRITE || reserves(request);
+    if (store_is_postgres(request->deps->store) || !is_written || request->body.is_upload ||
+        request->head.route->body == ROUTE_NO_BODY || len < AHEAD_FROM_BYTES ||
+        request->api->ahead_bytes + len > AHEAD_MAX_BYTES ||
         request_store_job(request, STORE_READ, parse_job, on_parsed) != OK)
         return false;
     request->body.ahead_bytes = len;

@@ -173,6 +173,21 @@ TEST(a_key_makes_no_writer_of_who_reads)
     front_end();
 }
 
+TEST(a_long_body_is_never_parsed_by_who_writes)
+{
+    char body[8000];
+    front_begin(NULL);
+    memset(body, ' ', sizeof(body));
+    memcpy(body + sizeof(body) - 4, "{\"a", 4); /* no JSON, which is known only at its end */
+    body[sizeof(body) - 1] = '\0';
+    CHECK_INT(post("/v1/agents", body, ""), 400); /* the key's first use is written */
+    front_doubles.writes = 0;
+    CHECK_INT(post("/v1/agents", body, "Idempotency-Key: one\r\n"), 400);
+    CHECK_INT(post("/v1/knowledge/search", body, "Idempotency-Key: two\r\n"), 400);
+    CHECK_INT(front_doubles.writes, 0);
+    front_end();
+}
+
 /* Bodies. */
 
 static void send_head(struct front_client *client, const char *path, const char *key, long length,

@@ -276,6 +276,16 @@ static bool may_visitor_start(struct request *request, const struct call_start_s
     return waiting < VISITOR_CALLS_MAX;
 }
 
+static bool insert(struct request *request, const struct call_start_state *state)
+{
+    enum err err = store_call_insert(request->job.tx, &state->call, state->agent.webhook_url,
+                                     state->join_until_wall_ms);
+    if (err != ERR_BUSY)
+        return request_found(request, err);
+    request_error(request, API_UNAVAILABLE);
+    return false;
+}
+
 /* The last step of the job: it locks the workspace's row, which others wait for. */
 static bool insert_counted(struct request *request, const struct call_start_state *state,
                            int64_t most_running)
@@ -290,9 +300,7 @@ static bool insert_counted(struct request *request, const struct call_start_stat
         refuse_concurrent(request);
         return false;
     }
-    return request_found(request,
-                         store_call_insert(request->job.tx, &state->call, state->agent.webhook_url,
-                                           state->join_until_wall_ms)) &&
+    return insert(request, state) &&
            (!state->visitor ||
             request_found(request,
                           store_visitor_mark(request->job.tx, state->call.id, state->visitor)));

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startPostgres } from '../harness/postgres.mjs';
 import { SOON_MS, client, until } from '../harness/service.mjs';
+import { sql } from '../harness/sql.mjs';
 import { named, silence, watchAt } from '../harness/stream.mjs';
 import { refused, startApi } from './contract.mjs';
 
@@ -92,6 +93,21 @@ test('ends of one call from another node all tell how it ended', option, async (
   const end = () => there(workspace)('POST', `/v1/calls/${callId}/end`);
   const answers = await Promise.all(Array.from({ length: 30 }, end));
   for (const { status, body } of answers) assert.deepEqual([status, body.call.endReason], [200, 'api']);
+});
+
+test('a node that others took for dead starts no call until it has begun again', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { agent, callId } = await newCall(workspace);
+  const [node, epoch] = sql(one.service, `SELECT owner, owner_epoch + 1 FROM calls WHERE id = '${callId}'`).split('|');
+  /* And held: what begins again writes the row. */
+  sql(one.service, `BEGIN; UPDATE nodes SET epoch = ${epoch} WHERE id = '${node}';
+    CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'held'; END $$;
+    CREATE TRIGGER hold BEFORE UPDATE ON nodes FOR EACH ROW WHEN (OLD.epoch = ${epoch} AND OLD.id = '${node}')
+    EXECUTE FUNCTION hold(); COMMIT`);
+  const start = () => workspace.api('POST', '/v1/calls', { agentId: agent.id });
+  refused(await start(), 503, 'UNAVAILABLE');
+  sql(one.service, 'DROP TRIGGER hold ON nodes; DROP FUNCTION hold()');
+  await until(async () => (await start()).status === 201, { what: 'the node to begin again' });
 });
 
 test('a rotated key stops on the other node', option, async () => {

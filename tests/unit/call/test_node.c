@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "call/calls_internal.h"
 #include "store/call.h"
 #include "unit/store/fixture.h"
 
@@ -14,6 +15,7 @@ struct scene {
     struct timer limit;
     struct store *store; /* of the one that asks */
     struct node *node;
+    struct calls none; /* it has no calls of its own */
     struct store_watch *owner;
     char call_id[ID_SIZE];
     enum err says;        /* what the owner answers */
@@ -92,7 +94,7 @@ static void scene_open(struct scene *scene, struct fix *fix)
     scene->store = fix->is_pg ? fix_open(fix, "asker", "-asker") : fix->store;
     const struct calls_config config = {
         .control = scene->loop, .store = scene->store, .public_url = "http://asker"};
-    scene->node = node_new(NULL, &config);
+    scene->node = node_new(&scene->none, &config);
     node_start(scene->node, is_told, scene);
     run(scene);
     CHECK_INT(scene->answer, OK);

@@ -18,8 +18,8 @@ function useRest(value) {
   return rested;
 }
 
-/* { load, rows, total, q, next, more, busy } of a list of the API. entries: their name in the answer; wanted: part of a name; query: what
- * else is asked for. */
+/* { load, rows, total, q, next, more, again, busy } of a list of the API; total: undefined where it does not count itself. entries: their name
+ * in the answer; wanted: part of a name; query: what else is asked for. */
 export function useList(path, entries, wanted = '', query = {}) {
   const q = useRest(wanted.trim());
   const key = JSON.stringify([path, q, query]);
@@ -39,8 +39,9 @@ export function useList(path, entries, wanted = '', query = {}) {
     const page = await ask(rest.next).catch(() => null);
     if (now.current === key) setOlder({ key, rows: [...rest.rows, ...(page?.rows ?? [])], next: page ? page.next : rest.next, busy: false });
   };
+  const again = () => { setOlder({ key, rows: [], next: null, busy: false }); return load.reload(); };
   const shown = new Set(first?.rows.map((one) => one.id));
-  return { load, rows: [...(first?.rows ?? []), ...rest.rows.filter((one) => !shown.has(one.id))], total: first?.total ?? 0, q: first?.q ?? '', next: rest.next, more, busy: rest.busy };
+  return { load, rows: [...(first?.rows ?? []), ...rest.rows.filter((one) => !shown.has(one.id))], total: first?.total, q: first?.q ?? '', next: rest.next, more, again, busy: rest.busy };
 }
 
 /* Within a form, too: Enter sends none. */
@@ -48,8 +49,9 @@ function Search({ label = t('search'), value, onInput }) {
   return html`<${Text} label=${label} type="search" value=${value} onInput=${onInput} onKeyDown=${(event) => { if (event.key === 'Enter') event.preventDefault(); }} />`;
 }
 
-function More({ list }) {
-  return html`<div class="more"><span class="soft" role="status">${t('shown', count(list.rows.length), count(list.total))}</span>${list.next && html`<${Button} busy=${list.busy} onClick=${list.more}>${t('more')}<//>`}</div>`;
+export function More({ list }) {
+  const shown = list.total === undefined ? '' : t('shown', count(list.rows.length), count(list.total));
+  return html`<div class="more"><span class="soft" role="status">${shown}</span>${list.next && html`<${Button} busy=${list.busy} onClick=${list.more}>${t('more')}<//>`}</div>`;
 }
 
 /* A list with its search; children(rows) shows them. empty: what stands there when there is nothing at all. */

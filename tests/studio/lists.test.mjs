@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { openBrowser } from '../harness/browser.mjs';
+import { sql } from '../harness/sql.mjs';
 
 const MANY = 120;
 let service, workspace, browser, page, api, agents;
@@ -138,4 +139,24 @@ test('documents are chosen from a page, or found by name', { timeout: 300000 }, 
   await page.locator('.toast', { hasText: 'Saved.' }).first().waitFor();
   const { body: { agent } } = await api('GET', `/v1/agents/${agents[2].id}`);
   assert.deepEqual(agent.documentIds, [made[0].id]);
+});
+
+test('the log of deliveries goes on beyond its first page', { timeout: 300000 }, async () => {
+  const made = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['call.ended'] });
+  assert.equal(made.status, 201, made.text);
+  const { id } = made.body.webhook;
+  for (let i = 0; i < 55; i++) {
+    sql(service, `INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)
+      VALUES ('evt_${i}', '${workspace.workspaceId}', '', 'call.ended', ${i}, '{}');
+      INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url, secret, state, attempts,
+      due_ms, was_due_ms, leased_by, status, error, latency_ms, created_ms, attempted_ms) VALUES ('evt_${i}',
+      '${workspace.workspaceId}', '${id}', '', 0, '', '', 'delivered', 1, 0, 0, '', 200, '', 5, ${Date.now()}, 1);`);
+  }
+  await at(`/studio/webhooks/${id}`);
+  const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
+  await until(async () => (await rows.count()) === 50, { what: 'the first page' });
+  await more().click();
+  await until(async () => (await rows.count()) === 55, { what: 'the rest' });
+  assert.equal(await more().count(), 0);
+  assert.deepEqual(page.errors, []);
 });

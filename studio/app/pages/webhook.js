@@ -1,6 +1,7 @@
 /* One subscription: where, what, a test, and the log of what was delivered. */
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
+import { More, useList } from '../list.js';
 import { count, ms, t, time } from '../text.js';
 import { go } from '../router.js';
 import { Button, Card, Check, Head, Loaded, Problem, Secret, Table, Text, sure, toast, useLoad, useWork } from '../ui.js';
@@ -8,11 +9,11 @@ import { DeliveryState } from '../told.js';
 import { EventChoice } from './webhooks.js';
 
 function Deliveries({ id }) {
-  const loaded = useLoad(() => get(`/v1/webhooks/${id}/deliveries`), id);
-  const [resend, busy, error] = useWork(async (one) => { await api('POST', `/v1/webhooks/${id}/deliveries/${one.id}/resend`); toast(t('webhook.resent')); loaded.reload(); });
-  return html`<header class="head"><div><h2>${t('webhook.log')}</h2></div><${Button} kind="slim" onClick=${loaded.reload}>${t('refresh')}<//></header>${error && html`<${Problem} error=${error} />`}<${Loaded} load=${loaded}>${({ deliveries }) => (deliveries.length ? html`<${Table} label=${t('webhook.log')} head=${[t('calls.when'), t('webhook.event'), t('state'), { name: t('webhook.attempts'), kind: 'right' }, { name: t('webhook.latency'), kind: 'right' }, { name: '', kind: 'right' }]}>
-    ${deliveries.map((one) => html`<tr key=${one.id}><td>${time(one.createdAt)}</td><td>${one.type}${one.callId && html` <a class="small" href="/studio/calls/${one.callId}">${t('webhook.call')}</a>`}</td><td><${DeliveryState} delivery=${one} />${one.error && html`<p class="small soft">${one.error}</p>`}</td><td class="right number">${count(one.attempts)}</td><td class="right number">${ms(one.latencyMs)}</td>
-      <td><div class="actions">${may('editor') && one.state !== 'waiting' && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => resend(one)}>${t('webhook.resend')}<//>`}</div></td></tr>`)}<//>` : html`<p class="soft">${t('webhook.noDeliveries')}</p>`)}<//>`;
+  const list = useList(`/v1/webhooks/${id}/deliveries`, 'deliveries');
+  const [resend, busy, error] = useWork(async (one) => { await api('POST', `/v1/webhooks/${id}/deliveries/${one.id}/resend`); toast(t('webhook.resent')); list.again(); });
+  return html`<header class="head"><div><h2>${t('webhook.log')}</h2></div><${Button} kind="slim" onClick=${list.again}>${t('refresh')}<//></header>${error && html`<${Problem} error=${error} />`}<${Loaded} load=${list.load}>${() => (list.rows.length ? html`<${Table} label=${t('webhook.log')} head=${[t('calls.when'), t('webhook.event'), t('state'), { name: t('webhook.attempts'), kind: 'right' }, { name: t('webhook.latency'), kind: 'right' }, { name: '', kind: 'right' }]}>
+    ${list.rows.map((one) => html`<tr key=${one.id}><td>${time(one.createdAt)}</td><td>${one.type}${one.callId && html` <a class="small" href="/studio/calls/${one.callId}">${t('webhook.call')}</a>`}</td><td><${DeliveryState} delivery=${one} />${one.error && html`<p class="small soft">${one.error}</p>`}</td><td class="right number">${count(one.attempts)}</td><td class="right number">${ms(one.latencyMs)}</td>
+      <td><div class="actions">${may('editor') && one.state !== 'waiting' && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => resend(one)}>${t('webhook.resend')}<//>`}</div></td></tr>`)}<//><${More} list=${list} />` : html`<p class="soft">${t('webhook.noDeliveries')}</p>`)}<//>`;
 }
 
 function Form({ webhook: saved, types }) {

@@ -290,9 +290,9 @@ test(
     } = (await workspace.api('GET', '/v1/agents')).body;
     await at(`/studio/agents/${agent.id}`);
     await button('Start a test call').click();
-    await page.locator('.bubbles .assistant', { hasText: 'Hello from Ann' }).waitFor();
-    await page.locator('.bubbles .user:not(.is-interim)', { hasText: /open/i }).waitFor();
-    await page.locator('.bubbles .assistant', { hasText: /nine|holidays/i }).waitFor();
+    await page.locator('.bubbles .assistant', { hasText: 'Hello from Ann' }).first().waitFor();
+    await page.locator('.bubbles .user:not(.is-interim)', { hasText: /open/i }).first().waitFor();
+    await page.locator('.bubbles .assistant', { hasText: /nine|holidays/i }).first().waitFor();
     await page.locator('.runs summary', { hasText: /[1-9] found/ }).last().click();
     await page.locator('.runs blockquote', { hasText: 'hours.txt' }).first().waitFor();
     await page.locator('.fall li').first().waitFor(); // where the answer's time went, once it was said
@@ -300,7 +300,7 @@ test(
     assert.deepEqual(await faults('test call'), []);
     await button('Hang up').click();
     await page.getByRole('link', { name: 'Details of the call' }).click();
-    await page.locator('.bubbles .user', { hasText: /open/i }).waitFor();
+    await page.locator('.bubbles .user', { hasText: /open/i }).first().waitFor();
     await page.locator('.fall li').first().waitFor();
     await until(() => received.some((one) => one.path === '/hook' && one.headers['x-service-event'] === 'call.ended'), {
       what: 'the webhook of the end',

@@ -39,17 +39,19 @@ static struct webhook subscribe(struct fix *fix, struct tx *tx)
 /* So many deliveries of one subscription, long before they are due. */
 static void crowd(struct tx *tx, const struct webhook *webhook, int count)
 {
-    EXEC(tx, "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
-             " VALUES ('evt_crowd', '', '', 'call.ended', 1, '{}') ON CONFLICT (id) DO NOTHING");
+    EXEC(tx,
+         "INSERT INTO events (id, workspace_id, call_id, type, created_ms, body)"
+         " VALUES ('evt_crowd', '', '', 'call.ended', ?, '{}') ON CONFLICT (id) DO NOTHING",
+         NUMBER(tx->now_ms)); /* older ones would be removed */
     EXEC(tx,
          "INSERT INTO deliveries (event_id, workspace_id, webhook_id, call_id, position, url, line,"
          " body_bytes, secret, state, attempts, due_ms, was_due_ms, leased_by, status, error,"
          " latency_ms, created_ms, attempted_ms)"
          " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
          " SELECT 'evt_crowd', ?, ?, 'c', -1, 'http://x/', ?, 2, '', 'waiting', 0, ?, 0, '', 0, '',"
-         " 0, 1, 0 FROM n",
+         " 0, ?, 0 FROM n",
          NUMBER(count), TEXT(webhook->user_id), TEXT(webhook->id), TEXT(webhook->id),
-         NUMBER(tx->now_ms + 3600000));
+         NUMBER(tx->now_ms + 3600000), NUMBER(tx->now_ms));
 }
 
 static int64_t waiting_of(struct fix *fix, const char *webhook_id)

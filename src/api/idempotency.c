@@ -75,14 +75,6 @@ static bool is_printable(const char *text)
     return len >= 1 && len <= 255;
 }
 
-/* The answer as it was. */
-static void replay(struct request *request, const struct kept_answer *kept)
-{
-    request_answer_as(request, kept->status, json_type);
-    buf_reset(&request->answer.body);
-    (void)buf_append(&request->answer.body, kept->body, kept->body_len);
-}
-
 static enum api_error reserve_error(enum err err)
 {
     switch (err) {
@@ -105,7 +97,6 @@ enum idempotency idempotency_reserve(struct request *request)
 {
     const char *header = request_header(request, "Idempotency-Key");
     struct request_once *once = &request->once;
-    struct kept_answer kept = {0};
     once->key = NULL;
     once->is_replay = false;
     if (!idempotency_is_asked(request))
@@ -116,21 +107,36 @@ enum idempotency idempotency_reserve(struct request *request)
     }
     once->key = header;
     struct idempotency_key key = key_of(request);
-    enum err err = store_idempotency_reserve(request->job.tx, &key, &kept);
+    enum err err = store_idempotency_reserve(request->job.tx, &key);
     if (!err)
         return IDEMPOTENCY_NEW;
     once->key = NULL; /* this answer must not be kept for it */
     once->is_replay = err == ERR_CONFLICT;
-    if (!once->is_replay) {
-        request_error(request, reserve_error(err));
-        return IDEMPOTENCY_ANSWERED;
-    }
-    if (*kept.shown) {
-        once->shown = arena_strdup(request->arena, kept.shown);
-        return IDEMPOTENCY_SHOWN;
-    }
-    replay(request, &kept);
+    if (once->is_replay)
+        return IDEMPOTENCY_KEPT;
+    request_error(request, reserve_error(err));
     return IDEMPOTENCY_ANSWERED;
+}
+
+bool idempotency_replay(struct request *request)
+{
+    struct request_once *once = &request->once;
+    struct idempotency_key key = key_of(request);
+    struct kept_answer kept = {0};
+    key.key = request_header(request, "Idempotency-Key");
+    enum err err = store_idempotency_answer(request->job.tx, &key, &kept);
+    once->is_replay = !err;
+    if (err) { /* released or trimmed in between: like one under way */
+        request_error(request, reserve_error(err == ERR_NOT_FOUND ? ERR_BUSY : err));
+        return true;
+    }
+    once->shown = *kept.shown ? arena_strdup(request->arena, kept.shown) : NULL;
+    if (once->shown)
+        return false;
+    request_answer_as(request, kept.status, json_type);
+    buf_reset(&request->answer.body);
+    (void)buf_append(&request->answer.body, kept.body, kept.body_len);
+    return true;
 }
 
 enum err idempotency_settle(struct request *request)

@@ -62,7 +62,7 @@ static enum err read_answer(struct tx *tx, const struct kept_row *row, struct ke
         .body = arena_strndup(tx->arena, js_text_or(body, ""), js_text_len(body)),
         .body_len = js_text_len(body),
     };
-    return ERR_CONFLICT;
+    return OK;
 }
 
 static int64_t forget_old(struct tx *tx, int64_t most)
@@ -120,26 +120,33 @@ static void trim(struct tx *tx, const struct idempotency_key *key)
 
 /* Another request has the row: it is under way, or its answer is kept. */
 static enum err kept_already(struct tx *tx, const struct row_key *id,
-                             const struct idempotency_key *key, struct kept_answer *out)
+                             const struct idempotency_key *key)
 {
-    struct kept_row kept;
-    const char *sql = columns_select(tx, &kept_table, NULL, "FROM idempotency WHERE id = ?");
-    AUTO(cursor) row = QUERY(tx, sql, TEXT(id->hex));
+    AUTO(cursor) row =
+        QUERY(tx, "SELECT body_sha, status FROM idempotency WHERE id = ?", TEXT(id->hex));
     if (!cursor_next(row)) /* it was released in between: like one under way */
         return tx_has_failed(tx) ? ERR_IO : ERR_BUSY;
-    enum err err = columns_read(tx, row, &kept_table, &kept);
-    if (err)
-        return err;
-    if (strcmp(kept.body_sha, key->body_sha) != 0)
+    if (strcmp(cursor_text(row, 0), key->body_sha) != 0)
         return ERR_INVALID;
-    return kept.status == 0 ? ERR_BUSY : read_answer(tx, &kept, out);
+    return cursor_number(row, 1) == 0 ? ERR_BUSY : ERR_CONFLICT;
 }
 
-enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
-                                   struct kept_answer *out)
+enum err store_idempotency_answer(struct tx *tx, const struct idempotency_key *key,
+                                  struct kept_answer *out)
+{
+    struct kept_row kept;
+    const char *sql =
+        columns_select(tx, &kept_table, NULL, "FROM idempotency WHERE id = ? AND status <> 0");
+    AUTO(cursor) row = QUERY(tx, sql, TEXT(row_key(key).hex));
+    if (!cursor_next(row))
+        return tx_missing(tx);
+    enum err err = columns_read(tx, row, &kept_table, &kept);
+    return err ? err : read_answer(tx, &kept, out);
+}
+
+enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key)
 {
     struct row_key id = row_key(key);
-    *out = (struct kept_answer){0};
     (void)forget_old(tx, FORGOTTEN_AT_ONCE);
     trim(tx, key);
     EXEC(tx,
@@ -155,7 +162,7 @@ enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *
                                                  {"bytes", NUMBER(0)},
                                                  {"created_ms", NUMBER(tx->now_ms)}),
                                  .conflict = "ON CONFLICT DO NOTHING"});
-    return count ? OK : kept_already(tx, &id, key, out);
+    return count ? OK : kept_already(tx, &id, key);
 }
 
 enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,

@@ -32,11 +32,13 @@ struct kept_answer {
     const char *shown; /* "", or what the answer showed and the caller shows anew: body is none */
 };
 
-/* OK: reserved, go on. ERR_CONFLICT with out->status != 0: answered before, give out again.
- * ERR_BUSY: one is under way. ERR_INVALID: the key was used with another body. A reservation that
- * was neither answered nor released for two minutes (its process died) may be taken over. */
-enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key,
-                                   struct kept_answer *out) MUST_USE;
+/* OK: reserved, go on. ERR_CONFLICT: answered before, give that again. ERR_BUSY: one is under way.
+ * ERR_INVALID: the key was used with another body. A reservation that was neither answered nor
+ * released for two minutes (its process died) may be taken over. */
+enum err store_idempotency_reserve(struct tx *tx, const struct idempotency_key *key) MUST_USE;
+/* The kept answer, in a job that reads: a long one takes its time. ERR_NOT_FOUND: no more. */
+enum err store_idempotency_answer(struct tx *tx, const struct idempotency_key *key,
+                                  struct kept_answer *out) MUST_USE;
 enum err store_idempotency_keep(struct tx *tx, const struct idempotency_key *key,
                                 const struct kept_answer *answer) MUST_USE;
 /* Removes what is over its 24 hours, a batch at most; *out_more: there was more than that. */

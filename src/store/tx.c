@@ -12,7 +12,7 @@ struct cursor {
     struct rows *rows; /* NULL: the job has failed */
 };
 
-enum { SECRET_MAX_BYTES = 1024 * 1024 };
+enum { SECRET_MAX_BYTES = 8 * 1024 * 1024 }; /* the longest is a kept answer (idempotency.c) */
 
 struct db_value tx_text(const char *text)
 {

@@ -59,6 +59,7 @@ static enum err classify(int code)
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
     case SQLITE_INTERRUPT:
+    case SQLITE_FULL:
         return ERR_BUSY;
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:

@@ -215,7 +215,7 @@ static void commit(struct word_turn *turn)
     if (!turn->file.fault.err)
         return;
     db->ops->rollback(db);
-    if (turn->file.fault.err == ERR_BUSY)
+    if (turn->file.fault.err == ERR_BUSY) /* no room on the disk, or another's lock: it is whole */
         return;
     log_warn("index.rebuilt", LOG_S("error", turn->file.fault.text));
     remove_file(turn->index);
@@ -242,7 +242,8 @@ enum err word_turn_end(struct word_turn *turn)
     if (turn->generation == atomic_load(&turn->index->generation))
         commit(turn);
     pass_turn(turn->index);
-    return turn->file.fault.err ? ERR_IO : OK;
+    enum err err = turn->file.fault.err;
+    return err && err != ERR_BUSY ? ERR_IO : err;
 }
 
 void word_index_drop(struct word_index *index, const char *why)

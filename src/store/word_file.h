@@ -76,7 +76,8 @@ enum err word_turn_begin(struct word_index *index, struct tx *tx, struct word_tu
 /* Lets others in when its time is over. False: it has failed, or the file was made anew meanwhile.
  */
 bool word_turn_goes_on(struct word_turn *turn);
-/* Commits. ERR_IO: nothing since the last slice was kept; a damaged file is made anew. */
+/* Commits. Else nothing since the last slice was kept; ERR_BUSY: the file is as it was, and may be
+ * written later; ERR_IO: a damaged one is made anew. */
 enum err word_turn_end(struct word_turn *turn) MUST_USE;
 
 struct word_reader word_reader_take(struct word_index *index);

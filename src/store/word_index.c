@@ -118,7 +118,7 @@ static enum err apply_or_leave(struct word_index *index, struct tx *tx,
     if (word_queue_is_left(index->queue, change))
         return OK;
     enum err err = apply(index, tx, change, until_us, until_us);
-    if (err != ERR_TIMEOUT)
+    if (err != ERR_TIMEOUT && err != ERR_BUSY)
         return err;
     word_queue_leave(index->queue, change);
     return OK;

@@ -230,6 +230,41 @@ static void let_time_pass(void)
         ;
 }
 
+static void limit_pages(struct word_index *index, const char *pragma)
+{
+    struct fault fault;
+    CHECK_INT(index->writer->ops->script(index->writer, pragma, &fault), OK);
+}
+
+/* A file that may not grow is as full a disk. */
+STORE_TEST(full_disk_costs_no_document_that_is_there)
+{
+    enum { LONG_BYTES = 100000 };
+    fix_people(fix);
+    struct word_index *index = open_index(fix->store, 1);
+    const char *id = add(fix, dogs, 3);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    unsigned generation = index->generation;
+    limit_pages(index, "PRAGMA max_page_count = 1"); /* no more than it has */
+    char *text = arena_new_n(fix->arena, char, LONG_BYTES + 1);
+    memset(text, 'x', LONG_BYTES);
+    text[LONG_BYTES] = '\0';
+    const char *late = add(fix, (const char *const[]){text}, 1);
+    CHECK_INT(found(fix, index, late, text), 0);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    struct tx *tx = fix_read(fix);
+    bool is_done;
+    CHECK_INT(word_index_step(index, tx, clock_now_us() + SOON_US, &is_done), ERR_BUSY);
+    fix_rollback(tx);
+    CHECK_INT(found(fix, index, id, "dogs"), 2);
+    CHECK_INT(index->generation, generation);
+    limit_pages(index, "PRAGMA max_page_count = 1000000");
+    while (!step(fix, index))
+        ;
+    CHECK_INT(found(fix, index, late, text), 1);
+    word_index_close(index);
+}
+
 /* Another one finds the file damaged while a document is written to it, whose turn it is again
  * then. */
 

@@ -103,7 +103,8 @@ STORE_TEST(settled_deliveries_expire_in_small_jobs_one_after_the_other)
     struct tx *tx = fix_write(fix);
     struct webhook webhook = subscribe(fix, tx);
     crowd(tx, &webhook, SETTLED);
-    EXEC(tx, "UPDATE deliveries SET state = 'delivered'");
+    EXEC(tx, "UPDATE events SET created_ms = 1");
+    EXEC(tx, "UPDATE deliveries SET state = 'delivered', created_ms = 1");
     CHECK_INT(fix_commit(tx), OK);
     struct upkeep *upkeep = upkeep_new(&(struct upkeep_config){
         .loop = loop, .store = fix->store, .keep_ms = 1000000, .on_idle = on_idle, .arg = loop});

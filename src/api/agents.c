@@ -29,7 +29,7 @@ struct agents_query {
 static const struct field agents_query_rows[] = {
     ROW_TEXT(struct agents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = USER_ID_ABOUT),
-    PAGE_QUERY_ROWS(struct agents_query, page),
+    PAGE_QUERY_ROWS(struct agents_query, page, "ua_"),
     ROW_TEXT(struct agents_query, ids, "ids", .flags = FIELD_OPTIONAL, .max = 4096,
              .about = "Only these agents, in this order: ids with a comma between, 100 at most; "
                       "unknown ones are left out. No limit, before or q beside it."),

@@ -54,7 +54,7 @@ struct documents_query {
 static const struct field documents_query_rows[] = {
     ROW_TEXT(struct documents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = "A workspace id; another workspace's is refused."),
-    PAGE_QUERY_ROWS(struct documents_query, page),
+    PAGE_QUERY_ROWS(struct documents_query, page, "kd_"),
 };
 FIELD_TABLE(documents_query_table, struct documents_query, "DocumentsQuery", documents_query_rows);
 

@@ -10,16 +10,16 @@
 
 struct request;
 
-/* In the query's struct, and its rows: limit, before, q. */
+/* In the query's struct, and its rows: limit, before, q; prefix: of the list's ids. */
 struct page_query {
     int64_t limit; /* 0: not sent */
     const char *before, *named;
 };
-#define PAGE_QUERY_ROWS(T, m)                                                                      \
+#define PAGE_QUERY_ROWS(T, m, prefix)                                                              \
     ROW_INT(T, m.limit, "limit", .min = 1, .max = 100,                                             \
             .about = "Entries of a page; 50 where only before is sent, and without both all."),    \
         ROW_TEXT(T, m.before, "before", .flags = FIELD_OPTIONAL,                                   \
-                 .pattern = "^[0-9]{1,15}\\.[a-z]+_[0-9A-Za-z]+$",                                 \
+                 .pattern = "^[0-9]{1,15}\\." prefix "[0-9A-Za-z]+$",                              \
                  .about = "The nextCursor of the page before."),                                   \
         ROW_TEXT(T, m.named, "q", .flags = FIELD_OPTIONAL, .max = 255,                             \
                  .about = "Only entries with this in their name, in any case, or with this id.")

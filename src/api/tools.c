@@ -57,7 +57,7 @@ static const struct field query_rows[] = {
                       "that belong to no agent."),
     ROW_TEXT(struct tools_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = "A workspace id; another workspace's is refused."),
-    PAGE_QUERY_ROWS(struct tools_query, page),
+    PAGE_QUERY_ROWS(struct tools_query, page, "tool_"),
 };
 FIELD_TABLE(tools_query_table, struct tools_query, "ToolsQuery", query_rows);
 

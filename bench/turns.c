@@ -29,7 +29,7 @@ enum {
     STEP_US = 10 * 1000,
     FIXED_US = 500 * 1000,
     PAUSE_MEDIAN_US = 500 * 1000,
-    PAUSE_LEAST_US = 200 * 1000, /* shorter ones no detector sees */
+    PAUSE_MIN_US = 200 * 1000, /* shorter ones no detector sees */
     PAUSE_MOST_US = 2000 * 1000,
 };
 static const double PAUSE_SPREAD = 0.55, TEMPO_SPREAD = 0.25; /* of the logarithm */
@@ -81,7 +81,7 @@ static double random_normal(void)
 static int64_t draw_pause_us(double tempo)
 {
     double pause_us = PAUSE_MEDIAN_US * exp(tempo + PAUSE_SPREAD * random_normal());
-    return MAX(PAUSE_LEAST_US, MIN((int64_t)pause_us, PAUSE_MOST_US));
+    return MAX(PAUSE_MIN_US, MIN((int64_t)pause_us, PAUSE_MOST_US));
 }
 
 static bool ends_sentence(const char *words)

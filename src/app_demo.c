@@ -155,7 +155,7 @@ static enum err find_agent(struct tx *tx, const char *workspace_id, struct agent
     return err ? err : ERR_NOT_FOUND;
 }
 
-static enum err demo_fn(struct tx *tx, void *arg)
+static enum err demo_job(struct tx *tx, void *arg)
 {
     struct demo_job *job = arg;
     struct workspace workspace;
@@ -174,7 +174,7 @@ static enum err demo_fn(struct tx *tx, void *arg)
 enum err app_demo(struct app *app, struct fault *fault)
 {
     struct demo_job job = {.catalog = app->engines.catalog};
-    enum err err = store_run(app->store, STORE_WRITE, demo_fn, &job, fault);
+    enum err err = store_run(app->store, STORE_WRITE, demo_job, &job, fault);
     if (err)
         return err;
     snprintf(app->urls.demo, sizeof(app->urls.demo), "%s/try#key=%s&name=Front%%20desk",

@@ -11,7 +11,7 @@
 enum {
     BUFFER_MS = 60,
     RATE_NORMAL_WPM = 175, /* espeak's own default; 80 is its least */
-    RATE_LEAST_WPM = 80,
+    RATE_MIN_WPM = 80,
     RATE_MAX_WPM = 450,
     RUN_MAX_CHARS = 60,  /* without a space */
     TIGHT_DOTS_MAX = 24, /* of one text; about a hundred overflow a buffer of espeak-ng 1.51 */
@@ -117,7 +117,7 @@ static void say_espeak(const struct synth_wish *wish, const char *text, synth_fn
     int wpm = (int)(RATE_NORMAL_WPM * wish->speed);
     if (!choose_voice(wish))
         return;
-    espeak_SetParameter(espeakRATE, MIN(MAX(wpm, RATE_LEAST_WPM), RATE_MAX_WPM), 0);
+    espeak_SetParameter(espeakRATE, MIN(MAX(wpm, RATE_MIN_WPM), RATE_MAX_WPM), 0);
     AUTO_MEM char *spaced = espeak_text(text);
     espeak_Synth(spaced, strlen(spaced) + 1, 0, POS_CHARACTER, 0, espeakCHARS_UTF8, NULL, &stream);
     espeak_Synchronize();

@@ -69,7 +69,7 @@ void webhooks_list(struct request *request)
 }
 
 /* Left out or null: everything. */
-static void default_events(struct webhook *webhook)
+static void choose_standard_events(struct webhook *webhook)
 {
     static const char *all[] = {"*"};
     if (webhook->events.count == 0)
@@ -86,7 +86,7 @@ void webhooks_create(struct request *request)
     if (!request_is_valid(request, &context) || !urls_are_allowed(request, &webhook->url, 1))
         return;
     webhook->user_id = request_workspace(request);
-    default_events(webhook);
+    choose_standard_events(webhook);
     if (*webhook->secret == '\0')
         webhook->secret = new_secret(request);
     if (!request_found(request, store_workspace_lock(request->job.tx, webhook->user_id)))
@@ -148,7 +148,7 @@ void webhooks_update(struct request *request)
         return;
     if (js_get(body, "url") && !urls_are_allowed(request, &webhook->url, 1))
         return;
-    default_events(webhook);
+    choose_standard_events(webhook);
     if (must_rotate)
         webhook->secret = new_secret(request);
     if (!request_found(request, store_webhook_update(request->job.tx, webhook)))

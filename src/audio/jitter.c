@@ -30,7 +30,7 @@ void jitter_init(struct jitter *jitter)
 
 static int64_t wait_us(const struct jitter *jitter)
 {
-    int64_t wait = JITTER_WAIT_LEAST_US + 3 * jitter->stats.jitter_us;
+    int64_t wait = JITTER_WAIT_MIN_US + 3 * jitter->stats.jitter_us;
     return MIN(wait, JITTER_WAIT_MAX_US);
 }
 

@@ -15,7 +15,7 @@
 enum {
     JITTER_SLOTS = 16,              /* packets that wait for a gap to be filled */
     JITTER_PAYLOAD_MAX_BYTES = 512, /* a 60 ms frame at 64 kbit/s fits; longer ones are refused */
-    JITTER_WAIT_LEAST_US = 20000,
+    JITTER_WAIT_MIN_US = 20000,
     JITTER_WAIT_MAX_US = 120000,
     JITTER_CONCEAL_MAX_TICKS = 5 * 960, /* of one gap; the rest of it is skipped */
 };

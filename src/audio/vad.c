@@ -23,7 +23,7 @@ enum {
     SPARE_FRAMES = 2,       /* of the prefix, for speech that starts haltingly */
 };
 
-static const double FLOOR_LEAST_DBFS = -62; /* a silent line must not make breath into speech */
+static const double FLOOR_MIN_DBFS = -62;   /* a silent line must not make breath into speech */
 static const double FLOOR_FIRST_DBFS = -38; /* at most, until two seconds were heard: a caller may
                                                begin with speech */
 static const double SILENCE_DBFS = -96;
@@ -99,7 +99,7 @@ static double floor_of(const struct vad *vad)
     double least = 0;
     for (size_t i = 0; i < FLOOR_SPANS; i++)
         least = MIN(least, vad->floor_spans[i]);
-    return MAX(least, FLOOR_LEAST_DBFS);
+    return MAX(least, FLOOR_MIN_DBFS);
 }
 
 static void follow_floor(struct vad *vad)
@@ -121,7 +121,7 @@ static bool is_voiced(struct vad *vad, const struct audio_frame *frame)
         return false;
     }
     double level = level_of(frame);
-    vad->level_dbfs = MAX(vad->level_dbfs, FLOOR_LEAST_DBFS);
+    vad->level_dbfs = MAX(vad->level_dbfs, FLOOR_MIN_DBFS);
     vad->level_dbfs += LEVEL_SMOOTHING * (level - vad->level_dbfs);
     bool is_loud = MAX(level, vad->level_dbfs) > floor_of(vad) + vad->margin_db;
     follow_floor(vad);

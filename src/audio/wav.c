@@ -12,7 +12,7 @@ enum {
     FORMAT_BYTES = 16,
     FORMAT_PCM = 1,
     FORMAT_EXTENSIBLE = 0xFFFE,
-    RATE_LEAST_HZ = 8000,
+    RATE_MIN_HZ = 8000,
     RATE_MAX_HZ = 96000,
 };
 
@@ -72,7 +72,7 @@ static enum err read_format(const struct reader *in, struct wav *wav, struct fau
     uint32_t rate_hz = le32(chunk.data + 4);
     if (wav->channels < 1 || wav->channels > 2)
         return fault_set(fault, ERR_UNSUPPORTED, "%d channels", wav->channels);
-    if (rate_hz < RATE_LEAST_HZ || rate_hz > RATE_MAX_HZ)
+    if (rate_hz < RATE_MIN_HZ || rate_hz > RATE_MAX_HZ)
         return fault_set(fault, ERR_UNSUPPORTED, "a rate of %u Hz", rate_hz);
     wav->rate_hz = (int)rate_hz;
     return OK;

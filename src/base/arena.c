@@ -12,7 +12,7 @@
 enum {
     BLOCK_BYTES = 4096 - 64, /* one page with the allocator's header */
     ALIGN = _Alignof(max_align_t),
-    MAX_BYTES_STANDARD = 64 << 20,
+    BYTES_MAX_STANDARD = 64 << 20,
 };
 
 struct block {
@@ -29,7 +29,7 @@ struct arena {
 struct arena *arena_new(size_t max_bytes)
 {
     struct arena *arena = mem_new(struct arena);
-    arena->max_bytes = max_bytes ? max_bytes : MAX_BYTES_STANDARD;
+    arena->max_bytes = max_bytes ? max_bytes : BYTES_MAX_STANDARD;
     return arena;
 }
 

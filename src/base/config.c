@@ -46,6 +46,12 @@ static bool read_bool(const char *text, int64_t *out)
     return false;
 }
 
+bool config_is_true(const char *text)
+{
+    int64_t value;
+    return read_bool(text, &value) && value;
+}
+
 static bool read_int(const char *text, int64_t *out)
 {
     char *end = NULL;

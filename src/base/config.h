@@ -41,6 +41,8 @@ bool config_is_set(const struct config *config,
  * key, model, enabled, costPerMinute, ...). NULL when not set. In the environment
  * EARSHOT_ENGINE_<ID>_<NAME>, '-' and '.' as '_'. */
 const char *config_engine(const struct config *config, const char *engine_id, const char *name);
+/* A switch of such a section as people write it: true, yes, on or 1; anything else is off. */
+bool config_is_true(const char *text);
 /* Refuses a section whose id is none of `ids`: what was meant for an engine must reach one. */
 enum err config_check_engines(const struct config *config, const char *const *ids, size_t count,
                               struct fault *fault) MUST_USE;

@@ -1,4 +1,5 @@
-/* The directory of this node's calls, as its own parts see it: calls.c and calls_places.c. */
+/* The directory of this node's calls, as its own parts see it: calls.c, calls_places.c and
+ * node.c, which carries out the commands of other nodes. */
 #pragma once
 
 #include <stdatomic.h>
@@ -58,3 +59,10 @@ bool calls_is_heard_here(const struct calls *calls, const struct call_plan *plan
 /* Embedded recognition costs the machine many times what the rest of a call does, and only while
  * callers speak: a place is kept for each. */
 bool calls_has_ears(const struct calls *calls);
+
+/* For the commands of others. false: the call is not here; nothing comes of it. */
+bool calls_end_here(struct calls *calls, const char *call_id, calls_done_fn *done,
+                    void *arg) MUST_USE;
+bool calls_say_here(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
+                    void *arg) MUST_USE;
+void calls_end_all(struct calls *calls, enum end_reason reason);

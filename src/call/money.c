@@ -144,7 +144,7 @@ static void end_alone(struct money_seat *seat, const struct call_checkpoint *poi
     seat->is_alone = false;
 }
 
-static void one_written(void *arg, enum err err)
+static void on_one_written(void *arg, enum err err)
 {
     struct checkpoint *checkpoint = arg;
     each_seat(checkpoint, end_alone);
@@ -160,7 +160,7 @@ static void ask_for_one(struct money *money, const char *workspace_id)
 {
     struct checkpoint *checkpoint = checkpoint_new(money, workspace_id);
     if (checkpoint)
-        run(checkpoint, job_for_one, one_written);
+        run(checkpoint, job_for_one, on_one_written);
 }
 
 /* All. */
@@ -195,7 +195,7 @@ static void ask_for_passed(struct checkpoint *checkpoint, bool is_refused)
     }
 }
 
-static void all_written(void *arg, enum err err)
+static void on_all_written(void *arg, enum err err)
 {
     struct checkpoint *checkpoint = arg;
     struct money *money = checkpoint->money;
@@ -222,7 +222,7 @@ void money_ask(struct money *money)
     struct checkpoint *checkpoint = checkpoint_new(money, "");
     if (checkpoint) {
         money->is_busy = true;
-        run(checkpoint, job_for_all, all_written);
+        run(checkpoint, job_for_all, on_all_written);
     } else if (!list_is_empty(&money->seats)) {
         timer_set_after(&money->timer, MONEY_EVERY_US);
     }

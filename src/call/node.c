@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "call/calls_internal.h"
 #include "call/recovery.h"
 #include "store/store.h"
 
@@ -111,19 +112,19 @@ static enum err answer_job(struct tx *tx, void *arg)
     return store_command_answer(tx, work->command_id, work->result);
 }
 
-static void answer_done(void *arg, enum err err)
+static void on_answered(void *arg, enum err err)
 {
     if (err)
         log_warn("node.answer_lost", LOG_S("error", err_name(err)));
     work_free(arg);
 }
 
-static void carried_out(void *arg, enum err err, const char *message)
+static void on_carried_out(void *arg, enum err err, const char *message)
 {
     struct work *work = arg;
     (void)message;
     work->result = err;
-    run(work, answer_job, answer_done);
+    run(work, answer_job, on_answered);
 }
 
 static void carry_out(struct node *node, const struct command *command)
@@ -132,15 +133,15 @@ static void carry_out(struct node *node, const struct command *command)
     const char *id = command->call_id;
     work->command_id = command->id;
     bool is_here = command->kind == COMMAND_END
-                       ? calls_end_here(node->calls, id, carried_out, work)
-                       : calls_say_here(node->calls, id, command->text, carried_out, work);
+                       ? calls_end_here(node->calls, id, on_carried_out, work)
+                       : calls_say_here(node->calls, id, command->text, on_carried_out, work);
     if (!is_here)
-        carried_out(work, ERR_NOT_FOUND, NULL);
+        on_carried_out(work, ERR_NOT_FOUND, NULL);
 }
 
 static void on_change(void *arg, unsigned topics);
 
-static void taken(void *arg, enum err err)
+static void on_taken(void *arg, enum err err)
 {
     struct work *work = arg;
     struct node *node = work->node;
@@ -165,7 +166,7 @@ static void on_change(void *arg, unsigned topics)
     if (!(topics & STORE_COMMANDS) || !is_ready || node->is_taking)
         return;
     node->is_taking = true;
-    run(work_new(node), take_job, taken);
+    run(work_new(node), take_job, on_taken);
 }
 
 /* The lease. */
@@ -193,11 +194,11 @@ static void hold(struct node *node)
 }
 
 static enum err start_job(struct tx *tx, void *arg);
-static void started_again(void *arg, enum err err);
+static void on_started_again(void *arg, enum err err);
 
 /* ERR_DENIED: others took this process for dead and end its calls. We begin again as a new epoch,
  * which fences off what is left of the old one. */
-static void renewed(void *arg, enum err err)
+static void on_renewed(void *arg, enum err err)
 {
     struct node *node = arg;
     node->is_busy = false;
@@ -209,11 +210,11 @@ static void renewed(void *arg, enum err err)
     } else if (err == ERR_DENIED) {
         lose(node, err);
         node->is_busy = true;
-        run_for(node, STORE_OWN, start_job, started_again);
+        run_for(node, STORE_OWN, start_job, on_started_again);
     }
 }
 
-static void started_again(void *arg, enum err err)
+static void on_started_again(void *arg, enum err err)
 {
     struct node *node = arg;
     node->is_busy = false;
@@ -232,7 +233,7 @@ static void tick(void *arg)
     if (node->is_busy)
         return;
     node->is_busy = true;
-    run_for(node, STORE_LEASE, renew_job, renewed);
+    run_for(node, STORE_LEASE, renew_job, on_renewed);
 }
 
 /* Start and stop. */
@@ -259,7 +260,7 @@ static void on_recovered(void *arg)
 static void begin(void *arg);
 
 /* Without a new epoch no call could be owned: the one thing that a start cannot be without. */
-static void started(void *arg, enum err err)
+static void on_started(void *arg, enum err err)
 {
     struct node *node = arg;
     node->is_busy = false;
@@ -284,7 +285,7 @@ static void begin(void *arg)
 {
     struct node *node = arg;
     node->is_busy = true;
-    run_for(node, STORE_OWN, start_job, started);
+    run_for(node, STORE_OWN, start_job, on_started);
 }
 
 void node_start(struct node *node, calls_done_fn *done, void *arg)
@@ -311,7 +312,7 @@ static void on_stop_limit(void *arg)
     answer(node, OK, NULL);
 }
 
-static void stopped(void *arg, enum err err)
+static void on_stopped(void *arg, enum err err)
 {
     if (err)
         log_warn("node.stop", LOG_S("error", err_name(err)));
@@ -330,7 +331,7 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     node->done_arg = arg;
     timer_init(&node->timer, node->control, on_stop_limit, node);
     timer_set_after(&node->timer, STOP_MAX_US);
-    run_for(node, STORE_OWN, stop_job, stopped);
+    run_for(node, STORE_OWN, stop_job, on_stopped);
 }
 
 /* Our commands for others.

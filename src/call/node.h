@@ -13,6 +13,7 @@ void node_free(struct node *node); /* no job of it is under way (store_drain()) 
 
 void node_start(struct node *node, calls_done_fn *done, void *arg);
 void node_stop(struct node *node, calls_done_fn *done, void *arg);
+
 struct node_command {
     enum command_kind kind;
     const char *workspace_id, *call_id;
@@ -23,10 +24,3 @@ struct node_command {
  * ERR_TIMEOUT: the owner did not answer within 10 s. */
 void node_command(struct node *node, const struct node_command *command, calls_done_fn *done,
                   void *arg);
-
-/* calls.c, for the commands of others. false: the call is not here; nothing comes of it. */
-bool calls_end_here(struct calls *calls, const char *call_id, calls_done_fn *done,
-                    void *arg) MUST_USE;
-bool calls_say_here(struct calls *calls, const char *call_id, const char *text, calls_done_fn *done,
-                    void *arg) MUST_USE;
-void calls_end_all(struct calls *calls, enum end_reason reason);

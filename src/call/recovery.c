@@ -116,7 +116,7 @@ static void batch_failed(struct recovery *recovery, enum err err)
     on_first_over(recovery);
 }
 
-static void batch_done(void *arg, enum err err)
+static void on_batch_done(void *arg, enum err err)
 {
     struct recovery *recovery = arg;
     recovery->is_batching = false;
@@ -148,7 +148,7 @@ static void batch(void *arg)
         return;
     timer_stop(&recovery->pause);
     recovery->is_batching = true;
-    run(recovery, batch_job, batch_done);
+    run(recovery, batch_job, on_batch_done);
 }
 
 void recovery_start(struct recovery *recovery, loop_fn *on_first, void *arg)
@@ -200,7 +200,7 @@ static void compare(struct recovery *recovery)
     recovery->looked_us = now_us;
 }
 
-static void looked(void *arg, enum err err)
+static void on_looked(void *arg, enum err err)
 {
     struct recovery *recovery = arg;
     recovery->is_looking = false;
@@ -215,5 +215,5 @@ void recovery_look(struct recovery *recovery)
     if (!recovery->is_shared || recovery->is_looking || recovery->is_stopped)
         return;
     recovery->is_looking = true;
-    run(recovery, look_job, looked);
+    run(recovery, look_job, on_looked);
 }

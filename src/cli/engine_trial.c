@@ -177,7 +177,7 @@ static void try_llm(const struct engine *engine, struct run *run)
     const struct llm_request request = {.messages = messages,
                                         .message_count = ARRAY_LEN(messages),
                                         .language = "en",
-                                        .temperature = engine->info.default_temperature,
+                                        .temperature = engine->info.standard_temperature,
                                         .max_tokens = 40};
     const struct llm_config config = {.model = ""};
     struct llm *llm = engine->ops.llm->open(engine, &config, run->loop, on_llm, run);

@@ -39,7 +39,7 @@ struct create_job {
     struct row row;
 };
 
-static enum err create_fn(struct tx *tx, void *arg)
+static enum err create_job(struct tx *tx, void *arg)
 {
     struct create_job *job = arg;
     struct api_key key = {0};
@@ -69,7 +69,7 @@ static int run_create(const struct invocation *call)
         return command_fail(&fault);
     }
     ceilings_read(&job.ceilings, call->config);
-    if (local_store_run(call->config, STORE_WRITE, create_fn, &job, &fault))
+    if (local_store_run(call->config, STORE_WRITE, create_job, &job, &fault))
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
     struct js_out out;
@@ -95,7 +95,7 @@ struct list_job {
     size_t count;
 };
 
-static enum err list_fn(struct tx *tx, void *arg)
+static enum err list_job(struct tx *tx, void *arg)
 {
     struct list_job *job = arg;
     struct api_key_list list = {0};
@@ -155,7 +155,7 @@ static int run_list(const struct invocation *call)
 {
     struct list_job job = {.workspace_id = invocation_value(call, "workspace")};
     struct fault fault = {0};
-    enum err err = local_store_run(call->config, STORE_READ, list_fn, &job, &fault);
+    enum err err = local_store_run(call->config, STORE_READ, list_job, &job, &fault);
     int status = err                            ? command_fail(&fault)
                  : invocation_has(call, "json") ? print_rows_json(&job)
                                                 : print_rows(&job);
@@ -163,7 +163,7 @@ static int run_list(const struct invocation *call)
     return status;
 }
 
-static enum err revoke_fn(struct tx *tx, void *arg)
+static enum err revoke_job(struct tx *tx, void *arg)
 {
     enum err err = store_key_revoke(tx, NULL, arg);
     return err == ERR_NOT_FOUND ? fault_set(&tx->fault, err, "no such key, or revoked already")
@@ -174,7 +174,7 @@ static int run_revoke(const struct invocation *call)
 {
     const char *id = invocation_value(call, "key");
     struct fault fault = {0};
-    if (local_store_run(call->config, STORE_WRITE, revoke_fn, (void *)(uintptr_t)id, &fault))
+    if (local_store_run(call->config, STORE_WRITE, revoke_job, (void *)(uintptr_t)id, &fault))
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
     if (invocation_has(call, "json"))

@@ -16,7 +16,7 @@ struct link_job {
     char link[KEY_SIZE];
 };
 
-static enum err link_fn(struct tx *tx, void *arg)
+static enum err link_job(struct tx *tx, void *arg)
 {
     struct link_job *job = arg;
     enum err err = store_link_for(tx, job->workspace_id, job->email, job->link);
@@ -44,7 +44,7 @@ static int run_link(const struct invocation *call)
         fault_set(&fault, ERR_INVALID, "--email must be an e-mail address");
         return command_fail(&fault);
     }
-    if (local_store_run(call->config, STORE_WRITE, link_fn, &job, &fault))
+    if (local_store_run(call->config, STORE_WRITE, link_job, &job, &fault))
         return command_fail(&fault);
     AUTO_MEM char *url = studio_url(call->config);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);

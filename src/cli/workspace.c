@@ -53,7 +53,7 @@ struct create_job {
     char id[ID_SIZE];
 };
 
-static enum err create_fn(struct tx *tx, void *arg)
+static enum err create_job(struct tx *tx, void *arg)
 {
     struct create_job *job = arg;
     struct workspace workspace = job->workspace;
@@ -105,7 +105,7 @@ static int run_create(const struct invocation *call)
     struct fault fault = {0};
     enum err err = read_create(call, &job.workspace, &fault);
     if (!err)
-        err = local_store_run(call->config, STORE_WRITE, create_fn, &job, &fault);
+        err = local_store_run(call->config, STORE_WRITE, create_job, &job, &fault);
     if (err)
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
@@ -116,7 +116,7 @@ static int run_create(const struct invocation *call)
     return print_line(&line);
 }
 
-static enum err list_fn(struct tx *tx, void *arg)
+static enum err list_job(struct tx *tx, void *arg)
 {
     struct rows *rows = arg;
     struct workspace_list list = {0};
@@ -169,7 +169,7 @@ static int run_list(const struct invocation *call)
 {
     struct rows rows = {0};
     struct fault fault = {0};
-    enum err err = local_store_run(call->config, STORE_READ, list_fn, &rows, &fault);
+    enum err err = local_store_run(call->config, STORE_READ, list_job, &rows, &fault);
     int status = err                            ? command_fail(&fault)
                  : invocation_has(call, "json") ? print_rows_json(&rows)
                                                 : print_rows(&rows);
@@ -182,7 +182,7 @@ struct credit_job {
     int64_t usd4, balance_usd4;
 };
 
-static enum err credit_fn(struct tx *tx, void *arg)
+static enum err credit_job(struct tx *tx, void *arg)
 {
     struct credit_job *job = arg;
     struct workspace workspace = {0};
@@ -197,7 +197,7 @@ static int run_credit(const struct invocation *call)
     struct fault fault = {0};
     enum err err = parse_usd4(invocation_value(call, "amount"), &job.usd4, &fault);
     if (!err)
-        err = local_store_run(call->config, STORE_WRITE, credit_fn, &job, &fault);
+        err = local_store_run(call->config, STORE_WRITE, credit_job, &job, &fault);
     if (err)
         return command_fail(&fault);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);

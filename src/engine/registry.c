@@ -42,20 +42,11 @@ static void read_text(const struct reader *reader, const char *name, const char 
         *out = arena_strdup(reader->registry->arena, value);
 }
 
-static bool is_true(const char *value)
-{
-    static const char *const words[] = {"true", "yes", "on", "1"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strcasecmp(value, words[i]) == 0)
-            return true;
-    return false;
-}
-
 static void read_bool(const struct reader *reader, const char *name, bool *out)
 {
     const char *value = setting(reader, name);
     if (value && *value)
-        *out = is_true(value);
+        *out = config_is_true(value);
 }
 
 static enum err read_cost(const struct reader *reader, int64_t *out_usd4)
@@ -163,7 +154,7 @@ static enum err switch_on(const struct reader *reader, const struct engine_adapt
     struct engine_info *info = &engine->info;
     const char *wish = setting(reader, "enabled");
     bool has_ops = engine->ops.stt || engine->ops.tts || engine->ops.llm || engine->ops.embed;
-    bool is_wanted = wish && *wish ? is_true(wish) : !adapter->info.is_internal;
+    bool is_wanted = wish && *wish ? config_is_true(wish) : !adapter->info.is_internal;
     info->is_enabled = is_wanted && has_ops;
     if (info->is_enabled && adapter->configure)
         info->is_enabled = adapter->configure(env, reader->config, info, &engine->state);

@@ -52,8 +52,8 @@ struct engine_info {
     const struct engine_voice *voices; /* TTS: first is the default */
     size_t voice_count;
     struct engine_range temperature, max_tokens; /* LLM */
-    double default_temperature;
-    int default_max_tokens;
+    double standard_temperature;
+    int standard_max_tokens;
     int64_t context_tokens;            /* LLM: what a request and its answer may hold together */
     struct engine_range speed, volume; /* TTS; min == max: no control */
     const char *emotions;              /* TTS: names, space between */

@@ -18,7 +18,7 @@ enum {
     EXPIRE_FIRST_US = 2 * 1000000, /* after a start, which has other things to do at first */
     EXPIRE_ROWS = 1000,
     AGAIN_US = 250000, /* after rows of one kind, before more of them */
-    COUNT_LEAST_US = 1000000,
+    COUNT_MIN_US = 1000000,
     COUNT_MAX_US = 60 * 1000000,
     COUNT_ROW_US = 20, /* of pause for each row that was counted: 1% or so of a reader */
     GIVE_UP_MAX = 5000,
@@ -127,7 +127,7 @@ static enum err count_work(struct tx *tx, void *arg)
 static void count_done(struct upkeep *upkeep, struct task *task, enum err err)
 {
     const struct outbox_excess *excess = &task->excess;
-    int64_t pause_us = MAX(excess->waiting * COUNT_ROW_US, (int64_t)COUNT_LEAST_US);
+    int64_t pause_us = MAX(excess->waiting * COUNT_ROW_US, (int64_t)COUNT_MIN_US);
     timer_set_after(&upkeep->count, err ? EXPIRE_US : MIN(pause_us, (int64_t)COUNT_MAX_US));
     if (err)
         return;
@@ -235,7 +235,7 @@ struct upkeep *upkeep_new(const struct upkeep_config *config)
     timer_init(&upkeep->count, config->loop, on_count, upkeep);
     timer_set_after(&upkeep->expire, EXPIRE_FIRST_US);
     if (config->most_waiting > 0)
-        timer_set_after(&upkeep->count, COUNT_LEAST_US);
+        timer_set_after(&upkeep->count, COUNT_MIN_US);
     return upkeep;
 }
 

@@ -132,15 +132,15 @@ static void drop_edges(const struct pdf_document *document, const struct map *co
 typedef void edges_fn(const struct pdf_document *document, struct map *counts,
                       const struct edges *edges);
 
-static void count_fn(const struct pdf_document *document, struct map *counts,
-                     const struct edges *edges)
+static void count_page(const struct pdf_document *document, struct map *counts,
+                       const struct edges *edges)
 {
     (void)document;
     count_edges(counts, edges);
 }
 
-static void drop_fn(const struct pdf_document *document, struct map *counts,
-                    const struct edges *edges)
+static void drop_from_page(const struct pdf_document *document, struct map *counts,
+                           const struct edges *edges)
 {
     drop_edges(document, counts, edges);
 }
@@ -159,6 +159,6 @@ static void each_page(struct pdf_document *document, struct map *counts, edges_f
 void pdf_drop_repeated(struct pdf_document *document)
 {
     AUTO(map) counts = map_new();
-    each_page(document, counts, count_fn);
-    each_page(document, counts, drop_fn);
+    each_page(document, counts, count_page);
+    each_page(document, counts, drop_from_page);
 }

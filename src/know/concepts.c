@@ -16,10 +16,10 @@ static const double ALIKE_MIN = 0.75, OTHER_SCRIPT_DOUBT = 0.08;
 
 enum {
     WORD_BYTES = 64,
-    ALIKE_LEAST_BYTES = 4,
-    ENDING_LEAST_BYTES = 9, /* three letters of an Indian script: what ends may follow */
-    ENDING_MAX_BYTES = 21,  /* of Tamil and Bengali words, which carry their cases and more */
-    TAMIL_LEAD = 0xAE,      /* second byte of their letters in UTF-8 */
+    ALIKE_MIN_BYTES = 4,
+    ENDING_MIN_BYTES = 9,  /* three letters of an Indian script: what ends may follow */
+    ENDING_MAX_BYTES = 21, /* of Tamil and Bengali words, which carry their cases and more */
+    TAMIL_LEAD = 0xAE,     /* second byte of their letters in UTF-8 */
     TAMIL_LEAD_LAST = 0xAF,
     BENGALI_LEAD = 0xA6,
     BENGALI_LEAD_LAST = 0xA7,
@@ -47,7 +47,7 @@ static void add_sound(struct words *words, const struct set *set)
 {
     char sound[SOUND_BYTES], keys[SOUND_KEYS_MAX][SOUND_KEY_BYTES];
     sound_of(set->word, sound);
-    size_t n = strlen(set->word) >= ALIKE_LEAST_BYTES ? sound_keys(sound, keys) : 0;
+    size_t n = strlen(set->word) >= ALIKE_MIN_BYTES ? sound_keys(sound, keys) : 0;
     for (size_t i = 0; i < n; i++) {
         struct sounding *sounding = mem_new(struct sounding);
         *sounding = (struct sounding){set, map_get_str(words->by_sound, keys[i])};
@@ -150,8 +150,8 @@ static bool carries_endings(const char *folded)
 static const struct set *without_endings(const char *folded, size_t len)
 {
     const struct set *found = NULL;
-    size_t least = len > ENDING_LEAST_BYTES + ENDING_MAX_BYTES ? len - ENDING_MAX_BYTES
-                                                               : (size_t)ENDING_LEAST_BYTES;
+    size_t least = len > ENDING_MIN_BYTES + ENDING_MAX_BYTES ? len - ENDING_MAX_BYTES
+                                                             : (size_t)ENDING_MIN_BYTES;
     for (size_t n = len; n > least && !found; n -= 3)
         found = look(folded, n - 3);
     return found;
@@ -187,7 +187,7 @@ static const struct set *most_alike(const char *folded, double least)
     const struct set *best = NULL;
     double most = least;
     sound_of(folded, sound);
-    size_t n = strlen(folded) >= ALIKE_LEAST_BYTES ? sound_keys(sound, keys) : 0;
+    size_t n = strlen(folded) >= ALIKE_MIN_BYTES ? sound_keys(sound, keys) : 0;
     for (size_t i = 0; i < n; i++) {
         const struct sounding *at = map_get_str(words_of_groups()->by_sound, keys[i]);
         for (; at; at = at->next) {

@@ -187,7 +187,7 @@ static enum err put_slice(struct tx *tx, void *arg)
     return store_document_put(tx, task->id, task->passages.items, task->passages.count, task->put);
 }
 
-static void was_put(void *arg, enum err err);
+static void on_put(void *arg, enum err err);
 
 /* All but the last slice are put one by one: other writers have their turns between them. */
 static void store_all(struct task *task)
@@ -196,10 +196,10 @@ static void store_all(struct task *task)
     if (is_last)
         give_job(task, STORE_WRITE, store_outcome, on_stored);
     else
-        give_job(task, STORE_WRITE, put_slice, was_put);
+        give_job(task, STORE_WRITE, put_slice, on_put);
 }
 
-static void was_put(void *arg, enum err err)
+static void on_put(void *arg, enum err err)
 {
     struct task *task = arg;
     if (err) {
@@ -415,14 +415,14 @@ static enum err copy_pieces(struct tx *tx, void *arg)
     return source_copy(&task->source, tx, task->id);
 }
 
-static void copied(void *arg, enum err err)
+static void on_copied(void *arg, enum err err)
 {
     struct task *task = arg;
     if (err) {
         log_warn("know.not_copied", LOG_S("document", task->id), LOG_S("error", err_name(err)));
         end_task(task);
     } else if (!source_has_all(&task->source)) {
-        give_job(task, STORE_READ, copy_pieces, copied);
+        give_job(task, STORE_READ, copy_pieces, on_copied);
     } else if (task->kind == DOCUMENT_TEXT) {
         task->chars = (int64_t)text_length(source_text(&task->source));
         start_cutting(task);
@@ -445,7 +445,7 @@ static enum err take(struct tx *tx, void *arg)
     return err;
 }
 
-static void taken(void *arg, enum err err)
+static void on_taken(void *arg, enum err err)
 {
     struct task *task = arg;
     task->is_settled = err == ERR_NOT_FOUND; /* removed, or another node has it */
@@ -454,7 +454,7 @@ static void taken(void *arg, enum err err)
     if (err)
         end_task(task);
     else
-        give_job(task, STORE_READ, copy_pieces, copied);
+        give_job(task, STORE_READ, copy_pieces, on_copied);
 }
 
 static void begin(struct task *task)
@@ -467,7 +467,7 @@ static void begin(struct task *task)
     timer_init(&task->tell, reading->loop, tell, task);
     timer_init(&task->turn, reading->loop, on_turn_over, task);
     list_push_back(&reading->under_way, &task->node);
-    give_job(task, STORE_WRITE, take, taken);
+    give_job(task, STORE_WRITE, take, on_taken);
 }
 
 static void next(struct reading *reading)

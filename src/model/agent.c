@@ -282,9 +282,9 @@ static void settle_llm(struct agent_llm *llm, const struct js *sent, struct fiel
         return;
     }
     if (isnan(llm->temperature))
-        llm->temperature = model->default_temperature;
+        llm->temperature = model->standard_temperature;
     if (llm->max_tokens == 0)
-        llm->max_tokens = model->default_max_tokens;
+        llm->max_tokens = model->standard_max_tokens;
     llm->temperature = fmin(fmax(llm->temperature, model->temperature.min), model->temperature.max);
     llm->max_tokens = MIN(MAX(llm->max_tokens, model->max_tokens.min), model->max_tokens.max);
 }

@@ -48,8 +48,8 @@ struct catalog_model {
     struct real_range temperature;
     struct int_range max_tokens;
     int64_t context_tokens;
-    double default_temperature; /* not shown */
-    int64_t default_max_tokens; /* not shown */
+    double standard_temperature; /* not shown */
+    int64_t standard_max_tokens; /* not shown */
     int64_t cost_per_minute_usd4;
     bool is_default, is_enabled;
 };

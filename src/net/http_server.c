@@ -13,7 +13,7 @@
 #include "net/listen.h"
 
 enum {
-    PACE_LEAST_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
+    PACE_MIN_BYTES_S = 4096, /* a body or a reader slower than this on average is an attack */
     WRITE_MAX_BYTES = HTTP_ANSWER_MAX_BYTES + 128 * 1024, /* and its head */
 };
 
@@ -150,7 +150,7 @@ void pace_begin(struct http_conn *conn)
 void pace_moved(struct http_conn *conn, size_t bytes)
 {
     int64_t most_us = loop_now_us(conn->loop) + conn->server->config.grace_ms * 1000;
-    int64_t earned_us = (int64_t)bytes * 1000000 / PACE_LEAST_BYTES_S;
+    int64_t earned_us = (int64_t)bytes * 1000000 / PACE_MIN_BYTES_S;
     conn->pace_due_us = MIN(conn->pace_due_us + earned_us, most_us);
 }
 

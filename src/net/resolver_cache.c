@@ -5,9 +5,9 @@
 #include "base/mem.h"
 
 enum {
-    MOST_S = 5 * 60, /* a service that has moved is found again */
-    ABSENT_S = 5,    /* a name that was just made is found soon */
-    FAILED_S = 3,    /* asking again at once would hold a place for 6 s */
+    KEPT_MAX_S = 5 * 60, /* a service that has moved is found again */
+    ABSENT_S = 5,        /* a name that was just made is found soon */
+    FAILED_S = 3,        /* asking again at once would hold a place for 6 s */
 };
 
 struct entry {
@@ -74,7 +74,7 @@ static int64_t keep_s(const struct resolver_lookup_answer *answer)
 {
     switch (answer->fault.err) {
     case OK:
-        return MIN(answer->ttl_s, (int64_t)MOST_S);
+        return MIN(answer->ttl_s, (int64_t)KEPT_MAX_S);
     case ERR_NOT_FOUND:
         return ABSENT_S;
     default:

@@ -14,7 +14,7 @@
 
 enum {
     MTU_BYTES = 1200, /* with DTLS, UDP and IPv6 headers still under 1,280 */
-    MTU_LEAST_BYTES = 256,
+    MTU_MIN_BYTES = 256,
     CONTROL_FIRST_US = 500000, /* as the first RTO of data */
     CONTROL_MAX_US = 4000000,
     CONTROL_TRIES = 10,
@@ -118,7 +118,7 @@ struct sctp *sctp_new(const struct sctp_config *config)
     static const uint8_t zero[32];
     struct sctp *sctp = mem_new(struct sctp);
     sctp->port = config->port;
-    sctp->mtu_bytes = MAX(config->mtu_bytes ? config->mtu_bytes : MTU_BYTES, MTU_LEAST_BYTES);
+    sctp->mtu_bytes = MAX(config->mtu_bytes ? config->mtu_bytes : MTU_BYTES, MTU_MIN_BYTES);
     sctp->tag = config->tag ? config->tag : (uint32_t)crypto_random_u64() | 1;
     sctp->first_tsn = config->tsn ? config->tsn : (uint32_t)crypto_random_u64();
     memcpy(sctp->secret, config->secret, sizeof(sctp->secret));

@@ -4,7 +4,7 @@
 
 enum {
     RTO_FIRST_US = 500000, /* below RFC 9260's 1 s: the path was measured by ICE and DTLS already */
-    RTO_LEAST_US = 300000, /* above the 200 ms by which a peer may delay its SACK */
+    RTO_MIN_US = 300000,   /* above the 200 ms by which a peer may delay its SACK */
     RTO_MAX_US = 5000000,  /* ICE gives the caller up after 10 s of silence */
     MISSING_REPORTS = 3,   /* RFC 9260 section 7.2.4 */
     FORWARD_STREAMS = 16,
@@ -255,7 +255,7 @@ static void measure(struct sctp_tx *tx, int64_t rtt_us)
         tx->srtt_us += (rtt_us - tx->srtt_us) / 8;
     }
     int64_t rto_us = tx->srtt_us + 4 * tx->rttvar_us;
-    tx->rto_us = MAX(RTO_LEAST_US, MIN(rto_us, RTO_MAX_US));
+    tx->rto_us = MAX(RTO_MIN_US, MIN(rto_us, RTO_MAX_US));
 }
 
 static size_t ack(struct sctp_tx *tx, struct outgoing *chunk, int64_t now_us)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/enum.h"
 #include "base/mem.h"
 
 enum {
@@ -394,11 +395,8 @@ static enum sdp_kind kind_of(const char *media)
 {
     static const char *const names[] = {
         [SDP_AUDIO] = "audio", [SDP_VIDEO] = "video", [SDP_APPLICATION] = "application"};
-    for (int i = 0; i < SDP_OTHER; i++) {
-        if (strcmp(media, names[i]) == 0)
-            return (enum sdp_kind)i;
-    }
-    return SDP_OTHER;
+    int kind = enum_find(names, SDP_OTHER, media);
+    return kind < 0 ? SDP_OTHER : (enum sdp_kind)kind;
 }
 
 /* "audio 9 UDP/TLS/RTP/SAVPF 111 63" */

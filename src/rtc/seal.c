@@ -11,8 +11,8 @@
 #include "rtc/wire.h"
 
 enum {
-    RTP_LEAST_BYTES = 12,
-    RTCP_LEAST_BYTES = 8,
+    RTP_MIN_BYTES = 12,
+    RTCP_MIN_BYTES = 8,
     RTP_SSRC_AT = 8,
     RTCP_SSRC_AT = 4,
     WINDOW_PACKETS = 256 /* replay window: 5 s of audio, for what a bad network repeats */
@@ -125,17 +125,17 @@ static enum err apply(library_fn *fn, srtp_t session, uint8_t *data, size_t *len
 
 enum err seal_rtp(struct seal *seal, uint8_t *data, size_t *len)
 {
-    return apply(srtp_protect, seal->out, data, len, RTP_LEAST_BYTES);
+    return apply(srtp_protect, seal->out, data, len, RTP_MIN_BYTES);
 }
 
 enum err seal_rtcp(struct seal *seal, uint8_t *data, size_t *len)
 {
-    return apply(srtp_protect_rtcp, seal->out, data, len, RTCP_LEAST_BYTES);
+    return apply(srtp_protect_rtcp, seal->out, data, len, RTCP_MIN_BYTES);
 }
 
 enum err seal_open_rtp(struct seal *seal, uint8_t *data, size_t *len)
 {
-    enum err err = apply(srtp_unprotect, seal->in, data, len, RTP_LEAST_BYTES);
+    enum err err = apply(srtp_unprotect, seal->in, data, len, RTP_MIN_BYTES);
     if (!err)
         remember(seal, wire_get32(data + RTP_SSRC_AT));
     return err;
@@ -143,7 +143,7 @@ enum err seal_open_rtp(struct seal *seal, uint8_t *data, size_t *len)
 
 enum err seal_open_rtcp(struct seal *seal, uint8_t *data, size_t *len)
 {
-    enum err err = apply(srtp_unprotect_rtcp, seal->in, data, len, RTCP_LEAST_BYTES);
+    enum err err = apply(srtp_unprotect_rtcp, seal->in, data, len, RTCP_MIN_BYTES);
     if (!err)
         remember(seal, wire_get32(data + RTCP_SSRC_AT));
     return err;

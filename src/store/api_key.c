@@ -12,7 +12,7 @@
 #include "store/internal.h"
 #include "store/session.h"
 
-enum { TOUCH_LEAST_MS = 60000, REVOKED_KEPT = 100 };
+enum { TOUCH_MIN_MS = 60000, REVOKED_KEPT = 100 };
 
 /* Whom a key or a session's cookie stands for: what of it a row says. */
 struct holder {
@@ -108,7 +108,7 @@ enum err store_key_find(struct tx *tx, const char *key, struct principal *out)
 enum err store_key_touch(struct tx *tx, const char *key_id)
 {
     EXEC(tx, "UPDATE api_keys SET last_used_ms = ? WHERE id = ? AND last_used_ms <= ?",
-         NUMBER(tx->now_ms), TEXT(key_id), NUMBER(tx->now_ms - TOUCH_LEAST_MS));
+         NUMBER(tx->now_ms), TEXT(key_id), NUMBER(tx->now_ms - TOUCH_MIN_MS));
     return tx_result(tx);
 }
 

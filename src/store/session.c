@@ -9,7 +9,7 @@
 #include "store/tx.h"
 #include "store/workspace.h"
 
-enum { TOUCH_LEAST_MS = 60000 };
+enum { TOUCH_MIN_MS = 60000 };
 
 enum err store_link_create(struct tx *tx, const char *member_id, char out[KEY_SIZE])
 {
@@ -116,9 +116,8 @@ enum err store_session_create(struct tx *tx, const struct member *member, const 
 
 enum err store_session_touch(struct tx *tx, const char *session_id)
 {
-    int64_t changed =
-        EXEC(tx, "UPDATE sessions SET used_ms = ? WHERE id = ? AND used_ms <= ?",
-             NUMBER(tx->now_ms), TEXT(session_id), NUMBER(tx->now_ms - TOUCH_LEAST_MS));
+    int64_t changed = EXEC(tx, "UPDATE sessions SET used_ms = ? WHERE id = ? AND used_ms <= ?",
+                           NUMBER(tx->now_ms), TEXT(session_id), NUMBER(tx->now_ms - TOUCH_MIN_MS));
     if (changed)
         EXEC(tx,
              "UPDATE members SET seen_ms = ? WHERE id = (SELECT member_id FROM sessions"

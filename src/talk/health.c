@@ -5,9 +5,9 @@
 #include "talk/actions.h"
 
 enum {
-    FAILURES_US = 10000 * 1000,  /* two failures within this: fall back */
-    INTERRUPTIONS_MAX = 5,       /* in a row; further ones count as failures */
-    RETRY_LEAST_US = 250 * 1000, /* between tries of a failing engine, doubled */
+    FAILURES_US = 10000 * 1000, /* two failures within this: fall back */
+    INTERRUPTIONS_MAX = 5,      /* in a row; further ones count as failures */
+    RETRY_MIN_US = 250 * 1000,  /* between tries of a failing engine, doubled */
     RETRY_MAX_US = 10000 * 1000,
 };
 
@@ -135,7 +135,7 @@ bool health_failed(struct health *health, const struct talk_failure *failure, in
     engine->wants_fallback = wants_fallback;
     int64_t wait_us = engine->failures <= 1 || wants_fallback
                           ? 0
-                          : (int64_t)RETRY_LEAST_US << MIN(engine->failures, 6);
+                          : (int64_t)RETRY_MIN_US << MIN(engine->failures, 6);
     engine->retry_us = now_us + MIN(wait_us, (int64_t)RETRY_MAX_US);
     return counts;
 }

@@ -109,7 +109,7 @@ void hear_again(struct hear *hear, bool is_whole, int64_t now_us)
 bool hear_has_lost(const struct hear *hear)
 {
     const struct endpoint *endpoint = &hear->endpoint;
-    bool is_long = endpoint->last_voice_us - endpoint->began_us >= HEAR_LOST_LEAST_US;
+    bool is_long = endpoint->last_voice_us - endpoint->began_us >= HEAR_LOST_MIN_US;
     return is_long && (hear->is_lost || !endpoint->is_flushed);
 }
 

@@ -19,7 +19,7 @@ struct stt_event;
 struct talk_config;
 
 enum {
-    HEAR_LOST_LEAST_US = 400 * 1000, /* a shorter sound may have been no word */
+    HEAR_LOST_MIN_US = 400 * 1000,   /* a shorter sound may have been no word */
     HEAR_UNANSWERED_MAX = 2,         /* flushes in a row: then the recogniser has failed */
     HEAR_OWN_PAUSE_US = 1000 * 1000, /* nobody has heard an answer and cut it so soon */
 };
@@ -60,8 +60,8 @@ void hear_clear(struct hear *hear);
 /* What the recogniser's event says of itself: that it works, has failed, or owes nothing. */
 void hear_recogniser(struct hear *hear, const struct stt_event *event, int64_t now_us);
 void hear_voice_stopped(struct hear *hear, int64_t last_voice_us);
-/* At the end of a turn. A recogniser answers each flush, be it that there was no word. One that
- * does not is slow once, and has failed when it is so again. */
+/* At the end of a turn. A recogniser answers each flush, even when it heard no word. One that
+ * does not counts as slow the first time and as failed the second. */
 void hear_count_unanswered(struct hear *hear, int64_t now_us);
 /* The recogniser was opened again and got the sound of the open turn; is_whole: all of it. */
 void hear_again(struct hear *hear, bool is_whole, int64_t now_us);

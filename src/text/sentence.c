@@ -199,8 +199,7 @@ static enum cut judge(const struct splitter *splitter, struct scan *scan)
         take_closers(scan);
         return CUT_HERE;
     case MARK_CLAUSE:
-        if (splitter->has_cut || !splitter->cuts_clauses ||
-            scan->chars < SPLITTER_CLAUSE_LEAST_CHARS)
+        if (splitter->has_cut || !splitter->cuts_clauses || scan->chars < SPLITTER_CLAUSE_MIN_CHARS)
             return CUT_NO;
         return scan->c > 0x2E7F ? CUT_HERE : judge_end(scan, false);
     default:

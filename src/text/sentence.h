@@ -21,7 +21,7 @@ struct splitter {
 enum {
     SPLITTER_TEXT_MAX_BYTES = 64 * 1024, /* waiting text; over it ERR_LIMIT */
     SPLITTER_PIECE_MAX_CHARS = 400,      /* a longer sentence is cut at a space */
-    SPLITTER_CLAUSE_LEAST_CHARS = 24,    /* shorter first clauses wait for more */
+    SPLITTER_CLAUSE_MIN_CHARS = 24,      /* shorter first clauses wait for more */
 };
 
 void splitter_init(struct splitter *splitter, bool cuts_clauses);

@@ -8,7 +8,7 @@
 #include "model/tool.h"
 #include "tool/request.h"
 
-enum { SECRET_LEAST_BYTES = 4 /* stars for a shorter one would be all over the text */ };
+enum { SECRET_MIN_BYTES = 4 /* stars for a shorter one would be all over the text */ };
 
 static bool names_a_credential(const char *header)
 {
@@ -23,7 +23,7 @@ static bool names_a_credential(const char *header)
 
 static void keep(struct arena *arena, const char *secret, struct tool_secrets *out)
 {
-    if (secret && strlen(secret) >= SECRET_LEAST_BYTES)
+    if (secret && strlen(secret) >= SECRET_MIN_BYTES)
         out->items[out->count++] = arena_strdup(arena, secret);
 }
 

@@ -68,15 +68,6 @@ char *account_option(const struct config *config, const struct engine_info *info
     return mem_strdup(text ? text : "");
 }
 
-bool account_is_on(const char *text)
-{
-    static const char *const words[] = {"true", "yes", "on", "1"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strcasecmp(text, words[i]) == 0)
-            return true;
-    return false;
-}
-
 void account_mask(const struct account *account, struct buf *text)
 {
     for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {

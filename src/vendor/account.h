@@ -39,7 +39,6 @@ void account_clear(struct account *account);
 
 /* A copy of a text setting, "" when it is not set; mem_free. */
 char *account_option(const struct config *config, const struct engine_info *info, const char *name);
-bool account_is_on(const char *text); /* a BOOL setting, as written */
 
 /* Writes asterisks over every secret of the account that the text holds, as it stands or in
  * percent-encoding: what a vendor says is written to logs. */

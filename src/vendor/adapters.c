@@ -11,7 +11,7 @@
 #define TTS(id_, label_) .kind = ENGINE_TTS, .id = (id_), .label = (label_)
 #define LLM(id_, label_)                                                                           \
     .kind = ENGINE_LLM, .id = (id_), .label = (label_), .languages = "*",                          \
-    .max_tokens = {1, 16384}, .default_temperature = 0.4, .default_max_tokens = 500
+    .max_tokens = {1, 16384}, .standard_temperature = 0.4, .standard_max_tokens = 500
 #define MODELS(list) .models = (list), .model_count = ARRAY_LEN(list)
 #define VOICES(list) .voices = (list), .voice_count = ARRAY_LEN(list)
 

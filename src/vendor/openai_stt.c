@@ -10,6 +10,7 @@
 
 #include "audio/wav.h"
 #include "base/arena.h"
+#include "base/config.h"
 #include "base/crypto.h"
 #include "base/js.h"
 #include "base/list.h"
@@ -21,8 +22,8 @@
 #include "vendor/terms.h"
 
 enum {
-    SOUND_MAX_BYTES = 30 * STT_RATE_HZ * 2,       /* models of this kind hear 30 s at a time */
-    HEARD_LEAST_BYTES = STT_RATE_HZ * 2 * 3 / 10, /* of less they invent words */
+    SOUND_MAX_BYTES = 30 * STT_RATE_HZ * 2,     /* models of this kind hear 30 s at a time */
+    HEARD_MIN_BYTES = STT_RATE_HZ * 2 * 3 / 10, /* of less they invent words */
     PARTIAL_EVERY_BYTES = STT_RATE_HZ * 2 * 8 / 10,
     QUICK_US = 600 * 1000, /* a server that answers so fast is asked for partial words */
     RETRY_MAX_US = 1000 * 1000,
@@ -153,7 +154,7 @@ static void on_timer(void *arg)
         return;
     struct utterance *first = LIST_FIRST(&stt->utterances, struct utterance, node);
     stt->is_partial = false;
-    if (first->sound.len < HEARD_LEAST_BYTES)
+    if (first->sound.len < HEARD_MIN_BYTES)
         finish_first(stt, "");
     else
         send(stt, &first->sound);
@@ -318,7 +319,7 @@ bool openai_stt_configure(void *env, const struct config *config, const struct e
     bool is_paid = strstr(engine->account.url, "api.openai.com") != NULL;
     engine->partials = is_paid ? PARTIALS_OFF : PARTIALS_AUTO; /* each costs as a whole one */
     if (*partials)
-        engine->partials = account_is_on(partials) ? PARTIALS_ON : PARTIALS_OFF;
+        engine->partials = config_is_true(partials) ? PARTIALS_ON : PARTIALS_OFF;
     engine->model = mem_strdup(info->model_count > 0 ? info->models[0] : "");
     if (engine->account.key)
         engine->authorization = mem_printf("Bearer %s", engine->account.key);

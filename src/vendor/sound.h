@@ -17,7 +17,7 @@ typedef void sound_fn(void *arg, const int16_t *samples, size_t count);
 typedef void sound_packet_fn(void *arg, const uint8_t *packet, size_t bytes); /* 20 ms of Opus */
 
 struct sound {
-    int rate_hz;  /* of bare samples; a WAV file says its own */
+    int rate_hz;  /* of raw samples; a WAV file says its own */
     int channels; /* of a WAV file: the first is taken */
     sound_fn *on_samples;
     sound_packet_fn *on_packet; /* NULL: all is to be samples */
@@ -28,8 +28,8 @@ struct sound {
     size_t head_len;
     uint8_t part[8]; /* a frame that is not whole yet */
     size_t part_len;
-    bool is_file;   /* bare samples are not what was asked for */
-    bool is_known;  /* bare samples, Ogg, or past a WAV file's head */
+    bool is_file;   /* raw samples are not what was asked for */
+    bool is_known;  /* raw samples, Ogg, or past a WAV file's head */
     bool is_broken; /* no sound that we read */
 };
 

@@ -1,4 +1,4 @@
-/* Request heads, and chunked bodies behind them, cut as the second byte says. */
+/* Request heads, and chunked bodies after them, cut as the second byte says. */
 #include "fuzz.h"
 
 #include <assert.h>

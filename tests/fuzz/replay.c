@@ -15,7 +15,7 @@ enum {
 
 static long inputs;
 
-/* An exact allocation, so that a sanitizer sees a read behind the end. */
+/* An exact allocation, so that a sanitizer sees a read past the end. */
 static void feed(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);

@@ -39,7 +39,7 @@ static struct catalog *make_catalog(struct arena *arena)
                                              .provider = "brain",
                                              .label = "Brain",
                                              .max_tokens = {1, 400},
-                                             .default_max_tokens = 300,
+                                             .standard_max_tokens = 300,
                                              .is_enabled = true}};
     struct catalog *catalog = arena_new_of(arena, struct catalog);
     catalog_init(catalog, "en", "", arena);
@@ -201,7 +201,7 @@ void front_send(struct front_client *client, const char *text)
     CHECK_INT(stream_write(client->stream, text, strlen(text)), OK);
 }
 
-/* The nth answer's first byte, with its body whole behind it; NULL: not yet. */
+/* The nth answer's first byte, with its body whole after it; NULL: not yet. */
 static const char *find_answer(const struct front_client *client, int nth)
 {
     const char *at = client->text.data;

@@ -120,7 +120,7 @@ TEST(packets_of_the_voice_reach_the_caller_as_they_are)
     check_stream(scene.caller);
     size_t count;
     const struct sim_frame *frames = sim_frames(scene.caller, &count);
-    CHECK_INT(count, made_count() + 3); /* silence behind, then nothing */
+    CHECK_INT(count, made_count() + 3); /* silence after it, then nothing */
     CHECK(count > 3 && is_silence(&frames[count - 1]) && !frames[count - 1].is_loud);
     scene_close();
 }
@@ -220,7 +220,7 @@ static bool was_made(uint32_t sum)
     return false;
 }
 
-/* The first frame that our encoder makes behind the voice's packets goes on from nothing: the far
+/* The first frame that our encoder makes after the voice's packets goes on from nothing: the far
  * side has not heard what it encoded before. */
 static int fresh_frames(const struct sim_caller *caller)
 {

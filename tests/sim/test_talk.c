@@ -82,7 +82,7 @@ TEST(frames_are_paced_one_each_20_ms_with_media_time)
     size_t count;
     const struct sim_frame *frames = sim_frames(caller, &count);
     REQUIRE(count > 100);
-    /* A little silence behind the speech, so that no ear conceals; then nothing is sent. */
+    /* A little silence after the speech, so that no ear conceals; then nothing is sent. */
     CHECK(!frames[count - 1].is_loud && !frames[count - 2].is_loud);
     CHECK(frames[count - 5].is_loud);
     CHECK(world_ms() * 1000 - frames[count - 1].at_us > 1000000);
@@ -340,7 +340,7 @@ TEST(passages_and_tools_answer)
     world_run(9000);
     CHECK(strstr(sim_engines.last_request, "We open at nine.") != NULL);
     CHECK(strstr(sim_engines.last_request, "T:{\"status\":\"shipped\"}") != NULL);
-    /* One turn: the holding line, and the answer behind it. */
+    /* One turn: the holding line, and the answer after it. */
     CHECK_INT(sim_told_count("transcript.assistant"), 1);
     CHECK(sim_told(" This is the answer. [c1]"));
 }

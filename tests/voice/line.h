@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-struct said { /* 48 kHz, half a second of room before and 800 ms behind */
+struct said { /* 48 kHz, half a second of room before and 800 ms after it */
     int16_t *samples;
     size_t count;
 };

@@ -45,7 +45,7 @@ static struct catalog *test_catalog(struct arena *arena)
          .provider = "extractive",
          .temperature = {0, 0},
          .max_tokens = {1, 400},
-         .default_max_tokens = 300,
+         .standard_max_tokens = 300,
          .is_default = true,
          .is_enabled = true,
          .cost_per_minute_usd4 = 5},
@@ -53,8 +53,8 @@ static struct catalog *test_catalog(struct arena *arena)
          .provider = "openai",
          .temperature = {0, 1.5},
          .max_tokens = {16, 4096},
-         .default_temperature = 0.7,
-         .default_max_tokens = 512},
+         .standard_temperature = 0.7,
+         .standard_max_tokens = 512},
     };
     struct catalog *catalog = arena_new_of(arena, struct catalog);
     catalog_init(catalog, "en", "tr,id", arena);

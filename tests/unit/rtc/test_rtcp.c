@@ -41,7 +41,7 @@ TEST(rtcp_reads_a_compound_packet_that_it_wrote)
     CHECK(!rtcp_next(&reader, &item));
 }
 
-/* RFC 4585 section 6.2.1: a packet id, and a mask of the sixteen behind it. */
+/* RFC 4585 section 6.2.1: a packet id, and a mask of the sixteen after it. */
 TEST(rtcp_reads_the_sequences_of_a_nack)
 {
     static const uint8_t data[] = "\x81\xcd\x00\x04\x00\x00\x00\x01\x00\x00\x00\x15"

@@ -403,7 +403,7 @@ TEST(a_model_that_trickles_for_ever_is_stopped)
     CHECK_INT(rig_count(&rig, "agent turn"), 1);
 }
 
-/* The model that goes on behind it would be paid for what nobody hears. */
+/* The model that goes on after it would be paid for what nobody hears. */
 TEST(a_voice_that_is_given_up_ends_the_answer_of_the_model)
 {
     RIG rig;

@@ -17,7 +17,7 @@ enum { PACKETS = 30, SPLIT = 97 };
 
 struct told {
     struct loop *loop;
-    struct buf packets; /* one behind the other */
+    struct buf packets; /* one after the other */
     size_t packet_count, samples, done;
     enum engine_error error;
     char message[200];

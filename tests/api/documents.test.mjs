@@ -207,32 +207,41 @@ test('a file of many pieces is kept and given back whole', async () => {
   assert.ok(file.text === bytes.toString());
 });
 
-test('Word and PDF documents are read, a hostile one fails with a reason', async () => {
+const readFrom = async (own, name) => {
+  const bytes = await readFile(new URL(`../unit/extract/files/${name}`, import.meta.url));
+  return ready((await upload(own, bytes, `?name=${name}`)).body.document, own.api);
+};
+const bestHit = async (own, document, query) =>
+  (await own.api('POST', '/v1/knowledge/search', { query, documentIds: [document.id] })).body.hits[0];
+
+test('a Word document is read: its topics, its cards and its tables', async () => {
   const own = await t.newWorkspace();
-  const files = new URL('../unit/extract/files/', import.meta.url);
-  const upload = async (name) => (await own.api('POST', `/v1/knowledge/documents?name=${name}`,
-    await readFile(new URL(name, files)),
-    { 'Content-Type': 'application/octet-stream' })).body.document;
-  const [good, bomb] = [await upload('libreoffice.docx'), await upload('bomb.docx')];
-  const read = await ready(good, own.api);
+  const read = await readFrom(own, 'libreoffice.docx');
   assert.deepEqual([read.status, read.kind, read.topics], ['ready', 'docx',
     ['Hotel Miramar', 'Rooms', 'Services', 'नाश्ता']]);
-  const { body: { cards } } = await own.api('GET', `/v1/knowledge/documents/${good.id}`);
+  const { body: { cards } } = await own.api('GET', `/v1/knowledge/documents/${read.id}`);
   assert.deepEqual(cards, [{ question: 'May I bring a dog?',
     answer: 'Yes, on the ground floor, for fifteen dollars a stay.' }]);
-  const { body: { hits } } = await own.api('POST', '/v1/knowledge/search',
-    { query: 'price of the deluxe room', documentIds: [good.id] });
-  assert.match(hits[0].text, /Room: Deluxe; Price: 4,500; Beds: 2/);
-  const paper = await ready(await upload('latex.pdf'), own.api);
-  assert.deepEqual([paper.status, paper.kind, paper.error], ['ready', 'pdf', null]);
-  assert.ok(paper.topics.includes('Rooms and prices'), paper.topics);
-  const asked = await own.api('POST', '/v1/knowledge/search', {
-    query: 'how much is the family suite',
-    documentIds: [paper.id],
-  });
-  assert.match(asked.body.hits[0].text, /Room: Family suite; Price: 7,200; Beds: 4/);
-  assert.match((await ready(await upload('scan.pdf'), own.api)).error, /only pictures of pages/);
-  const failed = await ready(bomb, own.api);
+  assert.match((await bestHit(own, read, 'price of the deluxe room')).text, /Room: Deluxe; Price: 4,500; Beds: 2/);
+});
+
+test('a PDF is read: its topics and its tables', async () => {
+  const own = await t.newWorkspace();
+  const read = await readFrom(own, 'latex.pdf');
+  assert.deepEqual([read.status, read.kind, read.error], ['ready', 'pdf', null]);
+  assert.ok(read.topics.includes('Rooms and prices'), read.topics);
+  assert.match((await bestHit(own, read, 'how much is the family suite')).text,
+    /Room: Family suite; Price: 7,200; Beds: 4/);
+});
+
+test('a PDF of pictures alone says so', async () => {
+  const read = await readFrom(await t.newWorkspace(), 'scan.pdf');
+  assert.equal(read.status, 'failed');
+  assert.match(read.error, /only pictures of pages/);
+});
+
+test('a file that is far larger unpacked fails with the reason', async () => {
+  const failed = await readFrom(await t.newWorkspace(), 'bomb.docx');
   assert.deepEqual([failed.status, failed.error, failed.chars],
     ['failed', 'It is larger unpacked than a document may be.', 0]);
 });

@@ -2,7 +2,7 @@
  * and the service ends when it is told to. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { freeze, hold } from '../harness/away.mjs';
 import { until } from '../harness/service.mjs';
 import { startApi } from './contract.mjs';
@@ -42,27 +42,40 @@ async function timed(promise) {
   return { ...answer, ms: Date.now() - began };
 }
 
-test('requests are answered in time, and the service ends', () => withFreezing({}, async (api, database) => {
-  const workspace = await api.newWorkspace();
-  const agent = await newAgent(workspace);
-  await database.freeze();
-  const change = () => timed(workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' }));
-  const look = () => timed(workspace.api('GET', `/v1/agents/${agent.id}`));
-  const answers = await Promise.all([...Array(6)].flatMap(() => [change(), look()]));
-  for (const [i, answer] of answers.entries()) {
-    assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
-    assert.ok(answer.ms < ANSWER_MOST_MS, `answered after ${answer.ms} ms`);
-  }
-  const last = [...Array(20)].map(() => workspace.api('PATCH', `/v1/agents/${agent.id}`, { name: 'm' })
-    .catch(() => null));
-  const began = Date.now();
-  await api.service.stop('SIGTERM');
-  assert.ok(Date.now() - began < END_MOST_MS, `it ended after ${Date.now() - began} ms`);
-  await Promise.all(last);
-  await database.thaw();
-  await api.service.restart();
-  assert.equal((await workspace.api('GET', `/v1/agents/${agent.id}`)).body.agent.name, 'n');
-}));
+describe('a database that stands still', () => {
+  const seen = {};
+
+  before(() => withFreezing({}, async (api, database) => {
+    const workspace = await api.newWorkspace();
+    const agent = await newAgent(workspace);
+    await database.freeze();
+    const path = `/v1/agents/${agent.id}`;
+    const change = () => workspace.api('PATCH', path, { name: 'm' });
+    const look = () => workspace.api('GET', path);
+    seen.answers = await Promise.all([...Array(6)].flatMap(() => [timed(change()), timed(look())]));
+    const last = [...Array(20)].map(() => change().catch(() => null));
+    seen.end = await timed(api.service.stop('SIGTERM'));
+    await Promise.all(last);
+    await database.thaw();
+    await api.service.restart();
+    seen.agent = (await look()).body.agent;
+  }));
+
+  test('requests are answered in time', () => {
+    for (const [i, answer] of seen.answers.entries()) {
+      assert.equal(answer.status, isPostgres || i % 2 === 0 ? 503 : 200);
+      assert.ok(answer.ms < ANSWER_MOST_MS, `answered after ${answer.ms} ms`);
+    }
+  });
+
+  test('the service ends while requests wait', () => {
+    assert.ok(seen.end.ms < END_MOST_MS, `it ended after ${seen.end.ms} ms`);
+  });
+
+  test('what was refused is not written', () => {
+    assert.equal(seen.agent.name, 'n');
+  });
+});
 
 /* The call's end cannot be written: it is given up, and the next start ends the call. */
 test('a call that cannot be ended does not hold the end of the service',

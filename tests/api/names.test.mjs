@@ -9,6 +9,7 @@ import { startReceiver } from '../harness/receiver.mjs';
 const DEAD = 40;
 const TIMEOUT_MS = 30000; // of a tool's run
 
+const seen = {};
 let names, service, receiver, hostile, other;
 before(async () => {
   names = await startNames();
@@ -16,6 +17,7 @@ before(async () => {
   service = await startService({ env: { EARSHOT_EGRESS_NAMESERVER: names.address } });
   hostile = (await makeWorkspace(service, { name: 'Hostile' })).api;
   other = (await makeWorkspace(service, { name: 'Other' })).api;
+  await playThrough();
 });
 after(async () => {
   await service?.close();
@@ -32,25 +34,34 @@ async function makeTool(api, host) {
   return body.tool.id;
 }
 
-test('names that never answer delay no other tenant, and not the end of the service', async () => {
+/* Once for all cases, which look at what was seen: the end of the service is the end of the play. */
+async function playThrough() {
   const dead = [];
   for (let i = 0; i < DEAD; i++) dead.push(await makeTool(hostile, `dead${i}.example`));
   const good = await makeTool(other, 'good.example');
   for (let i = 0; i < DEAD; i++) names.answers[`dead${i}.example`] = 'silent';
-  const before = { ...names.asked };
+  const asked = { ...names.asked };
   let answered = 0;
   const runs = dead.map((id) => hostile('POST', `/v1/tools/${id}/test`, {}).then(() => { answered++; }, () => {}));
-  await until(() => dead.some((_, i) => names.asked[`dead${i}.example`] > before[`dead${i}.example`]),
+  await until(() => dead.some((_, i) => names.asked[`dead${i}.example`] > asked[`dead${i}.example`]),
     { what: 'a dead name to be asked for' });
-  const run = await other('POST', `/v1/tools/${good}/test`, {});
-  assert.equal(run.body.success, true, run.text);
-  const saved = await other('PUT', `/v1/tools/${good}`, { url: receiver.url('/ok')
+  seen.run = await other('POST', `/v1/tools/${good}/test`, {});
+  seen.saved = await other('PUT', `/v1/tools/${good}`, { url: receiver.url('/ok')
     .replace('127.0.0.1', 'good.example') });
-  assert.equal(saved.status, 200, saved.text);
-  assert.ok(answered < DEAD / 2, `${answered} of the dead names were given up before`);
+  seen.answered = answered;
   const from = Date.now();
-  const { code } = await service.stop();
-  assert.equal(code, 0);
-  assert.ok(Date.now() - from < TIMEOUT_MS - 10000, 'the end does not wait for the names');
+  seen.code = (await service.stop()).code;
+  seen.endMs = Date.now() - from;
   await Promise.all(runs);
+}
+
+test('names that never answer delay no other tenant', () => {
+  assert.equal(seen.run.body.success, true, seen.run.text);
+  assert.equal(seen.saved.status, 200, seen.saved.text);
+  assert.ok(seen.answered < DEAD / 2, `${seen.answered} of the dead names were given up before`);
+});
+
+test('names that never answer do not delay the end of the service', () => {
+  assert.equal(seen.code, 0);
+  assert.ok(seen.endMs < TIMEOUT_MS - 10000, 'the end does not wait for the names');
 });

@@ -1,4 +1,6 @@
 /* /v1/knowledge: documents as text, their cards, and the search an agent makes. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -246,6 +248,70 @@ void documents_get(struct request *request)
         if (passages[i].question)
             answer.cards.items[answer.cards.count++] =
                 (struct card){passages[i].question, passages[i].text};
+    request_answer(request, &answer, 0);
+}
+
+/* The passages that are no cards, a page at a time: a document may have thousands. */
+
+struct passages_query {
+    int64_t limit;
+    const char *before;
+};
+static const struct field passages_query_rows[] = {
+    ROW_INT(struct passages_query, limit, "limit", .min = 1, .max = 100, .standard = 50,
+            .about = "Passages of a page; it has fewer where they are long."),
+    ROW_TEXT(struct passages_query, before, "before", .flags = FIELD_OPTIONAL,
+             .pattern = "^[0-9]{1,15}$",
+             .about = "The nextCursor of the page before, to fetch what comes after it."),
+};
+FIELD_TABLE(passages_query_table, struct passages_query, "PassagesQuery", passages_query_rows);
+
+struct passages_answer {
+    struct section_list passages;
+    int64_t total;
+    const char *next;
+};
+static const struct field passages_rows[] = {
+    ROW_OBJECTS(struct passages_answer, passages, "passages", struct section_list, &section_table,
+                .about = "In the order of the document; none unless it is ready."),
+    ROW_INT(struct passages_answer, total, "total",
+            .about = "All of the document across pages; its sectionCount."),
+    ROW_TEXT(struct passages_answer, next, "nextCursor", .flags = FIELD_NULL_EMPTY,
+             .about = "Passed back as before; null on the last page."),
+};
+FIELD_TABLE(passages_answer_table, struct passages_answer, "PassagesAnswer", passages_rows);
+
+static bool read_position(const char *text, int64_t *out)
+{
+    enum { DIGITS_MAX = 15 };
+    size_t digits = strspn(text, "0123456789");
+    *out = strtoll(text, NULL, 10);
+    return digits > 0 && digits <= DIGITS_MAX && !text[digits];
+}
+
+void documents_passages(struct request *request)
+{
+    struct tx *tx = request->job.tx;
+    const char *id = request->head.params[0];
+    struct passages_query query;
+    struct passages_answer answer = {.next = ""};
+    struct document document;
+    if (!request_query(request, &query) ||
+        !request_found(request, store_document_get(tx, request_workspace(request), id, &document)))
+        return;
+    int64_t after = -1, next;
+    if (query.before && !read_position(query.before, &after)) {
+        request_fault(request, "before", "is no nextCursor of this list");
+        return;
+    }
+    if (document.status == DOCUMENT_READY) { /* while it is read, some are there already */
+        if (!request_found(request, store_document_sections(tx, id, after, (unsigned)query.limit,
+                                                            &answer.passages, &next)))
+            return;
+        answer.total = document.section_count;
+        if (next >= 0)
+            answer.next = arena_printf(tx->arena, "%" PRId64, next);
+    }
     request_answer(request, &answer, 0);
 }
 

@@ -21,11 +21,11 @@ handler_fn tools_list, tools_create, tools_get, tools_update, tools_remove, tool
 extern const struct field_table tools_query_table, tool_answer_table, tools_answer_table,
     tool_removed_table, tool_test_body_table, tool_test_answer_table;
 
-handler_fn documents_list, documents_create, documents_get, documents_file, documents_retry,
-    documents_remove, search_documents;
+handler_fn documents_list, documents_create, documents_get, documents_passages, documents_file,
+    documents_retry, documents_remove, search_documents;
 extern const struct field_table document_body_table, document_answer_table, documents_answer_table,
     document_cards_answer_table, document_query_table, documents_query_table, search_body_table,
-    search_answer_table;
+    search_answer_table, passages_query_table, passages_answer_table;
 
 handler_fn calls_list, calls_create, calls_get, calls_end_one, calls_say_one, calls_runs,
     calls_events, calls_stream, embed_calls_create;

@@ -37,7 +37,7 @@ static const struct {
     {"updateMember", ROLE_OWNER},     {"deleteMember", ROLE_OWNER},
     {"linkMember", ROLE_OWNER},       {"listKeys", ROLE_OWNER},
     {"createKey", ROLE_OWNER},        {"revokeKey", ROLE_OWNER},
-    {"previewVoice", ROLE_EDITOR},
+    {"previewVoice", ROLE_EDITOR},    {"listPassages", ROLE_VIEWER},
 };
 
 static size_t find(const char *operation)

@@ -51,6 +51,14 @@ static const struct field card_rows[] = {
 };
 FIELD_TABLE(card_table, struct card, "Card", card_rows);
 
+static const struct field section_rows[] = {
+    ROW_INT(struct section, position, "position", .column = "position",
+            .about = "Its place in the document, from 0; cards have places, too."),
+    ROW_TEXT(struct section, text, "text", .column = "text",
+             .about = "As it is searched: under a heading, with the heading as its first line."),
+};
+FIELD_TABLE(section_table, struct section, "Passage", section_rows);
+
 static const struct field hit_rows[] = {
     ROW_ENUM(struct hit, kind, "kind", enum hit_kind, hit_kind_names,
              .about = "card: a question and answer taken from a document; section: a passage."),

@@ -48,6 +48,14 @@ struct card {
 struct card_list LIST_OF(struct card);
 extern const struct field_table card_table;
 
+/* A passage of a document that is no card. */
+struct section {
+    int64_t position;
+    const char *text;
+};
+struct section_list LIST_OF(struct section);
+extern const struct field_table section_table;
+
 enum hit_kind { HIT_CARD, HIT_SECTION, HIT_KIND_COUNT };
 
 struct hit {

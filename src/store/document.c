@@ -262,6 +262,28 @@ enum err store_document_passages(struct tx *tx, const char *id, struct passage *
     return err;
 }
 
+const char store_document_sections_look[] =
+    "FROM passages WHERE document_id = ? AND position > ? AND question IS NULL"
+    " ORDER BY position LIMIT ?";
+
+enum err store_document_sections(struct tx *tx, const char *id, int64_t after, unsigned limit,
+                                 struct section_list *out, int64_t *out_next)
+{
+    struct section_list list = {0};
+    const char *sql = columns_select(tx, &section_table, NULL, store_document_sections_look);
+    enum err err = columns_list(tx, &section_table, sql,
+                                VALUES(TEXT(id), NUMBER(after), NUMBER((int64_t)limit + 1)), &list);
+    if (err)
+        return err;
+    size_t kept = 0; /* one more than the page holds was read, to know whether there are more */
+    for (size_t bytes = 0; kept < list.count && kept < limit && bytes < SECTIONS_BYTES; kept++)
+        bytes += strlen(list.items[kept].text);
+    *out_next = kept < list.count ? list.items[kept - 1].position : -1;
+    list.count = kept;
+    *out = list;
+    return OK;
+}
+
 /* Removing, reading again. */
 
 /* In the transaction that changes passages: each node's file of words asks for the documents whose

@@ -11,6 +11,7 @@
 struct document;
 struct document_progress;
 struct document_list;
+struct section_list;
 struct text_list;
 struct tx;
 
@@ -66,6 +67,14 @@ enum err store_document_piece(struct tx *tx, const char *id, int64_t position, c
                               size_t *out_len) MUST_USE;
 enum err store_document_passages(struct tx *tx, const char *id, struct passage **out,
                                  size_t *out_n) MUST_USE;
+/* A page of its passages without the cards, in their order: those after the position `after` (-1:
+ * the first ones), `limit` at most, and fewer where their texts are long (SECTIONS_BYTES; one at
+ * least). Reads them by their index. out_next: where the next page goes on; -1: these were the
+ * last. */
+enum { SECTIONS_BYTES = 256 * 1024 };
+enum err store_document_sections(struct tx *tx, const char *id, int64_t after, unsigned limit,
+                                 struct section_list *out, int64_t *out_next) MUST_USE;
+extern const char store_document_sections_look[]; /* for the test of what it reads */
 
 /* Reading, in the background. */
 

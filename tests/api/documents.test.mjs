@@ -141,6 +141,87 @@ test('a document that is being read is not read again', async () => {
   refused(await own.api('POST', `/v1/knowledge/documents/${document.id}/retry`), 409, 'CONFLICT');
 });
 
+/* A workspace with a document of seven passages and, among them, a card. */
+const SAID = Array.from({ length: 7 }, (_, i) => `Passage ${i + 1} tells at some length what the house offers to its `
+  + `guests in the season ${i + 1}, ${'among it a walk to the lake and back, '.repeat(6)}and dinner on the terrace.`);
+async function withPassages() {
+  const own = await t.newWorkspace();
+  const asked = 'Q: May I bring a dog?\nA: Yes, a small dog may come along.';
+  const text = [...SAID.slice(0, 4), asked, ...SAID.slice(4)].join('\n\n');
+  const document = await ready(await add(own.api, { text }), own.api);
+  assert.deepEqual([document.sectionCount, document.cardCount], [SAID.length, 1]);
+  const path = `/v1/knowledge/documents/${document.id}/passages`;
+  const page = async (query = {}) => {
+    const answer = await own.api('GET', `${path}?${new URLSearchParams(query)}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  return { own, document, path, page };
+}
+
+test('passages come a page at a time, in the order of the document, without its cards', async () => {
+  const { page } = await withPassages();
+  const whole = await page();
+  assert.deepEqual(whole.passages.map((one) => one.text), SAID);
+  assert.deepEqual([whole.total, whole.nextCursor], [SAID.length, null]);
+  const positions = whole.passages.map((one) => one.position);
+  assert.deepEqual(positions, [...new Set(positions)].toSorted((a, b) => a - b));
+  const pages = [];
+  for (let before; before !== null;) {
+    const { passages, total, nextCursor } = await page({ limit: 3, ...(before ? { before } : {}) });
+    assert.equal(total, SAID.length);
+    pages.push(passages);
+    before = nextCursor;
+  }
+  assert.deepEqual(pages.map((one) => one.length), [3, 3, 1]);
+  assert.deepEqual(pages.flat(), whole.passages);
+  const { nextCursor } = await page({ limit: 3 });
+  assert.deepEqual((await page({ before: nextCursor })).passages, whole.passages.slice(3));
+  assert.deepEqual((await page({ limit: SAID.length })), whole);
+  assert.deepEqual(await page({ before: '999999999999999' }), { passages: [], total: SAID.length, nextCursor: null });
+});
+
+test('a forged cursor of passages and a wrong limit are told by their names', async () => {
+  const { own, path } = await withPassages();
+  for (const before of ['', 'x', '-1', '1.5', '1.kd_1', '1 ', '9'.repeat(16)])
+    refused(await own.api('GET', `${path}?${new URLSearchParams({ before })}`), 400, 'VALIDATION_FAILED', 'before');
+  for (const limit of ['0', '101', '-1', 'ten', ''])
+    refused(await own.api('GET', `${path}?limit=${limit}`), 400, 'VALIDATION_FAILED', 'limit');
+});
+
+test('passages are shown to their workspace alone, and to no key of an agent', async () => {
+  const { own, path } = await withPassages();
+  refused(await api('GET', path), 404, 'NOT_FOUND');
+  refused(await own.api('GET', '/v1/knowledge/documents/kd_none/passages'), 404, 'NOT_FOUND');
+  const { body: { agent } } = await own.api('POST', '/v1/agents', { name: 'a' });
+  refused(await t.as(agent.apiKey)('GET', path), 403, 'FORBIDDEN');
+  refused(await t.as('none')('GET', path), 401, 'UNAUTHORIZED');
+});
+
+test('a document that is not ready has no passages', async () => {
+  const { own, document, path, page } = await withPassages();
+  for (const status of ['processing', 'failed']) {
+    sql(t.service, `UPDATE documents SET status = '${status}', leased_until_ms = 9000000000000
+      WHERE id = '${document.id}'`);
+    assert.deepEqual(await page(), { passages: [], total: 0, nextCursor: null }, status);
+  }
+  assert.equal((await own.api('DELETE', `/v1/knowledge/documents/${document.id}`)).status, 200);
+  refused(await own.api('GET', path), 404, 'NOT_FOUND');
+});
+
+test('a page of long passages has fewer, and the next goes on', async () => {
+  const { document, page } = await withPassages();
+  sql(t.service, `UPDATE passages SET text = '${'x'.repeat(100000)}' WHERE document_id = '${document.id}'
+    AND question IS NULL`);
+  const counts = [];
+  for (let before; before !== null;) {
+    const { passages, nextCursor } = await page(before ? { before } : {});
+    counts.push(passages.length);
+    before = nextCursor;
+  }
+  assert.deepEqual(counts, [3, 3, 1]);
+});
+
 const upload = (own, bytes, query = '?name=hours.txt', headers = {}) =>
   own.api('POST', `/v1/knowledge/documents${query}`, Buffer.from(bytes),
     { 'Content-Type': 'application/octet-stream', ...headers });

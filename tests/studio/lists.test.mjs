@@ -141,6 +141,26 @@ test('documents are chosen from a page, or found by name', { timeout: 300000 }, 
   assert.deepEqual(agent.documentIds, [made[0].id]);
 });
 
+test("a document's passages are shown a page at a time, in their order", { timeout: 300000 }, async () => {
+  const COUNT = 60;
+  const said = Array.from({ length: COUNT }, (_, i) => `Passage ${i + 1} tells at some length what the house offers, `
+    + `${'among it a walk to the lake and back, '.repeat(7)}and dinner on the terrace.`);
+  const { body: { document } } = await api('POST', '/v1/knowledge/documents',
+    { name: 'Long', text: `# The house\n\n${said.join('\n\n')}` });
+  await until(async () => {
+    const { body } = await api('GET', `/v1/knowledge/documents/${document.id}`);
+    return body.document.status === 'ready' && body.document.sectionCount === COUNT;
+  }, { what: 'the document to be read' });
+  await at(`/studio/knowledge/${document.id}`);
+  await shown(`50 of ${COUNT}`);
+  await more().click();
+  await shown(`${COUNT} of ${COUNT}`);
+  assert.equal(await more().count(), 0);
+  const texts = await page.getByRole('region', { name: 'Passages' }).getByRole('listitem').allInnerTexts();
+  assert.deepEqual(texts, said.map((text) => `The house\n${text}`));
+  assert.deepEqual(page.errors, []);
+});
+
 test('the log of deliveries goes on beyond its first page', { timeout: 300000 }, async () => {
   const made = await api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['call.ended'] });
   assert.equal(made.status, 201, made.text);

@@ -39,7 +39,7 @@ async function send(method, path, body, headers) {
 /* A dropped connection is tried again, within an answer as before it: reading at will, writing under one Idempotency-Key, so that nothing
  * is done twice. Answers { status, isOk, answer }; read(response) reads what is no refusal. */
 async function sendSurely(method, path, body, given, read) {
-  const headers = method === 'POST' && !(body instanceof Blob) ? { ...given, 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : given;
+  const headers = method === 'POST' ? { ...given, 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : given;
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await send(method, path, body, headers);

@@ -221,7 +221,67 @@ test('two people edit one agent: the second is told, and nothing is lost', { tim
   assert.deepEqual([now.name, now.greetingText], ['Renamed by Bo', 'Hello from Ann.']);
 });
 
+/* The page of an agent that is there for this test alone. */
+async function agentFor(t) {
+  const { body, text } = await workspace.api('POST', '/v1/agents', { name: 'Drafts', greetingMode: 'static',
+    greetingText: 'Hello.', variables: { city: { defaultValue: 'Pune' } } });
+  assert.ok(body.agent, text);
+  const path = `/v1/agents/${body.agent.id}`;
+  t.after(() => workspace.api('DELETE', path));
+  await at(`/studio/agents/${body.agent.id}`);
+  const read = async () => (await workspace.api('GET', path)).body.agent;
+  return { path, read, greeting: page.getByLabel('What it says first') };
+}
+const isSaved = () => page.getByText('Everything is saved');
+
+test('a draft of before is one only until it is saved', { timeout: 300000 }, async (t) => {
+  const { greeting, read } = await agentFor(t);
+  for (const text of ['Hello once.', 'Hello twice.']) {
+    await greeting.fill(text);
+    await page.reload();
+    await page.getByText('Your changes from before are still here').waitFor();
+    await button('Save').click();
+    await isSaved().or(page.getByRole('dialog')).first().waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0, 'nobody else has saved');
+    assert.equal((await read()).greetingText, text);
+  }
+});
+
+test('what is typed while a save is under way stays, not saved yet', { timeout: 300000 }, async (t) => {
+  const { path, greeting, read } = await agentFor(t);
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() === 'PATCH') await greeting.fill('Hello, and more.');
+    await route.continue();
+  });
+  await page.getByLabel('Name').fill('Drafts and more');
+  await button('Save').click();
+  await said('Saved.');
+  await page.unroute(`**${path}`);
+  assert.equal(await greeting.inputValue(), 'Hello, and more.');
+  const saved = await read();
+  assert.deepEqual([saved.name, saved.greetingText], ['Drafts and more', 'Hello.']);
+  await button('Save').click();
+  await isSaved().waitFor();
+  assert.equal((await read()).greetingText, 'Hello, and more.');
+});
+
+test('variables that are discarded are gone from their lines', { timeout: 300000 }, async (t) => {
+  await agentFor(t);
+  await page.getByRole('link', { name: 'Variables', exact: true }).click();
+  const values = page.getByLabel('When none is sent');
+  await values.fill('Delhi');
+  await button('Add a variable').click();
+  await button('Discard').click();
+  await isSaved().waitFor();
+  assert.deepEqual([await values.count(), await values.first().inputValue()], [1, 'Pune']);
+});
+
 test('a document is dropped in, found by a question, and given to the agent', { timeout: 300000 }, async () => {
+  const keys = []; // of the tries: the first is lost on its way
+  await page.route(/documents\?name=/, (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    return keys.length === 1 ? route.abort() : route.continue();
+  });
   await at('/studio/knowledge');
   await page.locator('input[type=file]').setInputFiles({
     name: 'hours.txt',
@@ -232,6 +292,8 @@ test('a document is dropped in, found by a question, and given to the agent', { 
     ),
   });
   await page.getByRole('row', { name: /hours\.txt/ }).getByText('Ready').waitFor();
+  await page.unroute(/documents\?name=/);
+  assert.ok(keys.length === 2 && keys[0] && keys[0] === keys[1], `a document is added once: ${keys}`);
   await page.getByLabel('A question of a caller').fill('When are you open?');
   await page
     .locator('form', { has: page.getByLabel('A question of a caller') })

@@ -47,16 +47,17 @@ function Editor({ data, reload }) {
   const [draft, setDraft] = useState(() => ({ ...data.agent, ...kept?.changes }));
   const [wasKept, setWasKept] = useState(kept !== null && !same({ ...data.agent, ...kept.changes }, data.agent));
   const [tab, setTab] = useState('behaviour');
+  const [turn, setTurn] = useState(0); // what was typed is thrown away: the section begins anew
   const [theirs, setTheirs] = useState(null);
   const mine = changes(agent, draft);
   const isDirty = Object.keys(mine).length > 0;
   const mayEdit = may('editor');
 
   useLayoutEffect(() => { // at once: the page may be left in the same moment
-    if (isDirty) keep(draftName(id), JSON.stringify({ changes: mine, updatedAt: kept?.updatedAt ?? agent.updatedAt }));
+    if (isDirty) keep(draftName(id), JSON.stringify({ changes: mine, updatedAt: wasKept && kept ? kept.updatedAt : agent.updatedAt }));
     else dropDraft(id);
     guardLeaving(isDirty ? () => confirm(t('agent.leave')) : null);
-  }, [draft, agent]);
+  }, [draft, agent, wasKept]);
   useEffect(() => () => guardLeaving(null), []);
 
   const [save, saving, error] = useWork(async (isForced = false) => {
@@ -71,7 +72,7 @@ function Editor({ data, reload }) {
       saved = now; // it was this page's own save, whose answer was lost
     }
     setAgent(saved);
-    setDraft(saved);
+    setDraft((now) => ({ ...saved, ...changes(draft, now) })); // what was typed meanwhile stays
     setWasKept(false);
     setTheirs(null);
     toast(t('saved'));
@@ -87,8 +88,9 @@ function Editor({ data, reload }) {
   const faults = error?.faults ?? {};
   const set = (path, value) => setDraft((old) => changed(old, path, value));
   const shown = SECTIONS.find((one) => one.name === tab) ?? SECTIONS[0];
-  const discard = () => { setDraft(agent); setWasKept(false); };
-  const takeTheirs = () => { setAgent(theirs); setDraft(theirs); setTheirs(null); setWasKept(false); };
+  const restart = (from) => { setDraft(from); setWasKept(false); setTurn(turn + 1); };
+  const discard = () => restart(agent);
+  const takeTheirs = () => { setAgent(theirs); restart(theirs); setTheirs(null); };
   return html`<${Head} title=${agent.name} lead=${t('agent.lead', money(agent.costPerMinute), count(agent.stats.totalCalls), duration(agent.stats.totalSeconds))}>
       ${isDirty && html`<${Badge} kind="warn">${t('agent.unsaved')}<//>`}${mayEdit && html`<${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>
     ${wasKept && html`<div class="notice" role="status"><p>${t('agent.kept')}</p><${Button} kind="slim" onClick=${discard}>${t('agent.discard')}<//></div>`}
@@ -97,7 +99,7 @@ function Editor({ data, reload }) {
       <nav class="tabs" aria-label=${t('agent.sections')}>${SECTIONS.map(({ name, fields }) => html`<a key=${name} href="#${name}" aria-current=${tab === name ? 'true' : undefined} class=${hasFault(faults, fields) ? 'has-fault' : ''}
         onClick=${(event) => { event.preventDefault(); setTab(name); }}>${t(`agent.tab.${name}`)}${hasFault(faults, fields) && html`<span class="visually-hidden"> ${t('agent.hasFault')}</span>`}</a>`)}</nav>
       <section class="card" aria-label=${t(`agent.tab.${shown.name}`)}><fieldset disabled=${!mayEdit}><legend class="visually-hidden">${t(`agent.tab.${shown.name}`)}</legend>
-        <${shown.page} key=${shown.name} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} setAgent=${(next) => { setAgent(next); setDraft((old) => ({ ...old, publicKey: next.publicKey, apiKey: next.apiKey })); }} /></fieldset></section>
+        <${shown.page} key=${`${shown.name} ${turn}`} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} setAgent=${(next) => { setAgent(next); setDraft((old) => ({ ...old, publicKey: next.publicKey, apiKey: next.apiKey })); }} /></fieldset></section>
       ${mayEdit ? html`<div class="saver"><p role="status">${Object.keys(faults).length ? t('agent.faults', Object.keys(faults).length) : isDirty ? t('agent.unsavedText') : t('agent.allSaved')}</p>
         <${Button} onClick=${discard} busy=${!isDirty}>${t('agent.discard')}<//><${Button} kind="primary" type="submit" busy=${saving || !isDirty}>${saving ? t('working') : t('save')}<//></div>` : html`<p class="soft">${t('agent.viewOnly')}</p>`}
     </form><aside>${mayEdit && html`<${Talk} agent=${agent} isDirty=${isDirty} save=${save} />`}</aside></div>

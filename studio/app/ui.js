@@ -72,7 +72,8 @@ export function Badge({ kind = '', live = false, children }) {
 
 export function explain(error) {
   if (!(error instanceof ApiError)) return String(error?.message ?? error);
-  return en[`error.${error.code}`] ? t(`error.${error.code}`) : error.message;
+  const faults = Object.entries(error.faults).map(([field, fault]) => `${field}: ${fault}`);
+  return [en[`error.${error.code}`] ? t(`error.${error.code}`) : error.message, faults.join('; ')].filter(Boolean).join(' ');
 }
 
 export function Problem({ error, again }) {

@@ -180,3 +180,28 @@ test('the log of deliveries goes on beyond its first page', { timeout: 300000 },
   assert.equal(await more().count(), 0);
   assert.deepEqual(page.errors, []);
 });
+
+test('calls that come while older ones are shown push none of them away', { timeout: 300000 }, async () => {
+  const started = await api('POST', '/v1/calls', { agentId: agents[8].id });
+  assert.equal(started.status, 201, started.text);
+  const { callId } = started.body;
+  assert.equal((await api('POST', `/v1/calls/${callId}/end`)).status, 200);
+  await until(async () => (await api('GET', `/v1/calls/${callId}`)).body.call.status === 'ended', { what: 'its end' });
+  const idOf = (n) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+  const add = (numbers, ms) => sql(service, `CREATE TEMP TABLE one AS SELECT * FROM calls WHERE id = '${callId}';
+    UPDATE call_counts SET calls = calls + ${numbers.length} WHERE agent_id = '${agents[8].id}';
+    ${numbers.map((n) => `UPDATE one SET id = '${idOf(n)}', created_ms = ${ms + n};
+      INSERT INTO calls SELECT * FROM one;`).join('')}`);
+  const old = Array.from({ length: 60 }, (_, n) => n);
+  add(old, Date.now() - 3600000);
+  await at('/studio/calls');
+  await shown('50 of 61');
+  await more().click();
+  await shown('61 of 61');
+  add([61, 62], Date.now());
+  await shown('63 of 63');
+  const links = await page.getByRole('region', { name: 'Calls' }).getByRole('link').evaluateAll(
+    (all) => all.map((one) => one.getAttribute('href').split('/').pop()));
+  assert.deepEqual(links, [idOf(62), idOf(61), callId, ...old.toReversed().map(idOf)]);
+  assert.deepEqual(page.errors, []);
+});

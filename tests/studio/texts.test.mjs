@@ -61,6 +61,23 @@ test('what the API says of a field is said in every language', async () => {
   assert.equal(faultText('something of a later version'), 'something of a later version');
 });
 
+/* What the studio never meets: requests that it does not make, and codes of other people's pages. */
+const NOT_OF_THE_STUDIO = ['BAD_REQUEST', 'INVALID_JSON', 'NAME_REQUIRED', 'METHOD_NOT_ALLOWED',
+  'UNSUPPORTED_MEDIA_TYPE', 'IDEMPOTENCY_KEY_REUSED', 'CONFIG_FIELD_NOT_ALLOWED', 'DAILY_LIMIT_REACHED',
+  'EMBED_DISABLED', 'ORIGIN_NOT_ALLOWED'];
+
+test('every refusal that the studio can meet is said in every language', async () => {
+  const table = readFileSync(join(root, 'src/api/answer.c'), 'utf8');
+  const codes = [...table.matchAll(/\[API_[A-Z_]+\] = \{\d+, "([A-Z_]+)"/g)].map(([, code]) => code);
+  assert.ok(codes.length > 30, String(codes.length));
+  for (const code of NOT_OF_THE_STUDIO) assert.ok(codes.includes(code), `${code} is none of the service`);
+  for (const file of readdirSync(join(app, 'texts'))) {
+    const texts = await load(file.replace('.js', ''));
+    for (const code of codes.filter((one) => !NOT_OF_THE_STUDIO.includes(one)))
+      assert.ok(texts[`error.${code}`], `${file} lacks error.${code}`);
+  }
+});
+
 test('a watched call is what its events say, told again or not', async () => {
   const source = readFileSync(join(app, 'watch.js'), 'utf8').replace(/^import .*$/gm, '');
   const { UNSEEN, follow } = await import(`data:text/javascript,${encodeURIComponent(source)}`);

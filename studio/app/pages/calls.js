@@ -1,5 +1,5 @@
 /* The calls, newest first: filters, pages, live ones marked and kept fresh. */
-import { html, useEffect, useState } from '../lib.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
 import { get } from '../api.js';
 import { AgentSelect } from '../list.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
@@ -7,6 +7,7 @@ import { Badge, Button, Empty, Head, Loaded, Select, Table, Text, useLoad } from
 
 const EVERY_MS = 5000;
 const PAGE = 50;
+const NONE_OLDER = { calls: [], next: undefined, busy: false };
 const NO_FILTER = { agentId: '', status: '', endReason: '', source: '', day: '' };
 const REASONS = ['user-left', 'api', 'max-duration', 'socket-lost', 'agent-shutdown', 'room-finished', 'no-user', 'dispatch-failed'];
 
@@ -23,20 +24,42 @@ export function CallRows({ calls, label }) {
       <td><${CallState} call=${call} /></td><td class="right number">${duration(call.durationSeconds)}</td><td class="right number">${ms(call.quality?.voiceToVoiceMs?.p50)}</td><td class="right number">${money(call.callCost, 4)}</td></tr>`)}<//>`;
 }
 
+/* Of the first page as it was, what newer calls have pushed off it; null: nothing of it is left, so that what lies between is not known. */
+function pushedOff(was, now) {
+  const place = was.calls.findIndex((call) => call.id === now.calls.at(-1)?.id);
+  if (place >= 0) return was.calls.slice(place + 1);
+  return was.calls.some((call) => now.calls.some((one) => one.id === call.id)) ? [] : null;
+}
+
+const without = (calls, known) => calls.filter((call) => !known.some((one) => one.id === call.id));
+
+/* The calls of the pages behind the first one, which is read again and again and moves on meanwhile. ask(cursor) answers a page. */
+function useOlder(key, first, ask) {
+  const [older, setOlder] = useState(NONE_OLDER);
+  const was = useRef(null);
+  useEffect(() => setOlder(NONE_OLDER), [key]);
+  useLayoutEffect(() => {
+    const gone = was.current && first && was.current.key === first.key ? pushedOff(was.current, first) : [];
+    was.current = first;
+    if (!gone) setOlder(NONE_OLDER);
+    else if (gone.length) setOlder((old) => (old.next === undefined ? old : { ...old, calls: [...without(gone, old.calls), ...old.calls] }));
+  }, [first]);
+  const more = async (next) => {
+    setOlder((old) => ({ ...old, next, busy: true }));
+    const page = await ask(next).catch(() => ({ calls: [], nextCursor: next }));
+    setOlder((old) => (old.busy && old.next === next ? { calls: [...old.calls, ...without(page.calls, old.calls)], next: page.nextCursor, busy: false } : old));
+  };
+  return [older, more];
+}
+
 export function Calls() {
   const [filter, setFilter] = useState(NO_FILTER);
-  const [older, setOlder] = useState({ calls: [], next: undefined, busy: false });
   const query = (before) => `/v1/calls?${new URLSearchParams({ limit: PAGE, ...Object.fromEntries(Object.entries({ ...filter, before }).filter(([, value]) => value)) })}`;
   const key = Object.values(filter).join(' ');
   const set = (name) => (value) => setFilter({ ...filter, [name]: value });
-  const loaded = useLoad(() => get(query()), key);
-  useEffect(() => { setOlder({ calls: [], next: undefined, busy: false }); }, [key]);
+  const loaded = useLoad(async () => ({ key, ...await get(query()) }), key);
+  const [older, more] = useOlder(key, loaded.data, (next) => get(query(next)));
   useEffect(() => { const timer = setInterval(() => { if (!document.hidden) loaded.reload(); }, EVERY_MS); return () => clearInterval(timer); }, [loaded.reload]);
-  const more = async (next) => {
-    setOlder({ ...older, busy: true });
-    const page = await get(query(next)).catch(() => null);
-    setOlder(page ? { calls: [...older.calls, ...page.calls], next: page.nextCursor, busy: false } : { ...older, busy: false });
-  };
   return html`<${Head} title=${t('nav.calls')} lead=${t('calls.lead')} />
     <div class="filters many"><${AgentSelect} label=${t('calls.agent')} any=${t('allAgents')} value=${filter.agentId} onInput=${set('agentId')} />
       <${Select} label=${t('state')} value=${filter.status} onInput=${set('status')} options=${[['', t('anyState')], ...['created', 'active', 'ended'].map((one) => [one, t(`callStatus.${one}`)])]} />

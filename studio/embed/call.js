@@ -150,6 +150,9 @@ export class Call {
 
   /* ---- the call ---- */
 
+  /* The page may take the button away while its call is being made. */
+  #stay() { if (!this.#host.isConnected) throw problemOf('gone'); }
+
   async start() {
     if (this.#busy || this.#room) return;
     this.#busy = true;
@@ -163,15 +166,19 @@ export class Call {
       if (blocked) throw problemOf(blocked);
       this.#status('loading');
       const livekit = await import('./livekit-client.js').then((module) => module.default).catch(() => { throw problemOf('unreachable'); });
+      this.#stay();
       this.#status('asking');
       microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
+      this.#stay();
       this.#status('connecting');
       const call = await this.#request();
+      this.#stay();
       await this.#join(livekit, call, microphone);
     } catch (error) {
       microphone?.stop();
       await this.#leave();
       this.#status('idle');
+      if (!this.#host.isConnected) return;
       const code = error.code && typeof error.code === 'string' ? error.code : this.#host.text(error.name) ? error.name : 'connect';
       this.#problem(code, error.message);
     } finally {
@@ -205,8 +212,11 @@ export class Call {
     this.#room = room;
     this.#watch(livekit, room);
     await room.connect(call.livekitUrl, call.token);
+    this.#stay();
     await room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone });
+    this.#stay();
     await room.startAudio();
+    this.#stay();
     this.#began = Date.now();
     this.#tell('started', {});
     this.#inCall(true);

@@ -69,6 +69,7 @@
     #button = document.createElement('button');
     #label = document.createElement('span');
     #call = null;
+    #tries = 0;
 
     constructor() {
       super();
@@ -109,18 +110,25 @@
       return (TEXTS[lang]?.[name] ?? TEXTS.en[name] ?? '').replace(/\{(\d)\}/g, (_, n) => values[n]);
     }
 
-    /* The panel; made at the first use. */
-    #panel() {
-      this.#call ??= import(new URL('/embed/call.js', this.host)).then(({ Call }) => new Call(this, this.#button));
-      this.#call.catch(() => { this.#call = null; this.#label.textContent = this.text('unreachable'); });
-      return this.#call;
+    /* The panel; made at the first use. null: it cannot be loaded, which is said. A browser may remember what it could not load by its address. */
+    async #panel() {
+      this.attributeChangedCallback();
+      const url = new URL('/embed/call.js', this.host);
+      if (this.#tries) url.search = this.#tries;
+      this.#call ??= import(url).then(({ Call }) => new Call(this, this.#button));
+      try { return await this.#call; } catch {
+        this.#call = null;
+        this.#tries++;
+        const message = this.#label.textContent = this.text('unreachable');
+        this.dispatchEvent(new CustomEvent('earshot:error', { bubbles: true, composed: true, detail: { callId: null, code: 'unreachable', message } }));
+      }
     }
 
-    async open() { (await this.#panel()).open(); }
+    async open() { (await this.#panel())?.open(); }
 
-    async start() { await (await this.#panel()).start(); }
+    async start() { await (await this.#panel())?.start(); }
 
-    async end() { await (await this.#call)?.end(); }
+    async end() { await (await this.#call?.catch(() => null))?.end(); }
   }
 
   if (!customElements.get('earshot-call')) customElements.define('earshot-call', EarshotCall);

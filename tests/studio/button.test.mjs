@@ -224,6 +224,46 @@ test('a refused microphone, and a frame without permission, are told apart', { t
   }
 });
 
+test('a button that is taken away while it connects leaves no call and no open microphone', { timeout: 300000 },
+  async () => {
+    const agent = await newAgent();
+    const page = await open(quiet, put('/taken', { element: { key: agent.publicKey, consent: 'off' } }));
+    await page.evaluate(() => {
+      const { getUserMedia } = navigator.mediaDevices;
+      navigator.mediaDevices.getUserMedia = async function (...wanted) {
+        const stream = await getUserMedia.apply(this, wanted);
+        globalThis.microphones = stream.getTracks();
+        return stream;
+      };
+    });
+    await page.route('**/v1/embed/calls', async (route) => {
+      await page.evaluate(() => document.querySelector('earshot-call').remove());
+      await route.continue();
+    });
+    const sockets = [];
+    page.on('websocket', (socket) => sockets.push(socket.url()));
+    await page.getByRole('button').click();
+    await page.waitForFunction(() => globalThis.microphones?.every((track) => track.readyState === 'ended'));
+    assert.deepEqual([sockets, await told(page, 'started'), await told(page, 'error')], [[], [], []]);
+    await page.close();
+  });
+
+test('a service that is away at the click is said, and the next click tries again', { timeout: 300000 }, async () => {
+  const agent = await newAgent();
+  const page = await open(quiet, put('/away', { element: { key: agent.publicKey } }));
+  await page.route('**/embed/call.js', (route) => route.abort());
+  await page.getByRole('button', { name: 'Talk to us' }).click();
+  await page.getByRole('button', { name: 'cannot be reached' }).waitFor();
+  assert.deepEqual((await told(page, 'error')).map(({ code, message }) => [code, message]),
+    [['unreachable', 'The service cannot be reached. Please try again.']]);
+  await page.unroute('**/embed/call.js');
+  await page.getByRole('button', { name: 'cannot be reached' }).click();
+  await page.getByRole('button', { name: 'Start the call' }).waitFor();
+  await page.getByRole('button', { name: 'Talk to us' }).waitFor();
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test('attributes choose look, languages and words; text is never markup', { timeout: 300000 }, async () => {
   const nasty = '<img src=x onerror=told.push(1)>';
   const agent = await newAgent({}, { name: nasty });

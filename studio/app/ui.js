@@ -55,8 +55,15 @@ export function Select({ label, hint, fault, value, onInput, options, ...rest })
     ${!has && html`<option value=${value}>${value || '–'}</option>`}${options.map(([id, name, disabled]) => html`<option value=${id} disabled=${disabled} selected=${id === value}>${name}</option>`)}</select>`} />`;
 }
 
-export function Check({ label, hint, checked, onInput, type = 'checkbox', ...rest }) {
-  return html`<label class="check"><input type=${type} checked=${checked} onChange=${(event) => onInput(event.target.checked)} ...${rest} /><span>${label}${hint && html`<small>${hint}</small>`}</span></label>`;
+export function Check({ label, hint, fault, checked, onInput, type = 'checkbox', ...rest }) {
+  const id = useId();
+  const box = html`<label class="check"><input type=${type} checked=${checked} onChange=${(event) => onInput(event.target.checked)} aria-describedby=${fault ? id : undefined} aria-invalid=${fault ? 'true' : undefined} ...${rest} /><span>${label}${hint && html`<small>${hint}</small>`}</span></label>`;
+  return fault ? html`${box}<p class="fault" id=${id}>${fault}</p>` : box;
+}
+
+/* What the API says of a field or of anything in it: toolIds, toolIds[0], embed.allowedOrigins[1]. */
+export function faultIn(faults, field) {
+  return Object.entries(faults).find(([path]) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`))?.[1];
 }
 
 export function Table({ label, head, children }) {

@@ -276,6 +276,26 @@ test('variables that are discarded are gone from their lines', { timeout: 300000
   assert.deepEqual([await values.count(), await values.first().inputValue()], [1, 'Pune']);
 });
 
+test('a fault stands at its field, whichever it is', { timeout: 300000 }, async (t) => {
+  const { path, greeting } = await agentFor(t);
+  const tabs = { 'toolIds[1]': 'Tools', 'documentIds[0]': 'Documents', 'stt.detectLanguage': 'Engines',
+    'systemTools.endCall': 'Tools', 'variables.city.description': 'Variables', 'embed.enabled': 'Web button' };
+  const details = Object.keys(tabs).map((field) => ({ field, message: `this is wrong with ${field}` }));
+  await page.route(`**${path}`, (route) => route.request().method() !== 'PATCH' ? route.continue()
+    : route.fulfill({ status: 400, json: { code: 'VALIDATION_FAILED', error: 'The request is not valid.', details } }));
+  await greeting.fill('Hello there.');
+  await button('Save').click();
+  await page.getByText(`${details.length} fields need your attention`).waitFor();
+  for (const [field, tab] of Object.entries(tabs)) {
+    await page.locator('.tabs').getByRole('link', { name: tab }).click();
+    await page.locator('.fault', { hasText: `this is wrong with ${field}` }).waitFor();
+    assert.deepEqual(await faults(field), []);
+  }
+  assert.equal(await button('Copy').count(), 2, 'of what is pasted into a page, and of its key');
+  await page.unroute(`**${path}`);
+  await button('Discard').click();
+});
+
 test('a document is dropped in, found by a question, and given to the agent', { timeout: 300000 }, async () => {
   const keys = []; // of the tries: the first is lost on its way
   await page.route(/documents\?name=/, (route) => {

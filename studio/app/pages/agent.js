@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { count, duration, keep, money, t } from '../text.js';
 import { go, guardLeaving } from '../router.js';
-import { Badge, Button, Dialog, Head, Loaded, Problem, sure, toast, useLoad, useWork } from '../ui.js';
+import { Badge, Button, Dialog, Head, Loaded, Problem, faultIn, sure, toast, useLoad, useWork } from '../ui.js';
 import { SECTIONS } from './agent-sections.js';
 import { Talk } from './talk.js';
 
@@ -32,7 +32,7 @@ async function load(id) {
   return { agent, catalog, voices, documents, tools, hasMoreTools: nextCursor !== null };
 }
 
-const hasFault = (faults, fields) => Object.keys(faults).some((path) => fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)));
+const hasFault = (faults, fields) => fields.some((field) => faultIn(faults, field) !== undefined);
 
 /* Somebody else has saved meanwhile: theirs or mine. */
 function Conflict({ mine, onTheirs, onMine, onClose }) {

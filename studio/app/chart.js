@@ -4,22 +4,23 @@ import { html, useEffect, useRef } from './lib.js';
 import { language, t, theme, time } from './text.js';
 
 const HEIGHT = 170;
-const STEPS = [1, 2, 5].flatMap((n) => [1, 10, 100, 1000, 10000, 100000, 1000000].map((power) => n * power)).sort((a, b) => a - b);
+const STEPS = [0.01, 0.1, 1, 10, 100, 1000, 10000, 100000, 1000000].flatMap((power) => [1, 2, 5].map((n) => n * power));
 const day = (date) => time(`${date}T00:00:00Z`, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /* The plot of these days in the present colours; told: where what the pointer is on is said. */
 function plot(uPlot, place, told, days, columns, isBars) {
   const ends = [0, Math.floor(days.length / 2), days.length - 1];
+  const { least = 1 } = columns[0];
   const grid = { stroke: token('--chart-grid'), width: 1 };
   const axis = { stroke: token('--soft'), font: `11px ${token('--font')}`, ticks: { show: false } };
   const tell = ({ cursor: { idx } }) => { told.textContent = idx === null || idx === undefined ? '' : `${day(days[idx].date)}: ${columns.map(({ name, of, show }) => `${name} ${of(days[idx]) === null ? '–' : show(of(days[idx]))}`).join(' · ')}`; };
   const options = {
     width: place.clientWidth || 300, height: HEIGHT, padding: [8, 24, 0, 0], legend: { show: false }, hooks: { setCursor: [tell] },
     cursor: { y: false, drag: { x: false, y: false }, points: isBars ? { show: false } : {} },
-    scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, least, most) => [0, Math.max(1, most ?? 0) * 1.05] } },
+    scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, low, most) => [0, Math.max(least, most ?? 0) * 1.05] } },
     axes: [{ ...axis, size: 24, grid: { show: false }, splits: () => ends, values: () => ends.map((i) => day(days[i].date)) },
-      { ...axis, size: 64, grid, incrs: STEPS, values: (_, marks) => marks.map(columns[0].show) }],
+      { ...axis, size: 64, grid, incrs: STEPS.filter((step) => step >= least), values: (_, marks) => marks.map(columns[0].show) }],
     series: [{}, ...columns.slice(0, isBars ? 1 : undefined).map((_, n) => ({ stroke: token(`--chart-${n + 1}`), width: isBars ? 0 : 2, points: { show: true, size: 5, fill: token(`--chart-${n + 1}`) }, spanGaps: true,
       ...(isBars ? { fill: token('--chart-1'), paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.1 }), points: { show: false } } : {}) }))],
   };
@@ -47,7 +48,7 @@ function Chart({ label, days, columns, isBars }) {
       <tbody>${days.map((one) => html`<tr key=${one.date}><th scope="row">${day(one.date)}</th>${columns.map(({ name, of, show }) => html`<td key=${name}>${of(one) === null ? '–' : show(of(one))}</td>`)}</tr>`)}</tbody></table></div></figure>`;
 }
 
-/* columns: [{ name, of(day), show(value) }]; the first is drawn, all are told. */
+/* columns: [{ name, of(day), show(value), least }]; the first is drawn, all are told. least: what the axis is told apart by at the least (1). */
 export const Bars = (props) => html`<${Chart} isBars ...${props} />`;
 /* Each column a line; days without a value are passed over. */
 export const Lines = (props) => html`<${Chart} ...${props} />`;

@@ -433,6 +433,8 @@ test('the overview draws its days, in the colours of the theme', { timeout: 3000
   await page.locator('.uplot').first().waitFor();
   assert.ok((await colours('Calls a day')).includes('29,107,88'), 'a column in --chart-1 of the light theme');
   assert.match(await page.locator('figure table').first().textContent(), /Day.*Calls.*1/s);
+  for (const name of ['Minutes a day', 'Spent a day'])
+    await page.locator(`.chart[aria-label="${name}"] canvas`).waitFor();
   await page.evaluate(() => localStorage.setItem('earshot.theme', 'dark'));
   await at('/studio');
   await page.locator('.uplot').first().waitFor();

@@ -34,9 +34,11 @@ function Reasons({ reasons }) {
   return html`<ul class="bars">${reasons.map(({ reason, calls }) => html`<li key=${reason}><span>${t(`reason.${reason}`)}</span><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width=${(100 * calls) / most} height="8" /></svg><span class="number right">${count(calls)}</span></li>`)}</ul>`;
 }
 
+/* What a day is told by; each has a chart of its own, which tells that one. */
+const FIGURES = [['overview.perDay', 'nav.calls', (one) => one.calls, count, 1], ['overview.minutesPerDay', 'overview.minutes', (one) => Math.round(one.seconds / 6) / 10, count, 1], ['overview.spendPerDay', 'calls.cost', (one) => one.cost, money, 0.01]];
+
 function Charts({ usage }) {
-  const minutes = (one) => Math.round(one.seconds / 6) / 10;
-  return html`<div class="two"><${Card} title=${t('overview.perDay')}><${Bars} label=${t('overview.perDay')} days=${usage.days} columns=${[{ name: t('nav.calls'), of: (one) => one.calls, show: count }, { name: t('overview.minutes'), of: minutes, show: count }, { name: t('calls.cost'), of: (one) => one.cost, show: money }]} /><//>
+  return html`<div class="two">${FIGURES.map(([title, name, of, show, least]) => html`<${Card} key=${title} title=${t(title)}><${Bars} label=${t(title)} days=${usage.days} columns=${[{ name: t(name), of, show, least }]} /><//>`)}
     <${Card} title=${t('overview.replies')} aside=${html`<p class="legend"><span><i class="b"></i>${t('overview.typical')}</span><span><i class="a"></i>p95</span></p>`}><${Lines} label=${t('overview.replies')} days=${usage.days} columns=${[{ name: t('overview.typical'), of: (one) => one.replyMs, show: ms }, { name: 'p95', of: (one) => one.replyP95Ms, show: ms }]} /><//></div>`;
 }
 

@@ -47,14 +47,21 @@ function Drop({ onAdded }) {
     <${Button} onClick=${() => input.current.click()}>${t('knowledge.choose')}<//><ul aria-live="polite">${files.map((file, i) => html`<li key=${i} class="small ${file.state === 'failed' ? 'fault' : 'soft'}">${file.name} – ${file.why ?? t(`upload.${file.state}`)}</li>`)}</ul></div>`;
 }
 
+/* The words of the question in a text, marked; a longer one also where it begins a word (open: opening). */
+function Marked({ text, query }) {
+  const asked = query.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u).filter((one) => one.length > 2);
+  const isAsked = (word) => asked.some((one) => one === word || (one.length > 3 && word.startsWith(one)));
+  return text.split(/([\p{L}\p{M}\p{N}]+)/u).map((part, i) => (i % 2 && isAsked(part.toLowerCase()) ? html`<mark key=${i}>${part}</mark>` : part));
+}
+
 function Search({ documents }) {
   const [query, setQuery] = useState('');
   const ready = documents.filter((one) => one.status === 'ready').slice(0, 500).map((one) => one.id);
-  const [search, busy, error] = useWork(async () => setFound(await api('POST', '/v1/knowledge/search', { documentIds: ready, query })));
+  const [search, busy, error] = useWork(async () => setFound({ query, ...await api('POST', '/v1/knowledge/search', { documentIds: ready, query }) }));
   const [found, setFound] = useState(null);
   if (!ready.length) return null;
   return html`<${Card} title=${t('knowledge.search')}><p class="soft small">${t('knowledge.searchHint')}</p><br /><form noValidate class="filters" onSubmit=${(event) => { event.preventDefault(); if (!busy) search(); }}><${Text} label=${t('knowledge.question')} value=${query} onInput=${setQuery} maxlength="300" required type="search" /><${Button} type="submit" busy=${busy}>${t('search')}<//></form>
-    ${error && html`<${Problem} error=${error} />`}<div aria-live="polite">${found && html`<p class="soft small">${found.hits.length ? t('knowledge.hits', found.hits.length, found.ms) : t('knowledge.noHits')}</p><ul class="list">${found.hits.map((hit, i) => html`<li key=${i}><span>${hit.question && html`<strong>${hit.question}</strong><br />`}${hit.text}<br /><span class="soft small">${hit.document} · ${t(`hit.${hit.kind}`)}</span></span>
+    ${error && html`<${Problem} error=${error} />`}<div aria-live="polite">${found && html`<p class="soft small">${found.hits.length ? t('knowledge.hits', found.hits.length, found.ms) : t('knowledge.noHits')}</p><ul class="list">${found.hits.map((hit, i) => html`<li key=${i}><span>${hit.question && html`<strong><${Marked} text=${hit.question} query=${found.query} /></strong><br />`}<${Marked} text=${hit.text} query=${found.query} /><br /><span class="soft small">${hit.document} · ${t(`hit.${hit.kind}`)}</span></span>
       <${Badge} kind=${hit.similarity >= 0.6 ? 'good' : 'info'}>${t('knowledge.similar', Math.round(hit.similarity * 100))}<//></li>`)}</ul>`}</div><//>`;
 }
 

@@ -1,11 +1,19 @@
 /* Where the person is: paths under /studio. Leaving a page that holds unsaved changes is asked about first. */
-import { signal } from './lib.js';
+import { signal, useLayoutEffect } from './lib.js';
 
 export const path = signal(location.pathname);
 let guard = null;
 
 /* fn() answers false to stay; null: nothing is unsaved. */
 export function guardLeaving(fn) { guard = fn; }
+
+/* For as long as the page is shown and isDirty: whoever leaves it is asked. */
+export function useGuard(isDirty, question) {
+  useLayoutEffect(() => {
+    guardLeaving(isDirty ? () => confirm(question) : null);
+    return () => guardLeaving(null);
+  }, [isDirty, question]);
+}
 
 export function go(to, { replace = false } = {}) {
   const isSamePage = to.split('#')[0] === path.value;

@@ -320,6 +320,11 @@ test('a document is dropped in, found by a question, and given to the agent', { 
     .getByRole('button', { name: 'Search' })
     .click();
   await page.getByText(/nine in the morning/).waitFor();
+  await page.locator('mark', { hasText: /^open$/ }).first().waitFor();
+  assert.deepEqual(await faults('found, light'), []);
+  await choose('earshot.theme', 'dark');
+  await page.locator('html[data-theme=dark]').waitFor();
+  assert.deepEqual(await faults('found, dark'), []);
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
   await at(`/studio/agents/${agent.id}`);
   await page.getByRole('link', { name: 'Documents', exact: true }).click();
@@ -339,6 +344,16 @@ test('a tool is made, tested, and completed by its name in the instructions', { 
   await page.getByLabel('Address').fill(`${receiverUrl}/orders`);
   await button('Create').click();
   await page.getByRole('heading', { level: 1, name: 'order_status' }).waitFor();
+  const questions = [];
+  page.once('dialog', (dialog) => {
+    questions.push(dialog.message());
+    return dialog.dismiss();
+  });
+  await page.getByLabel('Description').fill('Half a');
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await until(() => questions.length, { what: 'the question before what was typed is lost' });
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Half a');
+  await page.getByLabel('Description').fill(NASTY);
   await button('Run').click();
   await page.getByText('on its way').waitFor();
   assert.equal(received.at(-1).headers['x-service-test-call'], 'true');

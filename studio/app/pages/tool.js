@@ -3,7 +3,7 @@ import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { AgentSelect } from '../list.js';
 import { ms, t } from '../text.js';
-import { go } from '../router.js';
+import { go, guardLeaving, useGuard } from '../router.js';
 import { Badge, Button, Card, Head, Loaded, Problem, Select, Text, sure, toast, useLoad, useWork } from '../ui.js';
 
 const EMPTY = { name: '', description: '', url: '', method: 'GET', kind: 'during_call', params: [], headers: [], body: '', auth: 'none', authToken: '', authKeyHeader: 'X-API-Key', authUsername: '', timeoutMs: 10000, outputs: [], sampleOutput: '', agentId: '' };
@@ -34,20 +34,27 @@ function Test({ tool }) {
     <div aria-live="polite">${answer && html`<br /><p><${Badge} kind=${answer.success ? 'good' : 'bad'}>${answer.status}<//> <span class="soft">${ms(answer.latencyMs)}</span></p>${answer.error && html`<p class="fault">${answer.error}</p>`}<br /><pre tabindex="0">${typeof answer.data === 'string' ? answer.data : JSON.stringify(answer.data, null, 2)}</pre>`}</div><//>`;
 }
 
-function Form({ tool: saved }) {
-  const [tool, setTool] = useState(saved);
+function Form({ tool: loaded }) {
+  const [saved, setSaved] = useState(loaded);
+  const [tool, setTool] = useState(loaded);
   const isNew = !saved.id;
-  const set = (name, value) => setTool({ ...tool, [name]: value });
+  const set = (name, value) => setTool((old) => ({ ...old, [name]: value }));
+  useGuard(may('editor') && JSON.stringify(tool) !== JSON.stringify(saved), t('leave'));
   const [save, busy, error] = useWork(async () => {
     const body = Object.fromEntries(SENT.map((name) => [name, tool[name]]));
     const { tool: stored } = isNew ? await api('POST', '/v1/tools', { ...body, ...(tool.agentId ? { agentId: tool.agentId } : {}) }) : await api('PUT', `/v1/tools/${saved.id}`, body);
     toast(t('saved'));
-    if (isNew) go(`/studio/tools/${stored.id}`, { replace: true });
-    else setTool(stored);
+    if (isNew) {
+      guardLeaving(null);
+      return go(`/studio/tools/${stored.id}`, { replace: true });
+    }
+    setSaved(stored);
+    return setTool((now) => (now === tool ? stored : now)); // what was typed meanwhile stays
   });
   const [remove, removing] = useWork(async () => {
     if (!await sure(t('tool.remove'), t('tool.removeText', saved.name), t('remove'))) return;
     await api('DELETE', `/v1/tools/${saved.id}`);
+    guardLeaving(null);
     go('/studio/tools');
   });
   const faults = { ...(error?.faults ?? {}), ...(error?.code === 'URL_NOT_ALLOWED' ? { url: t('error.URL_NOT_ALLOWED') } : {}), ...(error?.code === 'TOOL_NAME_TAKEN' ? { name: t('error.TOOL_NAME_TAKEN') } : {}) };

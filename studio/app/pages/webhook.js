@@ -3,7 +3,7 @@ import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { More, useList } from '../list.js';
 import { count, ms, t, time } from '../text.js';
-import { go } from '../router.js';
+import { go, guardLeaving, useGuard } from '../router.js';
 import { Button, Card, Check, Head, Loaded, Problem, Secret, Table, Text, sure, toast, useLoad, useWork } from '../ui.js';
 import { DeliveryState } from '../told.js';
 import { EventChoice } from './webhooks.js';
@@ -16,13 +16,18 @@ function Deliveries({ id }) {
       <td><div class="actions">${may('editor') && one.state !== 'waiting' && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => resend(one)}>${t('webhook.resend')}<//>`}</div></td></tr>`)}<//><${More} list=${list} />` : html`<p class="soft">${t('webhook.noDeliveries')}</p>`)}<//>`;
 }
 
-function Form({ webhook: saved, types }) {
-  const [webhook, setWebhook] = useState(saved);
+const SENT = ['url', 'events', 'enabled'];
+
+function Form({ webhook: loaded, types }) {
+  const [saved, setSaved] = useState(loaded);
+  const [webhook, setWebhook] = useState(loaded);
   const [secret, setSecret] = useState(null);
-  const set = (name, value) => setWebhook({ ...webhook, [name]: value });
+  const set = (name, value) => setWebhook((old) => ({ ...old, [name]: value }));
+  useGuard(may('editor') && SENT.some((name) => JSON.stringify(webhook[name]) !== JSON.stringify(saved[name])), t('leave'));
   const [save, busy, error] = useWork(async (more = {}) => {
     const { webhook: stored } = await api('PATCH', `/v1/webhooks/${saved.id}`, { url: webhook.url, events: webhook.events, enabled: webhook.enabled, ...more });
-    setWebhook(stored);
+    setSaved(stored);
+    setWebhook((now) => (now === webhook ? stored : now)); // what was typed meanwhile stays
     setSecret(more.rotateSecret ? stored.secret : null);
     toast(t('saved'));
   });
@@ -31,6 +36,7 @@ function Form({ webhook: saved, types }) {
   const [remove, removing] = useWork(async () => {
     if (!await sure(t('webhook.remove'), t('webhook.removeText', saved.url), t('remove'))) return;
     await api('DELETE', `/v1/webhooks/${saved.id}`);
+    guardLeaving(null);
     go('/studio/webhooks');
   });
   const faults = { ...(error?.faults ?? {}), ...(error?.code === 'URL_NOT_ALLOWED' ? { url: t('error.URL_NOT_ALLOWED') } : {}) };

@@ -1,9 +1,10 @@
 /* Members, their sessions and keys: who gets in, how long, from where, and what each role may do. */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { after, before, test } from 'node:test';
 import { refused, startApi } from './contract.mjs';
-import { SOON_MS, until } from '../harness/service.mjs';
+import { SOON_MS, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { person, signIn } from '../harness/studio.mjs';
 
 const EDITOR =
@@ -127,6 +128,44 @@ test('a cookie is good beside our header and our origin alone', async () => {
   for (const cookie of ['earshot=', 'earshot=x', `earshot=${t.workspace.key}`, `x${owner.cookie}`])
     refused(await person(t.service)('GET', '/v1/me', undefined, { Cookie: cookie }), 401, 'UNAUTHORIZED');
   refused(await t.as(owner.cookie.slice('earshot='.length))('GET', '/v1/me'), 401, 'UNAUTHORIZED'); // no bearer token
+});
+
+test('under TLS the cookie is for this host and TLS alone, and a page without TLS is not ours', async () => {
+  const service = await startService({ env: { EARSHOT_LISTEN: '0.0.0.0:0' } });
+  const host = `127.0.0.1:${new URL(service.url).port}`;
+  const ask = (method, path, { body, ...headers }) => new Promise((done, failed) => {
+    const standard = { 'X-Earshot-Studio': '1', Origin: `https://${host}`, 'Content-Type': 'application/json' };
+    const sent = httpsRequest(
+      `https://${host}${path}`,
+      { method, rejectUnauthorized: false, agent: false, headers: { ...standard, ...headers } },
+      (answer) => {
+        answer.resume();
+        answer.on('end', () => done({ status: answer.statusCode, cookie: answer.headers['set-cookie']?.[0] }));
+      },
+    );
+    sent.on('error', failed);
+    sent.end(body && JSON.stringify(body));
+  });
+  try {
+    const { workspaceId } = await makeWorkspace(service);
+    const { link } = await service.cli('studio', 'link', '--workspace', workspaceId, '--json');
+    const body = { link }, insecure = { Origin: `http://${host}` };
+    assert.deepEqual(await ask('POST', '/v1/session', { body, ...insecure }), { status: 403, cookie: undefined });
+    const { status, cookie } = await ask('POST', '/v1/session', { body });
+    assert.equal(status, 201);
+    assert.match(
+      cookie,
+      /^__Host-earshot=ss_\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const Cookie = cookie.split(';')[0];
+    assert.equal((await ask('GET', '/v1/me', { Cookie })).status, 200);
+    assert.equal((await ask('GET', '/v1/me', { Cookie, ...insecure })).status, 403);
+    assert.equal((await ask('GET', '/v1/me', { Cookie: Cookie.replace('__Host-', '') })).status, 401);
+    const out = await ask('DELETE', '/v1/session', { Cookie });
+    assert.match(out.cookie, /^__Host-earshot=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict; Secure$/);
+  } finally {
+    await service.close();
+  }
 });
 
 test('every operation by every role', async () => {

@@ -20,6 +20,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "call/calls.h"
+#include "cli/own_url.h"
 #include "model/catalog.h"
 #include "room/token.h"
 
@@ -49,7 +50,7 @@ struct vendor;
 
 enum app_state { APP_STARTING, APP_SERVING, APP_DRAINING, APP_STOPPING };
 
-enum { APP_URL_SIZE = 256, APP_LOOPS_MAX = 64 };
+enum { APP_URL_SIZE = OWN_URL_SIZE, APP_LOOPS_MAX = 64 };
 
 /* One thread that carries calls. */
 struct app_media {

@@ -392,24 +392,10 @@ static void close_delivery(struct app *app)
 /* The way in. */
 
 /* The URL that clients reach this node by, and the one that they join rooms with. */
-static void make_urls(struct app *app, struct net_addr address)
+static void make_urls(struct app *app)
 {
-    struct net_addr own;
-    uint16_t port = address.port;
-    if (net_addr_is_any(&address) && net_local_addresses(&own, 1) == 1)
-        address = own;
-    address.port = port;
-    char text[NET_ADDR_SIZE];
-    net_addr_print(&address, text);
-    const char *given = config_text(app->config, SET_PUBLIC_URL);
-    if (*given)
-        snprintf(app->urls.own, sizeof(app->urls.own), "%s", given);
-    else
-        snprintf(app->urls.own, sizeof(app->urls.own), "%s://%s", app->tls ? "https" : "http",
-                 text);
-    size_t len = strlen(app->urls.own);
-    while (len > 0 && app->urls.own[len - 1] == '/')
-        app->urls.own[--len] = '\0';
+    const struct net_addr listen = http_server_address(app->http);
+    own_url(app->config, &listen, app->urls.own);
     const char *rest = strncmp(app->urls.own, "http", 4) == 0 ? app->urls.own + 4 : "";
     snprintf(app->urls.rooms, sizeof(app->urls.rooms), "ws%s", rest);
 }
@@ -455,7 +441,7 @@ static enum err open_http(struct app *app, struct fault *fault)
     if (err)
         tls_context_free(app->tls);
     else
-        make_urls(app, http_server_address(app->http));
+        make_urls(app);
     return err;
 }
 

@@ -89,8 +89,5 @@ enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fau
         return fault_set(fault, ERR_INVALID, "tls.cert and tls.key are set together or not at all");
     if (*cert)
         return tls_server_new(cert, key, &app->tls, fault);
-    bool is_off = strcmp(config_text(app->config, SET_TLS_MODE), "off") == 0;
-    if (is_off || net_addr_is_loopback(listen))
-        return OK;
-    return open_self_signed(app, fault);
+    return own_url_has_tls(app->config, listen) ? open_self_signed(app, fault) : OK;
 }

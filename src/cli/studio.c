@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/local_store.h"
+#include "cli/own_url.h"
 #include "cli/print.h"
 #include "store/session.h"
 
@@ -24,12 +25,14 @@ static enum err link_job(struct tx *tx, void *arg)
 }
 
 /* The address that the service is reached by, as far as its settings tell. */
-static char *studio_url(const struct config *config)
+static enum err find_url(const struct config *config, char out[OWN_URL_SIZE], struct fault *fault)
 {
-    const char *given = config_text(config, SET_PUBLIC_URL);
-    size_t len = strlen(given) - (*given && given[strlen(given) - 1] == '/');
-    return *given ? mem_printf("%.*s", (int)len, given)
-                  : mem_printf("http://%s", config_text(config, SET_LISTEN));
+    const char *listen = config_text(config, SET_LISTEN);
+    struct net_addr address;
+    if (net_addr_parse(listen, &address))
+        return fault_set(fault, ERR_INVALID, "service.listen: '%.80s' is no address:port", listen);
+    own_url(config, &address, out);
+    return OK;
 }
 
 static int run_link(const struct invocation *call)
@@ -44,13 +47,14 @@ static int run_link(const struct invocation *call)
         fault_set(&fault, ERR_INVALID, "--email must be an e-mail address");
         return command_fail(&fault);
     }
-    if (local_store_run(call->config, STORE_WRITE, link_job, &job, &fault))
+    char url[OWN_URL_SIZE];
+    if (find_url(call->config, url, &fault) ||
+        local_store_run(call->config, STORE_WRITE, link_job, &job, &fault))
         return command_fail(&fault);
-    AUTO_MEM char *url = studio_url(call->config);
     AUTO_BUF line = BUF_INIT(PRINT_MAX_BYTES);
     if (!invocation_has(call, "json")) {
-        buf_printf(&line, "%s/studio#link=%s\n(signs in once, within 15 minutes)", url, job.link);
-        return print_line(&line);
+        buf_printf(&line, "%s/studio#link=%s\n(signs in once, within 15 minutes)\n", url, job.link);
+        return print_lines(&line);
     }
     struct js_out out;
     js_out_init(&out, &line);

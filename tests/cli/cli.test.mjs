@@ -10,6 +10,7 @@ import { SOON_MS, binary, client, makeWorkspace, startService, until } from '../
 import { speechFile } from '../harness/browser.mjs';
 import { sql } from '../harness/sql.mjs';
 import { silence } from '../harness/stream.mjs';
+import { signIn } from '../harness/studio.mjs';
 
 /* Runs a command to its end, whatever that is. */
 function earshot(env, ...args) {
@@ -36,6 +37,19 @@ const lastCall = async (key) => {
   const answer = await fetch(`${service.url}/v1/calls?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
   return (await answer.json()).calls[0];
 };
+
+test('--demo prints a link that signs in to the studio, as does the command', async () => {
+  const printed = await until(() => service.output.match(/^The studio .*: (\S+)\/studio#link=(\S+)$/m),
+    { what: 'the link' });
+  assert.equal(printed[1], service.url);
+  const owner = await signIn(service, { link: printed[2] });
+  assert.equal((await owner('GET', '/v1/me')).body.workspaces[0].name, 'Demo');
+  const { workspaceId } = await demo();
+  const told = await service.cli('studio', 'link', '--workspace', workspaceId);
+  const [, url, link] = told.match(/^(\S+)\/studio#link=(\S+)\n\(signs in once, within 15 minutes\)\n$/);
+  assert.equal(url, service.url.replace(/:\d+$/, ':0')); // as the settings have it, which say no more
+  await signIn(service, { link });
+});
 
 test('workspace and key commands print what programs read', async () => {
   const made = await earshot(
@@ -254,6 +268,9 @@ test('a service that others can reach makes a certificate, and SIGHUP reads it a
   try {
     assert.match(open.url, /^https:/);
     assert.match(open.output, /tls\.self_signed/);
+    const { workspaceId } = await makeWorkspace(open);
+    const { url } = await open.cli('studio', 'link', '--workspace', workspaceId, '--json');
+    assert.equal(url.split('/studio#link=')[0], open.url.replace(/:\d+$/, ':0'), 'the link of the command says https');
     const serial = () => new Promise((resolve, reject) => {
       const port = new URL(open.url).port;
       const sent = request(

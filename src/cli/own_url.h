@@ -1,0 +1,16 @@
+/* The URL that clients reach this node by: service.public_url, else made of where it listens. For
+ * the service, and for the commands that print links into it. Thread: any. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "net/addr.h"
+
+struct config;
+
+enum { OWN_URL_SIZE = 256 };
+
+/* Does a service that listens there have a certificate: a given one, or one of its own? */
+bool own_url_has_tls(const struct config *config, const struct net_addr *listen);
+/* Without a slash at its end. For any address: the machine's first. */
+void own_url(const struct config *config, const struct net_addr *listen, char out[OWN_URL_SIZE]);

@@ -464,7 +464,10 @@ test('a key is made, shown once, used from outside, and revoked', { timeout: 300
   await page.getByLabel('Name').fill(NASTY);
   await button('Create').click();
   const key = (await page.locator('.secret code').textContent()).trim();
-  assert.equal((await client(service, key)('GET', '/v1/me')).status, 200);
+  const line = await page.locator('[role=dialog] pre, dialog pre').textContent();
+  const [, url, header, given] = line.match(/^curl -s (\S+) -H "(\S+): (.+)"$/); // what a shell makes of it
+  assert.equal(given, `Bearer ${key}`);
+  assert.equal((await fetch(url, { headers: { [header]: given } })).status, 200, 'the line that it tells to try');
   await button('Done').click();
   await button(`Revoke ${NASTY}`).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();

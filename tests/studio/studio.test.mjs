@@ -9,9 +9,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { client, makeWorkspace, startService, until } from '../harness/service.mjs';
 import { openBrowser, speechFile } from '../harness/browser.mjs';
+import { person } from '../harness/studio.mjs';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const NASTY = '<img src=x onerror="globalThis.hacked=1">"\'&{{x}}';
+const TAG = '<img src=x onerror="globalThis.hacked=1">';
+const NASTY = `${TAG}"'&{{x}}`;
 let service, workspace, browser, page, receiver, receiverUrl;
 const received = [];
 
@@ -23,7 +25,7 @@ before(async () => {
     request.on('data', (part) => { body += part; });
     request.on('end', () => {
       received.push({ path: request.url, headers: request.headers, body });
-      response.end('{"state":"on its way"}');
+      response.end(JSON.stringify({ state: request.url === '/nasty' ? NASTY : 'on its way' }));
     });
   });
   await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
@@ -561,6 +563,7 @@ async function look(name, path) {
   await page.evaluate(() => localStorage.clear());
   await at(`/studio${path}`);
   await settled();
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined, name);
   assert.deepEqual(await faults(`${name} light`), []);
   await picture(`${name}-light`);
   await choose('earshot.theme', 'dark');
@@ -613,7 +616,75 @@ test(
       settings: '/settings',
     };
     for (const [name, path] of Object.entries(paths)) await look(name, path);
-    assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
     assert.deepEqual(page.errors, []);
   },
 );
+
+/* What is written somewhere on the page, or in one of its fields, and is no element of it. */
+async function isShown(text) {
+  const isThere = () => page.evaluate((wanted) =>
+    document.querySelector('main').textContent.includes(wanted) || document.querySelector('img[src="x"]') ||
+    [...document.querySelectorAll('input, textarea')].some((field) => field.value.includes(wanted)), text);
+  await until(isThere, { what: `${page.url()} to show ${text}` });
+  assert.equal(await page.locator('img[src="x"]').count(), 0, `${page.url()} makes an element of it`);
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined, page.url());
+}
+
+test('markup in every name and text stands where it belongs, as text', { timeout: 600000 }, async () => {
+  const { workspaceId } = await makeWorkspace(service, { name: NASTY });
+  const one = await service.cli('studio', 'link', '--workspace', workspaceId, '--json');
+  const ask = person(service);
+  const make = async (path, body, headers) => {
+    const answer = await ask('POST', path, body, headers);
+    assert.ok([200, 201].includes(answer.status), `${path}: ${answer.text}`);
+    return answer.body;
+  };
+  await make('/v1/session', { link: one.link }, { 'User-Agent': NASTY });
+  const { tool } = await make('/v1/tools', { name: NASTY, description: NASTY, url: `${receiverUrl}/nasty`,
+    headers: [{ key: 'X-Nasty', value: NASTY }], sampleOutput: NASTY });
+  const { document } = await make('/v1/knowledge/documents', { name: NASTY, text: `We are open ${NASTY} at noon.` });
+  const { agent } = await make('/v1/agents', { name: NASTY, systemInstruction: NASTY, greetingMode: 'static',
+    greetingText: NASTY, variables: { x: { defaultValue: NASTY, description: NASTY } },
+    documentIds: [document.id], toolIds: [tool.id] });
+  const { webhook } = await make('/v1/webhooks', { url: `${receiverUrl}/hook?${encodeURIComponent(NASTY)}` });
+  await make('/v1/members', { name: NASTY, email: 'nasty@example.com', role: 'viewer' });
+  await make('/v1/keys', { name: NASTY });
+
+  await at('/docs');
+  await page.evaluate(() => localStorage.clear());
+  await browser.clearCookies();
+  const [name, value] = ask.cookie.split('=');
+  await browser.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
+  await at(`/studio/agents/${agent.id}`);
+  await button('Start a test call').click();
+  await page.locator('.bubbles .assistant', { hasText: `"'&` }).first().waitFor(); // tags are not said
+  await isShown(TAG);
+  await button('Hang up').click();
+  await page.getByRole('link', { name: 'Details of the call' }).click();
+  await page.getByRole('heading', { level: 1, name: /^Call/ }).waitFor();
+  await isShown(TAG);
+
+  const { callId } = await make('/v1/calls', { agentId: agent.id, participant: { identity: NASTY, name: NASTY },
+    metadata: { [NASTY]: NASTY }, variables: { x: NASTY } });
+  await make(`/v1/calls/${callId}/end`);
+  const tabs = ['', '#voice', '#tools', '#documents'].map((tab) => `/agents/${agent.id}${tab}`);
+  const shown = {
+    [TAG]: ['', '/agents', ...tabs, '/calls', `/calls/${callId}`, '/knowledge', `/knowledge/${document.id}`,
+      `/tools/${tool.id}`, '/keys', '/members', '/settings'],
+    [tool.name]: ['/tools'],
+    [encodeURIComponent(TAG)]: ['/webhooks', `/webhooks/${webhook.id}`],
+  };
+  for (const [text, paths] of Object.entries(shown)) {
+    for (const path of paths) {
+      await at('/docs'); // another part of the same page would be no visit
+      await at(`/studio${path}`);
+      await settled();
+      await isShown(text);
+    }
+  }
+  await at(`/studio/tools/${tool.id}`);
+  await button('Run').click();
+  await page.getByText('state', { exact: false }).filter({ hasText: 'onerror' }).first().waitFor();
+  await isShown(TAG);
+  assert.deepEqual(page.errors, []);
+});

@@ -64,9 +64,10 @@ const link = async (...args) =>
 const at = (path, where = page) => where.goto(`${service.url}${path}`);
 const said = (text, where = page) => where.locator('.toast', { hasText: text }).first().waitFor();
 
-async function faults(name) {
+async function faults(name, rules = {}) {
   await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const { violations } = await page.evaluate((wanted) => globalThis.axe.run(document, wanted),
+    { resultTypes: ['violations'], rules });
   return violations.map((v) => `${name} ${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`);
 }
 
@@ -616,6 +617,61 @@ test(
       settings: '/settings',
     };
     for (const [name, path] of Object.entries(paths)) await look(name, path);
+    assert.deepEqual(page.errors, []);
+  },
+);
+
+/* The page as it stands, in both themes. */
+async function lookInThemes(name, rules) {
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-theme=${colorScheme}], html:not([data-theme])`).waitFor();
+    assert.deepEqual(await faults(`${name} ${colorScheme}`, rules), []);
+    await picture(`${name}-${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+}
+
+test(
+  'axe finds nothing on the tabs of an agent, in an empty workspace and on the pages for everybody',
+  { timeout: 600000 },
+  async () => {
+    const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
+    await page.evaluate(() => localStorage.clear());
+    await at(`/studio/agents/${agent.id}`);
+    await settled();
+    const tabs = await page.locator('.tabs a').evaluateAll((links) => links.map((one) => one.getAttribute('href')));
+    assert.ok(tabs.length >= 7, tabs.join());
+    for (const tab of tabs.slice(1)) {
+      await page.locator(`.tabs a[href="${tab}"]`).click();
+      await page.locator(`.tabs a[href="${tab}"][aria-current]`).waitFor();
+      await settled();
+      // the groups of a tab are of the third order, and stand before the second one beside it
+      await lookInThemes(`agent-${tab.slice(1)}`, { 'heading-order': { enabled: false } });
+    }
+
+    const { workspaceId } = await makeWorkspace(service, { name: 'Empty' });
+    const one = await service.cli('studio', 'link', '--workspace', workspaceId, '--json');
+    await browser.clearCookies();
+    await at('/docs');
+    await at(`/studio#link=${one.link}`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    for (const path of ['', '/agents', '/calls', '/knowledge', '/tools', '/webhooks']) {
+      await at(`/studio${path}`);
+      await settled();
+      await lookInThemes(`empty${path.replace('/', '-')}`);
+    }
+
+    await browser.clearCookies();
+    await at('/studio');
+    await button('Sign in').waitFor();
+    await lookInThemes('sign-in');
+    for (const path of ['/', '/docs', '/try']) {
+      await at(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await until(() => page.open.size === 0, { what: `${path} to be there` });
+      await lookInThemes(`page${path.replace('/', '-')}`);
+    }
     assert.deepEqual(page.errors, []);
   },
 );

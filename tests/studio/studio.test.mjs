@@ -328,6 +328,7 @@ test('a document is dropped in, found by a question, and given to the agent', { 
   await choose('earshot.theme', 'dark');
   await page.locator('html[data-theme=dark]').waitFor();
   assert.deepEqual(await faults('found, dark'), []);
+  await choose('earshot.theme', null);
   const { agents: [agent] } = (await workspace.api('GET', '/v1/agents')).body;
   await at(`/studio/agents/${agent.id}`);
   await page.getByRole('link', { name: 'Documents', exact: true }).click();

@@ -294,6 +294,7 @@ test('eight callers at once do not disturb one another', async () => {
   const rooms = await Promise.all(Array.from({ length: 8 }, () => server.open()));
   const joined = await Promise.all(rooms.map((room, i) => join(room, { single: i % 2 === 0 })));
   await Promise.all(joined.map(({ seen }) => until(() => seen.tracks.length, { what: 'the agent track' })));
+  await Promise.all(rooms.map((room) => room.until((s) => s.isJoined, 'its media'))); // tracks are told of before
   await Promise.all(joined.map(({ client }) => client.disconnect()));
   await Promise.all(rooms.map((room) => room.until((s) => s.left === 1)));
 });

@@ -60,6 +60,7 @@ for (const singlePeerConnection of [true, false]) {
       singlePeerConnection,
     });
     await until(() => tracks === 1, { what: 'the agent track' });
+    await room.until((s) => s.isJoined, 'its media'); // the track is told of before
     await client.disconnect();
     assert.equal((await room.until((s) => s.left === 1)).lastLeft, 0);
   });

@@ -20,7 +20,7 @@ function plot(uPlot, place, told, days, columns, isBars) {
     cursor: { y: false, drag: { x: false, y: false }, points: isBars ? { show: false } : {} },
     scales: { x: { time: false, range: [-0.5, days.length - 0.5] }, y: { range: (_, low, most) => [0, Math.max(least, most ?? 0) * 1.05] } },
     axes: [{ ...axis, size: 24, grid: { show: false }, splits: () => ends, values: () => ends.map((i) => day(days[i].date)) },
-      { ...axis, size: 64, grid, incrs: STEPS.filter((step) => step >= least), values: (_, marks) => marks.map(columns[0].show) }],
+      { ...axis, size: 64, grid, incrs: STEPS.filter((step) => step >= least), values: (_, marks) => marks.map((mark) => columns[0].show(mark)) }],
     series: [{}, ...columns.slice(0, isBars ? 1 : undefined).map((_, n) => ({ stroke: token(`--chart-${n + 1}`), width: isBars ? 0 : 2, points: { show: true, size: 5, fill: token(`--chart-${n + 1}`) }, spanGaps: true,
       ...(isBars ? { fill: token('--chart-1'), paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.1 }), points: { show: false } } : {}) }))],
   };

@@ -55,7 +55,9 @@ static void measure(struct entry *entry)
     entry->tokens = text_tokens(entry->text);
     for (size_t i = 0; i < entry->call_count; i++) {
         const char *arguments = entry->calls[i].arguments;
-        entry->bytes += strlen(entry->results[i]) + strlen(arguments ? arguments : "");
+        const char *extra = entry->calls[i].extra;
+        entry->bytes += strlen(entry->results[i]) + strlen(arguments ? arguments : "") +
+                        strlen(extra ? extra : "");
         entry->tokens += text_tokens(entry->results[i]) + text_tokens(arguments) +
                          text_tokens(entry->calls[i].name);
     }
@@ -70,14 +72,109 @@ static void measure_again(struct history *history, struct entry *entry)
     history->tokens += entry->tokens;
 }
 
+/* How much of it there may be. */
+struct measure {
+    size_t count, bytes, tokens;
+};
+
+static bool is_larger(const struct history *history, const struct measure *most)
+{
+    return history->bytes > most->bytes || history->tokens > most->tokens;
+}
+
+static bool is_over(const struct history *history, const struct measure *most)
+{
+    return is_larger(history, most) || history->count > most->count;
+}
+
 static size_t less_a_quarter(size_t most)
 {
     return most - most / 4;
 }
 
-static void drop_oldest(struct history *history)
+static void shorten_results(struct history *history, struct entry *entry)
 {
-    drop(history, LIST_FIRST(&history->entries, struct entry, node));
+    for (size_t i = 0; i < entry->call_count; i++) {
+        size_t len = text_bytes(entry->results[i], HISTORY_RESULT_CHARS);
+        if (!entry->results[i][len])
+            continue;
+        char *short_text = mem_printf("%.*s [shortened]", (int)len, entry->results[i]);
+        mem_free(entry->results[i]);
+        entry->results[i] = short_text;
+    }
+    measure_again(history, entry);
+}
+
+/* A model asks for the signatures of its thoughts back only while it still answers. */
+static void drop_extra(struct history *history, struct entry *entry)
+{
+    for (size_t i = 0; i < entry->call_count; i++) {
+        mem_free((char *)entry->calls[i].extra);
+        entry->calls[i].extra = NULL;
+    }
+    measure_again(history, entry);
+}
+
+static struct entry *newest_of(const struct history *history)
+{
+    return CONTAINER_OF(history->entries.prev, struct entry, node);
+}
+
+/* What the caller said last; the newest entry where there is nothing of the caller. */
+static const struct entry *question_of(const struct history *history)
+{
+    const struct list_node *at = history->entries.prev;
+    for (; at != &history->entries; at = at->prev) {
+        const struct entry *entry = CONTAINER_OF(at, struct entry, node);
+        if (entry->role == LLM_USER)
+            return entry;
+    }
+    return newest_of(history);
+}
+
+static void drop_until(struct history *history, const struct entry *kept,
+                       const struct measure *most)
+{
+    struct entry *oldest;
+    while ((oldest = LIST_FIRST(&history->entries, struct entry, node)) != kept &&
+           is_over(history, most))
+        drop(history, oldest);
+}
+
+static void shorten(struct history *history, const struct entry *question,
+                    const struct measure *goal)
+{
+    const struct entry *newest = newest_of(history);
+    bool is_past = true; /* before the question */
+    struct entry *entry;
+    LIST_EACH (entry, &history->entries, struct entry, node) {
+        is_past = is_past && entry != question;
+        if (entry == newest || !is_larger(history, goal))
+            return;
+        shorten_results(history, entry);
+        if (is_past)
+            drop_extra(history, entry);
+    }
+}
+
+static void cut(struct history *history, const struct measure *most)
+{
+    const struct measure goal = {less_a_quarter(most->count), less_a_quarter(most->bytes),
+                                 less_a_quarter(most->tokens)};
+    if (!is_over(history, most))
+        return;
+    struct entry *newest = newest_of(history);
+    const struct entry *question = question_of(history);
+    shorten(history, question, &goal);
+    drop_until(history, question, &goal);
+    if (is_larger(history, most))
+        shorten_results(history, newest);
+    drop_until(history, newest, most);
+}
+
+void history_fit(struct history *history, size_t most_tokens)
+{
+    cut(history, &(struct measure){SIZE_MAX, SIZE_MAX, most_tokens});
 }
 
 static void add(struct history *history, struct entry *entry)
@@ -87,11 +184,7 @@ static void add(struct history *history, struct entry *entry)
     history->count++;
     history->bytes += entry->bytes;
     history->tokens += entry->tokens;
-    if (history->count <= HISTORY_MAX_ENTRIES && history->bytes <= HISTORY_MAX_BYTES)
-        return;
-    while (history->count > 1 && (history->count > less_a_quarter(HISTORY_MAX_ENTRIES) ||
-                                  history->bytes > less_a_quarter(HISTORY_MAX_BYTES)))
-        drop_oldest(history);
+    cut(history, &(struct measure){HISTORY_MAX_ENTRIES, HISTORY_MAX_BYTES, SIZE_MAX});
 }
 
 void history_add(struct history *history, enum llm_role role, const char *text)
@@ -136,60 +229,6 @@ void history_settle(struct history *history, uint32_t run, const char *result)
             entry->runs[i] = 0;
             measure_again(history, entry);
         }
-}
-
-/* What the model can hold. */
-
-static void shorten_results(struct history *history, struct entry *entry)
-{
-    for (size_t i = 0; i < entry->call_count; i++) {
-        size_t len = text_bytes(entry->results[i], HISTORY_RESULT_CHARS);
-        if (!entry->results[i][len])
-            continue;
-        char *short_text = mem_printf("%.*s [shortened]", (int)len, entry->results[i]);
-        mem_free(entry->results[i]);
-        entry->results[i] = short_text;
-    }
-    measure_again(history, entry);
-}
-
-static struct entry *newest_of(const struct history *history)
-{
-    return CONTAINER_OF(history->entries.prev, struct entry, node);
-}
-
-/* What the caller said last; the newest entry where there is nothing of the caller. */
-static const struct entry *question_of(const struct history *history)
-{
-    const struct list_node *at = history->entries.prev;
-    for (; at != &history->entries; at = at->prev) {
-        const struct entry *entry = CONTAINER_OF(at, struct entry, node);
-        if (entry->role == LLM_USER)
-            return entry;
-    }
-    return newest_of(history);
-}
-
-static void drop_until(struct history *history, const struct entry *kept, size_t most_tokens)
-{
-    while (LIST_FIRST(&history->entries, struct entry, node) != kept &&
-           history->tokens > most_tokens)
-        drop_oldest(history);
-}
-
-void history_fit(struct history *history, size_t most_tokens)
-{
-    size_t goal = less_a_quarter(most_tokens);
-    if (history->tokens <= most_tokens)
-        return;
-    struct entry *entry, *newest = newest_of(history);
-    LIST_EACH (entry, &history->entries, struct entry, node)
-        if (entry != newest && history->tokens > goal)
-            shorten_results(history, entry);
-    drop_until(history, question_of(history), goal);
-    if (history->tokens > most_tokens)
-        shorten_results(history, newest);
-    drop_until(history, newest, most_tokens);
 }
 
 size_t history_message_count(const struct history *history)

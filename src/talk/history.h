@@ -1,8 +1,9 @@
 /* What was said in a call, as the model reads it: the caller's turns, the agent's as far as they
  * were heard, and the tools that were run. Bounded, and cut to what the model can hold: results of
- * tools are shortened before people's words go, and the oldest words go first. It is cut by a
- * quarter at a time, so that between two cuts each request begins as the one before did, which is
- * what vendors' caches live on. The full transcript is the store's. Thread: its owner's. */
+ * tools are shortened before people's words go, the oldest words go first, and the caller's last
+ * ones stay beside what tools say to them. It is cut by a quarter at a time, so that between two
+ * cuts each request begins as the one before did, which is what vendors' caches live on. The full
+ * transcript is the store's. Thread: its owner's. */
 #pragma once
 
 #include <stddef.h>

@@ -175,6 +175,70 @@ TEST(the_question_stays_and_what_tools_said_to_it_is_shortened)
     }
 }
 
+/* Five rounds of eight tools each are more than a history holds. */
+TEST(the_question_stays_however_much_tools_have_said_to_it)
+{
+    static char result[1801];
+    memset(result, 'r', sizeof(result) - 1);
+    const struct llm_tool_call call = {.id = "c", .name = "look", .arguments = "{}"};
+    struct history_call calls[8];
+    struct history history;
+    struct llm_message messages[60];
+    size_t count = 0;
+    history_init(&history);
+    history_add(&history, LLM_USER, "before");
+    history_add(&history, LLM_USER, "question");
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        calls[i] = (struct history_call){&call, result, 0};
+    for (int round = 0; round < 5; round++)
+        history_add_calls(&history, calls, ARRAY_LEN(calls));
+    history_write(&history, messages, &count);
+    CHECK(history.bytes <= HISTORY_MAX_BYTES);
+    CHECK_TEXT(messages[0].text, "before");
+    CHECK_TEXT(messages[1].text, "question");
+    CHECK_INT(strlen(messages[count - 1].text), sizeof(result) - 1);
+    history_clear(&history);
+}
+
+/* What a vendor signs its calls with has kilobytes, and is no word of anybody. */
+TEST(signatures_of_calls_go_before_words)
+{
+    static char extra[8001];
+    memset(extra, 'x', sizeof(extra) - 1);
+    const struct llm_tool_call call = {
+        .id = "c", .name = "look", .arguments = "{}", .extra = extra};
+    struct history history;
+    struct llm_message messages[60];
+    size_t count = 0;
+    history_init(&history);
+    history_add(&history, LLM_USER, "before");
+    for (int i = 0; i < 6; i++)
+        history_add_calls(&history, &(struct history_call){&call, "found", 0}, 1);
+    history_add(&history, LLM_USER, "question");
+    for (int i = 0; i < 3; i++)
+        history_add_calls(&history, &(struct history_call){&call, "found", 0}, 1);
+    history_write(&history, messages, &count);
+    CHECK(history.bytes <= HISTORY_MAX_BYTES);
+    CHECK_TEXT(messages[0].text, "before");
+    CHECK(!messages[1].calls[0].extra);
+    CHECK_INT(count, 20);
+    for (size_t i = 14; i < count; i += 2) /* the vendor wants those behind the question */
+        CHECK(messages[i].calls[0].extra != NULL);
+    history_clear(&history);
+}
+
+/* Lines that are said into a call are many, and nothing of the caller's. */
+TEST(a_question_does_not_hold_all_that_was_said_after_it)
+{
+    struct history history;
+    history_init(&history);
+    history_add(&history, LLM_USER, "question");
+    for (int i = 0; i < 3 * HISTORY_MAX_ENTRIES; i++)
+        history_add(&history, LLM_ASSISTANT, "said");
+    CHECK(history.count <= HISTORY_MAX_ENTRIES);
+    history_clear(&history);
+}
+
 TEST(a_result_that_comes_late_stands_where_it_was_asked_for)
 {
     struct history history;

@@ -27,7 +27,7 @@ void reply_clear_calls(struct reply *reply)
         mem_free(call->result);
         *call = (struct reply_call){0};
     }
-    reply->tools.count = reply->tools.excess = 0;
+    reply->tools.count = reply->tools.excess = reply->tools.ends = 0;
 }
 
 bool reply_may_use_tools(const struct reply *reply)
@@ -203,6 +203,7 @@ static bool is_offered(const struct talk_config *config, const char *name)
 
 static void run(struct mind *mind, struct reply_call *call)
 {
+    mind->reply.tools.has_run = true;
     call->id = running_twin(mind, call);
     if (call->id)
         return;
@@ -220,6 +221,7 @@ static void start(struct mind *mind, struct reply_call *call)
         return; /* refused as it came */
     if (is_named(call, &prompt_end_call) && mind->config->has_end_call) {
         reply->is_ending = true;
+        reply->tools.ends++;
         reply_wish(reply, (struct reply_want){.wish = REPLY_WANTS_HANG_UP});
         call->result = mem_strdup("The call ends when your last words have been heard.");
     } else if (is_named(call, &prompt_change_language) && mind->config->has_change_language) {

@@ -264,8 +264,9 @@ static void finish(struct reply *reply)
     tell_silent(reply);
     wish(reply, REPLY_WANTS_LINE_END);
     /* A holding line is no answer, nor is what was said before a tool ran. */
-    bool is_unspoken = reply->silent_chars > 0 && !reply->answer.has_text;
-    bool is_mute = (reply->spoken_chars == 0 || is_unspoken) && !reply->is_ending;
+    bool is_owed = reply->silent_chars > 0 || reply->tools.has_run;
+    bool is_mute =
+        (reply->spoken_chars == 0 || (is_owed && !reply->answer.has_text)) && !reply->is_ending;
     bool is_greeting = reply->is_greeting;
     end(reply);
     if (is_mute)
@@ -411,8 +412,7 @@ void reply_reopened(struct reply *reply, int64_t now_us)
 
 void reply_go_on(struct reply *reply, int64_t now_us)
 {
-    bool is_goodbye = reply->is_ending && reply->tools.count == 1,
-         has_text = reply->answer.has_text;
+    bool is_goodbye = reply->tools.ends == reply->tools.count, has_text = reply->answer.has_text;
     reply_clear_calls(reply);
     reply->hold_us = reply->due_us = INT64_MAX;
     if (!is_goodbye) {

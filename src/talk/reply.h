@@ -90,7 +90,9 @@ struct reply_found {
 struct reply_tools {
     struct reply_call calls[REPLY_CALLS_MAX];
     size_t count, excess; /* asked for; beyond those that are run */
+    size_t ends;          /* of them, those that end the call */
     int steps;            /* answers with tools so far */
+    bool has_run;         /* one of the agent's: what it found is owed to the caller */
 };
 
 /* One answer of the model, as it comes: a reply with tools has several. */

@@ -493,7 +493,7 @@ static int run_all(const char *subject)
 TEST(a_hundred_conversations_go_as_they_are_written)
 {
     static const char *const subjects[] = {"ordering",      "booking",  "support", "complaints",
-                                           "wrong_numbers", "attempts", "hindi"};
+                                           "wrong_numbers", "attempts", "hindi",   "hostile"};
     int count = 0;
     for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
         count += run_all(subjects[i]);

@@ -7,11 +7,12 @@ bool floor_move(struct talk *talk, enum turn_event event)
     return turn_move(&talk->floor, event);
 }
 
+/* Words that wait for a voice that is away are on their way, too: more of them help nobody. */
 int64_t floor_quiet_us(const struct talk *talk)
 {
-    return speech_front(&talk->voice.speech) && speech_is_waiting(&talk->voice.speech)
-               ? INT64_MAX
-               : talk->thinking_us;
+    const struct speech_line *front = speech_front(&talk->voice.speech);
+    bool is_coming = front && (speech_current(front) || speech_is_waiting(&talk->voice.speech));
+    return is_coming ? INT64_MAX : talk->thinking_us;
 }
 
 /* All lines have ended: more is made, or nothing is left to say. */

@@ -420,6 +420,22 @@ TEST(a_voice_that_is_given_up_ends_the_answer_of_the_model)
     CHECK_TEXT(talk_state_name(rig.talk), "listening");
 }
 
+/* Nothing of a line is asked for while the voice is away: the caller is not told twice to wait. */
+TEST(holding_lines_do_not_pile_up_while_the_voice_is_away)
+{
+    RIG rig;
+    rig_init(&rig);
+    ask_with_mute_model(&rig);
+    rig.voice_failures = 2; /* the second closes it for a second */
+    rig_run(&rig, rig_ms(&rig) + 6000);
+    CHECK_INT(rig_count(&rig, "reopen tts"), 2);
+    CHECK_INT(rig_count(&rig, "speak One moment, please."), 3); /* as often as it was tried */
+    tell_model(&rig, (struct llm_event){.kind = LLM_TEXT, .text = "It is on its way."});
+    tell_model(&rig, (struct llm_event){.kind = LLM_DONE});
+    rig_run(&rig, rig_ms(&rig) + 5000);
+    CHECK(rig_has(&rig, "agent turn One moment, please. It is on its way."));
+}
+
 TEST(a_model_that_says_nothing_for_ever_is_a_failure)
 {
     RIG rig;

@@ -14,14 +14,20 @@ static bool is_room_path(const char *path)
     return strncmp(path, "rtc", 3) == 0 && (path[3] == '\0' || path[3] == '/');
 }
 
+static const char *node_url(const void *arg, size_t i)
+{
+    return calls_node_url(((const struct app *)arg)->calls, i);
+}
+
 /* Pages answer at the head, rooms have no body: both need nothing of it. */
 static void on_head(void *arg, struct http_exchange *exchange)
 {
     struct app *app = arg;
     static const struct http_body_choice none = {.form = HTTP_BODY_DROP};
+    const struct pages_rooms rooms = {.url = node_url, .arg = app};
     if (is_room_path(http_exchange_request(exchange)->path))
         http_body_want(exchange, &none);
-    else if (!pages_answer(exchange))
+    else if (!pages_answer(exchange, &rooms))
         api_on_head(app->api, exchange);
 }
 

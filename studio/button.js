@@ -35,6 +35,12 @@ el('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(snippet());
   el('copied').textContent = 'Copied.';
 });
+/* A node that has begun since the page was loaded is none that its policy names. */
+document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+  if (effectiveDirective !== 'connect-src') return;
+  location.hash = `key=${el('key').value.trim()}`;
+  location.reload();
+});
 el('form').addEventListener('submit', (event) => event.preventDefault());
 el('form').addEventListener('input', show);
 el('key').value = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';

@@ -53,6 +53,11 @@ function setInCall(isInCall) {
   el('end').hidden = el('mute').hidden = el('meters').hidden = el('clock').hidden = !isInCall;
 }
 
+/* A node that has begun since this page was loaded is none that its policy names: loaded again, the page goes on with the call, once. */
+const isAnew = Boolean(history.state?.callAnew);
+let isRefused = false;
+function noteRefusal({ effectiveDirective }) { isRefused ||= effectiveDirective === 'connect-src'; }
+
 async function startCall() {
   el('problem').hidden = true;
   el('captions').replaceChildren();
@@ -61,15 +66,21 @@ async function startCall() {
   el('start').disabled = true;
   setState('connecting', 'Asking for the microphone…');
   try {
+    document.addEventListener('securitypolicyviolation', noteRefusal);
     const microphone = await LivekitClient.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
     setState('connecting', 'Connecting…');
     const call = await requestCall().catch((error) => { microphone.stop(); throw error; });
     await joinRoom(call, microphone);
   } catch (error) {
     await leave();
+    if (isRefused && !isAnew) {
+      history.replaceState({ callAnew: true }, '');
+      return location.reload();
+    }
     setState('idle', 'Not connected');
     showProblem(error.problem ?? (PROBLEMS[error.name] ? error.name : 'connect'), error.message);
   } finally {
+    document.removeEventListener('securitypolicyviolation', noteRefusal);
     el('start').disabled = false;
   }
 }
@@ -223,3 +234,4 @@ el('mute').addEventListener('click', toggleMute);
 el('end').addEventListener('click', async () => { await leave(); setState('idle', 'The call has ended'); });
 addEventListener('pagehide', () => room?.disconnect());
 if (!publishableKey) showProblem('nokey');
+else if (isAnew) { history.replaceState(null, ''); startCall(); }

@@ -122,6 +122,11 @@ struct calls *calls_new(const struct calls_config *config)
     return calls;
 }
 
+const char *calls_node_url(const struct calls *calls, size_t i)
+{
+    return i == 0 ? calls->config.public_url : node_other_url(calls->node, i - 1);
+}
+
 static void entry_free(struct entry *entry)
 {
     list_remove(&entry->node);

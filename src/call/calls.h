@@ -103,6 +103,10 @@ void calls_unwatch(struct calls_watch *take_watch); /* NULL is fine */
 void calls_preview(struct calls *calls, const struct preview_wish *wish, preview_done_fn *done,
                    void *arg);
 
+/* Where calls can be: the public URL of this node, then of the others that share its database and
+ * live; NULL past the last one. A node that begins is known within a second. */
+const char *calls_node_url(const struct calls *calls, size_t i);
+
 /* The workspace's balance has changed from outside: its calls learn when it will run out now. */
 void calls_credit(struct calls *calls, const char *workspace_id);
 

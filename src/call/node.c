@@ -334,6 +334,11 @@ void node_stop(struct node *node, calls_done_fn *done, void *arg)
     run_for(node, STORE_OWN, stop_job, on_stopped);
 }
 
+const char *node_other_url(const struct node *node, size_t i)
+{
+    return recovery_other_url(node->recovery, i);
+}
+
 /* Our commands for others.
  *
  *   ask_job: the row --commit--> in node->asks --answered or too late--> told, freed

@@ -14,6 +14,9 @@ void node_free(struct node *node); /* no job of it is under way (store_drain()) 
 void node_start(struct node *node, calls_done_fn *done, void *arg);
 void node_stop(struct node *node, calls_done_fn *done, void *arg);
 
+/* The URL of another node that lives; NULL past the last one. */
+const char *node_other_url(const struct node *node, size_t i);
+
 struct node_command {
     enum command_kind kind;
     const char *workspace_id, *call_id;

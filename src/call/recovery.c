@@ -210,6 +210,11 @@ static void on_looked(void *arg, enum err err)
     batch(recovery);
 }
 
+const char *recovery_other_url(const struct recovery *recovery, size_t i)
+{
+    return i < recovery->seen_count ? recovery->seen[i].sight.public_url : NULL;
+}
+
 void recovery_look(struct recovery *recovery)
 {
     if (!recovery->is_shared || recovery->is_looking || recovery->is_stopped)

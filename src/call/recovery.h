@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/loop.h"
 
@@ -23,5 +24,7 @@ void recovery_free(struct recovery *recovery); /* no job is under way (store_dra
 void recovery_start(struct recovery *recovery, loop_fn *on_first, void *arg);
 /* While it holds its own lease: others' rows, once a second; only where the database is shared. */
 void recovery_look(struct recovery *recovery);
+/* The URL of another node that lives, as far as is known; NULL past the last one. */
+const char *recovery_other_url(const struct recovery *recovery, size_t i);
 /* Nothing more is begun; on_first does not come any more. */
 void recovery_stop(struct recovery *recovery);

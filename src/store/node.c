@@ -86,7 +86,7 @@ enum err store_node_stop(struct tx *tx)
 }
 
 struct node_row {
-    const char *id;
+    const char *id, *public_url;
     int64_t epoch, lease_until_ms;
 };
 struct node_row_list LIST_OF(struct node_row);
@@ -95,6 +95,7 @@ static const struct field node_rows[] = {
     COLUMN_TEXT(struct node_row, id, "id"),
     COLUMN_NUMBER(struct node_row, epoch, "epoch"),
     COLUMN_NUMBER(struct node_row, lease_until_ms, "lease_until_ms"),
+    COLUMN_TEXT(struct node_row, public_url, "public_url"),
 };
 static FIELD_TABLE(node_table, struct node_row, "nodes", node_rows);
 
@@ -111,6 +112,7 @@ enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX],
         struct node_sight *seen = &out[*out_n];
         *seen = (struct node_sight){.epoch = row->epoch, .lease_until_ms = row->lease_until_ms};
         snprintf(seen->id, sizeof(seen->id), "%s", row->id);
+        snprintf(seen->public_url, sizeof(seen->public_url), "%s", row->public_url);
     }
     return err;
 }

@@ -22,6 +22,8 @@ enum {
     NODE_RENEW_MS = 1000,
 };
 
+enum { NODES_SEEN_MAX = 64, NODE_URL_SIZE = 256 };
+
 /* This process begins: the epoch counts up, the lease starts. Once, before the first call. On
  * SQLite, which has one process, all other names are fenced. */
 enum err store_node_start(struct tx *tx, const char *public_url) MUST_USE;
@@ -35,8 +37,8 @@ enum err store_node_stop(struct tx *tx) MUST_USE;
 struct node_sight {
     char id[ID_SIZE * 2];
     int64_t epoch, lease_until_ms; /* its renewals change the latter */
+    char public_url[NODE_URL_SIZE];
 };
-enum { NODES_SEEN_MAX = 64 };
 enum err store_node_others(struct tx *tx, struct node_sight out[NODES_SEEN_MAX],
                            size_t *out_n) MUST_USE;
 /* It is dead, unless it has renewed since it was seen like this: then nothing happens. */

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "net/http_server.h"
+#include "net/url.h"
 #include "studio/internal.h"
 
 /* Where pages are found, and what of them others' pages may load (the call button). */
@@ -30,20 +32,47 @@ static const struct {
     {"/embed/livekit-client.js", "livekit-client.js"},
 };
 
-/* What a page may do. The pages that call connect anywhere, since a room can be on another host. */
+/* What a page may do. The pages that call connect to the nodes as well, of which each has rooms. */
 #define OWN_FILES "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
 #define NO_MORE   "base-uri 'none'; form-action 'none'; "
-static const char any_policy[] = OWN_FILES NO_MORE "connect-src 'self'; frame-ancestors 'none'";
+static const char any_policy[] = OWN_FILES NO_MORE "frame-ancestors 'none'; connect-src 'self'";
 static const char call_policy[] =
-    OWN_FILES NO_MORE "connect-src *; media-src 'self' blob: mediastream:; frame-ancestors 'self'";
+    OWN_FILES NO_MORE "frame-ancestors 'self'; media-src 'self' blob: mediastream:; "
+                      "connect-src 'self'"; /* the nodes follow */
 static const char *const calling_pages[] = {"try.html", "button.html", "app.html"};
+enum { POLICY_MAX_BYTES = 6 * 1024 }; /* what proxies take as headers: some 80 nodes */
 
-static const char *policy_of(const struct page *page)
+static bool is_calling(const struct page *page)
 {
     for (size_t i = 0; i < sizeof(calling_pages) / sizeof(calling_pages[0]); i++)
         if (strcmp(page->file, calling_pages[i]) == 0)
-            return call_policy;
-    return any_policy;
+            return true;
+    return false;
+}
+
+/* The origin that clients join rooms at, and the one at which they ask why they could not. A host
+ * in brackets has no name in a policy; as the page's own it is 'self'. */
+static void allow_node(const char *text, struct buf *policy)
+{
+    struct url url;
+    struct fault fault = {0};
+    AUTO_BUF host = BUF_INIT(POLICY_MAX_BYTES);
+    if (url_parse(text, &url, &fault) || url.is_ipv6 || url_write_host(&url, &host))
+        return;
+    const char *s = url_is_tls(&url) ? "s" : "";
+    AUTO_BUF origins = BUF_INIT(POLICY_MAX_BYTES);
+    (void)buf_printf(&origins, " ws%s://%s http%s://%s", s, host.data, s, host.data);
+    if (!strstr(policy->data, origins.data)) /* several behind one name */
+        (void)buf_append(policy, origins.data, origins.len);
+}
+
+static void write_policy(const struct page *page, const struct pages_rooms *rooms,
+                         struct buf *policy)
+{
+    const char *url;
+    (void)buf_append_str(policy, is_calling(page) ? call_policy : any_policy);
+    for (size_t i = 0; is_calling(page) && (url = rooms->url(rooms->arg, i)); i++)
+        allow_node(url, policy);
 }
 
 enum { FILE_NAME_MAX = 100 };
@@ -119,23 +148,22 @@ static bool is_packed(struct http_exchange *exchange, const struct page *page)
     return gzip && strncmp(gzip, "gzip;q=0", 8) != 0 && page->packed.len < page->plain.len;
 }
 
-/* The headers of a page; answers how many. `out` holds HEADERS_MAX. */
+/* The headers of a page; answers how many. `out` holds HEADERS_MAX. A page that calls has no ETag:
+ * what a browser has kept of it would have the policy of other nodes. */
 enum { HEADERS_MAX = 10 };
 static size_t page_headers(const struct page *page, const char *path, bool must_unpack,
-                           struct http_header *out)
+                           const char *policy, struct http_header *out)
 {
     const char *keep = is_fixed(path) ? "public, max-age=31536000, immutable" : "no-cache";
     const struct http_header always[] = {
-        {"Content-Type", page->type},
-        {"ETag", page->tag},
-        {"Cache-Control", keep},
-        {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Content-Security-Policy", policy_of(page)},
-        {"Vary", "Accept-Encoding"},
+        {"Content-Type", page->type},          {"Cache-Control", keep},
+        {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy", policy},   {"Vary", "Accept-Encoding"},
     };
     size_t count = sizeof(always) / sizeof(always[0]);
     memcpy(out, always, sizeof(always));
+    if (!is_calling(page))
+        out[count++] = (struct http_header){"ETag", page->tag};
     if (must_unpack)
         out[count++] = (struct http_header){"Content-Encoding", "gzip"};
     if (is_shared(path)) {
@@ -145,7 +173,7 @@ static size_t page_headers(const struct page *page, const char *path, bool must_
     return count;
 }
 
-bool pages_answer(struct http_exchange *exchange)
+bool pages_answer(struct http_exchange *exchange, const struct pages_rooms *rooms)
 {
     const struct http_request *request = http_exchange_request(exchange);
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
@@ -155,15 +183,17 @@ bool pages_answer(struct http_exchange *exchange)
         return false;
     bool packed = is_packed(exchange, page);
     const struct page_bytes *bytes = packed ? &page->packed : &page->plain;
+    AUTO_BUF policy = BUF_INIT(POLICY_MAX_BYTES);
     struct http_header headers[HEADERS_MAX];
-    size_t count = page_headers(page, request->path, packed, headers);
+    write_policy(page, rooms, &policy);
+    size_t count = page_headers(page, request->path, packed, policy.data, headers);
     const char *known = http_exchange_header(exchange, "If-None-Match");
     struct http_answer answer = {.status = 200,
                                  .headers = headers,
                                  .header_count = count,
                                  .body = (const char *)bytes->data,
                                  .body_len = bytes->len};
-    if (known && strcmp(known, page->tag) == 0) {
+    if (known && strcmp(known, page->tag) == 0 && !is_calling(page)) {
         answer.status = 304;
         answer.body_len = 0;
     }

@@ -1,5 +1,25 @@
 /* A test call's room: joins with livekit-client (loaded at the first call) and tells the page what it hears. */
 
+/* A page may connect to the nodes that were known when it was loaded. One that has begun since is met by loading the page again, which then goes
+ * on with the call: once, so that what fails for another reason is told. */
+export function watchPolicy() {
+  const seen = { hasRefused: false, end: () => document.removeEventListener('securitypolicyviolation', note) };
+  const note = (event) => { seen.hasRefused ||= event.effectiveDirective === 'connect-src'; };
+  document.addEventListener('securitypolicyviolation', note);
+  return seen;
+}
+export function callAnew(agentId) {
+  history.replaceState({ callAnew: agentId }, '');
+  location.reload();
+}
+export const isToCallAnew = (agentId) => history.state?.callAnew === agentId;
+/* Is this the second try? From now on it is not. */
+export function takeAnew(agentId) {
+  const is = isToCallAnew(agentId);
+  if (is) history.replaceState(null, '');
+  return is;
+}
+
 const AGENT_STATES = ['initializing', 'idle', 'listening', 'thinking', 'speaking'];
 export class TestRoom {
   #room = null;

@@ -82,6 +82,8 @@ test('the pages run no inline script and may not be framed by others', { timeout
     assert.match(policy, /default-src 'none'; script-src 'self'/, path);
     assert.doesNotMatch(policy, /unsafe/, path);
     assert.match(policy, /frame-ancestors '(none|self)'/, path);
+    const own = path === '/try' ? ` ${service.url.replace('http', 'ws')} ${service.url}` : '';
+    assert.ok(policy.endsWith(`; connect-src 'self'${own}`), policy);
     assert.deepEqual(
       [headers.get('x-content-type-options'), headers.get('referrer-policy')],
       ['nosniff', 'no-referrer'],

@@ -3,7 +3,7 @@ import { loadLivekit } from '../../apart.js';
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
 import { api } from '../api.js';
 import { duration, t } from '../text.js';
-import { TestRoom } from '../room.js';
+import { TestRoom, callAnew, isToCallAnew, takeAnew, watchPolicy } from '../room.js';
 import { LookUps, Runs } from '../runs.js';
 import { Waterfall } from '../waterfall.js';
 import { useWatch } from '../watch.js';
@@ -36,12 +36,13 @@ function useTalk(agentId) {
     setPhase('starting');
     setFault(null);
     setNow(IDLE);
-    let microphone;
+    const isAnew = takeAnew(agentId), policy = watchPolicy();
+    let microphone, call;
     try {
       if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
       const livekit = await loadLivekit();
       microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
-      const call = await api('POST', '/v1/calls', { agentId });
+      call = await api('POST', '/v1/calls', { agentId });
       setNow((old) => ({ ...old, callId: call.callId }));
       room.current = new TestRoom(tell);
       await room.current.join(call, microphone, livekit);
@@ -49,10 +50,15 @@ function useTalk(agentId) {
     } catch (error) {
       microphone?.stop();
       await room.current?.leave();
+      const ended = call && api('POST', `/v1/calls/${call.callId}/end`).catch(() => {}); // nobody comes any more
+      if (policy.hasRefused && !isAnew) return await ended, callAnew(agentId);
       setPhase('idle');
       setFault(reasonOf(error));
+    } finally {
+      policy.end();
     }
   };
+  useEffect(() => { if (isToCallAnew(agentId)) start(); }, []);
   return { now, phase, fault, start, end, mute: () => room.current.mute() };
 }
 

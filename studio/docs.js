@@ -24,13 +24,22 @@ function boundsOf(schema) {
 }
 
 function fieldsOf(schema) {
-  const table = el('table');
+  const rows = el('tbody');
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const mark = (schema.required ?? []).includes(name) ? ' *' : '';
     const about = [field.description, boundsOf(field)].filter(Boolean).join(' ');
-    table.append(el('tr', '', el('td', '', el('code', name + mark)), el('td', nameOf(field)), el('td', about)));
+    rows.append(el('tr', '', el('td', '', el('code', name + mark)), el('td', nameOf(field)), el('td', about)));
   }
-  return table;
+  return el('table', '', el('thead', '', el('tr', '', ...['Name (* required)', 'Type', 'About'].map((name) => el('th', name)))), rows);
+}
+
+/* A heading, and the way to it in the contents. */
+function heading(name) {
+  const title = el('h2', name), link = el('a', name);
+  title.id = name.toLowerCase().replace(/\W+/g, '-');
+  link.href = `#${title.id}`;
+  document.getElementById('contents').append(el('li', '', link));
+  return title;
 }
 
 function operation(method, path, entry) {
@@ -41,7 +50,11 @@ function operation(method, path, entry) {
     if (parameter.name) block.append(el('p', `${parameter.in} ${parameter.name}: ${nameOf(parameter.schema)}. ${parameter.description ?? ''}`));
   const body = entry.requestBody?.content['application/json'];
   if (body) block.append(el('p', `Body: ${nameOf(body.schema)}`));
-  if (body?.example) block.append(el('pre', JSON.stringify(body.example, null, 2)));
+  if (body?.example) {
+    const example = el('pre', JSON.stringify(body.example, null, 2));
+    example.tabIndex = 0; // it may be wider than a phone
+    block.append(example);
+  }
   for (const [status, response] of Object.entries(entry.responses)) {
     const json = response.content?.['application/json'];
     block.append(el('p', `${status} ${response.description}${json ? ` ${nameOf(json.schema)}` : ''}`));
@@ -53,12 +66,12 @@ function show(api) {
   const main = document.getElementById('main');
   document.getElementById('about').textContent = api.info.description;
   for (const tag of api.tags) {
-    main.append(el('h2', tag.name), el('p', tag.description));
+    main.append(heading(tag.name), el('p', tag.description));
     for (const [path, entries] of Object.entries(api.paths))
       for (const [method, entry] of Object.entries(entries))
         if (entry.tags.includes(tag.name)) main.append(operation(method, path, entry));
   }
-  main.append(el('h2', 'Objects'));
+  main.append(heading('Objects'));
   for (const [name, schema] of Object.entries(api.components.schemas))
     main.append(el('details', '', el('summary', name), el('p', schema.description), fieldsOf(schema)));
 }

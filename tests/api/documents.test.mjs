@@ -326,3 +326,44 @@ test('a file that is far larger unpacked fails with the reason', async () => {
   assert.deepEqual([failed.status, failed.error, failed.chars],
     ['failed', 'It is larger unpacked than a document may be.', 0]);
 });
+
+/* So many pages that reading them takes seconds: what has been read is looked at once a second. */
+function bookOf(pages) {
+  const objects = ['<< /Type /Catalog /Pages 2 0 R >>', '', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'];
+  const kids = [];
+  for (let page = 1; page <= pages; page++) {
+    const lines = Array.from({ length: 40 }, (_, line) => `(Item ${page} ${line} waits) Tj T*`).join('\n');
+    const drawn = `BT /F1 11 Tf 14 TL 60 780 Td\n${lines}\nET`;
+    objects.push(`<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`);
+    objects.push(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${objects.length} 0 R `
+      + '/Resources << /Font << /F1 3 0 R >> >> >>');
+    kids.push(`${objects.length} 0 R`);
+  }
+  objects[1] = `<< /Type /Pages /Count ${pages} /Kids [${kids.join(' ')}] >>`;
+  let file = '%PDF-1.4\n';
+  const places = objects.map((object, i) => {
+    const place = file.length;
+    file += `${i + 1} 0 obj\n${object}\nendobj\n`;
+    return place;
+  });
+  const table = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('');
+  const head = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}`;
+  return Buffer.from(`${file}${head}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`);
+}
+
+test('while a long PDF is read, the pages done of all are told', async () => {
+  const own = await t.newWorkspace();
+  const { body: { document } } = await upload(own, bookOf(2600), '?name=book.pdf');
+  const told = [];
+  const read = await until(async () => {
+    const { body } = await own.api('GET', `/v1/knowledge/documents/${document.id}`);
+    if (body.document.progress)
+      told.push(body.document.progress);
+    return body.document.status !== 'processing' && body.document;
+  }, { what: 'the book to be read' });
+  assert.deepEqual([read.status, read.error, read.progress], ['ready', null, null]);
+  const done = told.map((one) => one.pagesDone);
+  assert.ok(done.some((pages) => pages > 0 && pages < 2600), done);
+  assert.deepEqual(done, done.toSorted((a, b) => a - b));
+  assert.deepEqual([...new Set(told.map((one) => one.pages))], [2600]);
+});

@@ -40,16 +40,31 @@ static const struct {
     const char *word;
     bool is_soft;
 } abbreviations[] = {
-    {"mr", false},   {"mrs", false}, {"ms", false},   {"dr", false},     {"prof", false},
-    {"st", false},   {"sr", false},  {"jr", true},    {"vs", false},     {"e.g", false},
-    {"i.e", false},  {"no", true},   {"nos", false},  {"approx", false}, {"dept", false},
-    {"est", false},  {"fig", false}, {"gen", false},  {"rev", false},    {"sgt", false},
-    {"capt", false}, {"col", false}, {"mt", false},   {"ave", true},     {"inc", true},
-    {"ltd", true},   {"co", true},   {"corp", true},  {"etc", true},     {"a.m", true},
-    {"p.m", true},   {"u.s", true},  {"u.k", true},   {"min", true},     {"max", false},
-    {"tel", false},  {"ext", false}, {"rs", false},   {"smt", false},    {"jan", false},
-    {"feb", false},  {"aug", false}, {"sept", false}, {"oct", false},    {"nov", false},
-    {"dec", false},  {"डॉ", false},  {"श्री", false},  {"रु", false},
+    {"mr", false},   {"mrs", false},   {"ms", false},   {"dr", false},     {"prof", false},
+    {"st", false},   {"sr", false},    {"jr", true},    {"vs", false},     {"e.g", false},
+    {"i.e", false},  {"no", true},     {"nos", false},  {"approx", false}, {"dept", false},
+    {"est", false},  {"fig", false},   {"gen", false},  {"rev", false},    {"sgt", false},
+    {"capt", false}, {"col", false},   {"mt", false},   {"ave", true},     {"inc", true},
+    {"ltd", true},   {"co", true},     {"corp", true},  {"etc", true},     {"a.m", true},
+    {"p.m", true},   {"u.s", true},    {"u.k", true},   {"min", true},     {"max", false},
+    {"tel", false},  {"ext", false},   {"rs", false},   {"smt", false},    {"jan", false},
+    {"feb", false},  {"aug", false},   {"sept", false}, {"oct", false},    {"nov", false},
+    {"dec", false},  {"डॉ", false},    {"श्री", false},  {"रु", false},      {"okt", false},
+    {"dez", false},  {"z.b", false},   {"d.h", false},  {"bzw", false},    {"ca", false},
+    {"nr", false},   {"inkl", false},  {"zzgl", false}, {"usw", true},     {"tgl", false},
+    {"str", true},   {"hr", false},    {"sra", false},  {"dra", false},    {"ud", false},
+    {"uds", false},  {"aprox", false}, {"núm", false},  {"pág", false},    {"env", false},
+    {"sig", false},  {"dott", false},  {"circa", true}, {"bijv", false},   {"dhr", false},
+    {"mevr", false}, {"ul", false},    {"godz", false}, {"al", false},     {"ул", false},
+    {"г", true},     {"д", false},     {"тел", false},  {"руб", true},
+};
+
+/* What a number and a full stop count in German, where nouns have capitals: "am 22. November". */
+static const char *const counted[] = {
+    "Januar", "Jänner", "Februar",   "März",    "April",    "Mai",         "Juni",
+    "Juli",   "August", "September", "Oktober", "November", "Dezember",    "Jan",
+    "Feb",    "Apr",    "Aug",       "Sept",    "Okt",      "Nov",         "Dez",
+    "Stock",  "Etage",  "Quartal",   "Klasse",  "Platz",    "Jahrhundert", "Lebensjahr",
 };
 
 static enum mark mark_of(UChar32 c)
@@ -143,11 +158,39 @@ static bool is_item_number(const struct scan *stop)
 
 enum cut { CUT_NO, CUT_HERE, CUT_LATER /* more text must come to tell */ };
 
+/* One or two digits, a word of their own. */
+static bool is_small_number(const struct scan *stop)
+{
+    int32_t start = stop->at - 1;
+    while (start > 0 && isdigit((unsigned char)stop->text[start - 1]))
+        start--;
+    int32_t digits = stop->at - 1 - start;
+    return digits >= 1 && digits <= 2 &&
+           (start == 0 || strchr(" \n(", stop->text[start - 1]) != NULL);
+}
+
+/* After such a number and a space: does the word at `text` say what is counted? */
+static enum cut judge_counted(const char *text, size_t len, bool is_finished)
+{
+    size_t run = 0;
+    while (run < len && (isalpha((unsigned char)text[run]) || (unsigned char)text[run] >= 0x80))
+        run++;
+    bool is_growing = run == len && !is_finished;
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        size_t whole = strlen(counted[i]);
+        if (is_growing && run <= whole && memcmp(counted[i], text, run) == 0)
+            return CUT_LATER;
+        if (run == whole && memcmp(counted[i], text, run) == 0)
+            return CUT_NO;
+    }
+    return CUT_HERE;
+}
+
 /* After a full stop and its closers: does a sentence end? */
 static enum cut judge_dot(const struct scan *stop, struct scan after, bool is_finished)
 {
     bool has_space = false;
-    while (scan_next(&after)) {
+    for (int32_t at = after.at; scan_next(&after); at = after.at) {
         enum mark mark = mark_of(after.c);
         if (mark == MARK_LINE)
             return CUT_HERE;
@@ -157,6 +200,8 @@ static enum cut judge_dot(const struct scan *stop, struct scan after, bool is_fi
         }
         if (!has_space || u_islower(after.c) || is_item_number(stop))
             return CUT_NO;
+        if (is_small_number(stop))
+            return judge_counted(after.text + at, (size_t)(after.len - at), is_finished);
         return is_abbreviation(stop, u_isupper(after.c)) ? CUT_NO : CUT_HERE;
     }
     return is_finished ? CUT_HERE : CUT_LATER;
@@ -183,6 +228,20 @@ static enum cut judge_end(const struct scan *scan, bool is_finished)
     return mark == MARK_SPACE || mark == MARK_LINE ? CUT_HERE : CUT_NO;
 }
 
+/* A comma before a number may stand within a date ("March 3rd, 2026"). */
+static enum cut judge_clause(const struct scan *scan, bool is_finished)
+{
+    struct scan next = *scan;
+    if (scan->c > 0x2E7F)
+        return CUT_HERE;
+    enum cut cut = judge_end(scan, is_finished);
+    if (cut != CUT_HERE || scan->c != ',' || !scan_next(&next))
+        return cut;
+    if (!scan_next(&next))
+        return is_finished ? CUT_HERE : CUT_LATER;
+    return u_isdigit(next.c) ? CUT_NO : CUT_HERE;
+}
+
 static enum cut judge(const struct splitter *splitter, struct scan *scan)
 {
     struct scan stop = *scan;
@@ -201,7 +260,7 @@ static enum cut judge(const struct splitter *splitter, struct scan *scan)
     case MARK_CLAUSE:
         if (splitter->has_cut || !splitter->cuts_clauses || scan->chars < SPLITTER_CLAUSE_MIN_CHARS)
             return CUT_NO;
-        return scan->c > 0x2E7F ? CUT_HERE : judge_end(scan, false);
+        return judge_clause(scan, splitter->is_finished);
     default:
         return CUT_NO;
     }

@@ -42,6 +42,15 @@ static const struct {
     {"کیا حال ہے؟ اچھا۔ شکریہ", "کیا حال ہے؟|اچھا۔|شکریہ"},
     {"Wait... what? Fine.", "Wait... what?|Fine."},
     {"One,two", "One,two"},
+    {"Er ist am 22. November um 14.30 Uhr. Bis dann.",
+     "Er ist am 22. November um 14.30 Uhr.|Bis dann."},
+    {"Ab 1. Mai 2026. Im 3. Stock.", "Ab 1. Mai 2026.|Im 3. Stock."},
+    {"Es sind 12. Mehr nicht.", "Es sind 12.|Mehr nicht."},
+    {"It is 12. Maybe 13. March on.", "It is 12.|Maybe 13.|March on."},
+    {"Am 3. Ma", "Am 3.|Ma"},
+    {"Brot, z.B. Roggen, ca. 5 Stück.", "Brot, z.B. Roggen, ca. 5 Stück."},
+    {"La Sra. Ruiz vive en la calle Mayor, núm. 5.",
+     "La Sra. Ruiz vive en la calle Mayor, núm. 5."},
 };
 
 TEST(sentence_cuts_alike_whatever_the_deltas)
@@ -66,6 +75,10 @@ TEST(sentence_gives_a_first_clause_early)
                "please, do.");
     split("Yes, we are. Good, then.", 5, true, &out);
     CHECK_TEXT(out.data, "Yes, we are.|Good, then.");
+    split("Let me look that up for you now:", 5, true, &out);
+    CHECK_TEXT(out.data, "Let me look that up for you now:");
+    split("Your table is booked for March 3rd, 2026, at three.", 1, true, &out);
+    CHECK_TEXT(out.data, "Your table is booked for March 3rd, 2026,|at three.");
     split("The price is around 1,250 dollars and a few cents, more or less.", 3, true, &out);
     CHECK_TEXT(out.data, "The price is around 1,250 dollars and a few cents,|more or less.");
     buf_clear(&out);

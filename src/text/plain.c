@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 #include <unicode/uchar.h>
 
 #include "text/internal.h"
@@ -52,13 +53,13 @@ static const char *take_address(const char *at, struct buf *out)
     static const char *const schemes[] = {"https://", "http://"};
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
         size_t len = strlen(schemes[i]);
-        if (strncmp(at, schemes[i], len) != 0)
+        if (strncasecmp(at, schemes[i], len) != 0)
             continue;
         const char *host = at + len;
-        host += strncmp(host, "www.", 4) == 0 ? 4 : 0;
-        size_t host_len = strcspn(host, "/?#:, \t\n)]");
+        host += strncasecmp(host, "www.", 4) == 0 ? 4 : 0;
+        size_t host_len = strcspn(host, "/?#:, \t\n)]>");
         const char *end = host + host_len;
-        end += strcspn(end, ", \t\n)]");
+        end += strcspn(end, ", \t\n)]>");
         for (size_t k = 0; k < host_len; k++)
             put_char(out, host[k]);
         if (end[-1] == '.' && host_len > 0 && host[host_len - 1] != '.')
@@ -80,6 +81,20 @@ static const char *take_mail_name(const char *text, const char *at, struct buf *
     for (size_t i = 0; i <= len; i++)
         put_char(out, at[i]);
     return at + len + 1;
+}
+
+/* <https://...>, <name@host>: what is inside. */
+static const char *take_bracketed(const char *at, struct buf *out)
+{
+    const char *inside = at + 1, *end = inside + strcspn(inside, " \t\n<>");
+    if (*at != '<' || *end != '>')
+        return NULL;
+    const char *next = take_address(inside, out);
+    if (!next)
+        next = take_mail_name(at, inside, out);
+    for (; next && next < end; next++)
+        put_char(out, *next);
+    return next ? end + 1 : NULL;
 }
 
 static const char *take_tag(const char *at)
@@ -107,6 +122,17 @@ static bool is_unseen(UChar32 c)
            (type == U_FORMAT_CHAR && c != ZERO_WIDTH_JOINER && c != ZERO_WIDTH_NON_JOINER);
 }
 
+/* Bullets, arrows, boxes and other shapes that stand between words. */
+static bool is_drawn(UChar32 c)
+{
+    static const UChar32 blocks[][2] = {
+        {0x2022, 0x2023}, {0x2043, 0x2043}, {0x2190, 0x21FF}, {0x2500, 0x27BF}, {0x2B00, 0x2BFF}};
+    for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
+        if (c >= blocks[i][0] && c <= blocks[i][1])
+            return true;
+    return false;
+}
+
 /* A character beyond ASCII: pictures and controls go. Returns the place after it. */
 static const char *take_wide(const char *at, bool *is_after_picture, struct buf *out)
 {
@@ -115,7 +141,7 @@ static const char *take_wide(const char *at, bool *is_after_picture, struct buf 
     *is_after_picture = c < 0 || is_picture(c, *is_after_picture);
     if (c < 0 || *is_after_picture || is_unseen(c))
         return at + len;
-    if (c == 0x2022) /* a bullet */
+    if (is_drawn(c))
         put_char(out, ' ');
     else
         (void)buf_append(out, at, (size_t)len);
@@ -136,6 +162,14 @@ static const char *skip_line_marks(const char *at)
     return at;
 }
 
+/* "5*4", "5 * 4", "10~12": without what joins them they would be another number. */
+static bool joins_numbers(const char *text, const char *at)
+{
+    ptrdiff_t gap = at[1] == ' ' ? 1 : 0;
+    return at - text > gap && isdigit((unsigned char)at[-1 - gap]) &&
+           isdigit((unsigned char)at[1 + gap]) && (!gap || (at[-1] == ' ' && *at == '*'));
+}
+
 static const char *take_ascii(const char *text, const char *at, struct buf *out)
 {
     char c = *at;
@@ -144,6 +178,10 @@ static const char *take_ascii(const char *text, const char *at, struct buf *out)
     bool ends_word = (c == '.' || c == ',') && !is_word(at[1]);
     if (ends_word && out->len > 1 && out->data[out->len - 1] == ' ')
         out->len--; /* of what stood there and went */
+    if ((c == '*' || c == '~') && joins_numbers(text, at)) {
+        (void)buf_append_str(out, c == '~' ? "-" : before == ' ' ? "×" : " × ");
+        return at + 1;
+    }
     if (c == '*' || c == '`' || c == '~' || (c == '_' && !joins_words))
         return at + 1;
     if (c == '_')
@@ -162,9 +200,11 @@ static const char *take(const char *text, const char *at, struct buf *out)
     const char *next = NULL;
     if (*at == '[' || *at == '!')
         next = take_link(at, out);
-    else if (*at == 'h')
+    else if (*at == 'h' || *at == 'H')
         next = take_address(at, out);
     else if (*at == '<')
+        next = take_bracketed(at, out);
+    if (!next && *at == '<')
         next = take_tag(at);
     if (!next && is_word(*at))
         next = take_mail_name(text, at, out);

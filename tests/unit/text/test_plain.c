@@ -31,6 +31,12 @@ TEST(plain_speech_leaves_what_can_be_said)
          "bad",
          "bad"},
         {"[not a link] (x)", "[not a link] (x)"},
+        {"See <https://www.example.com/a> or HTTPS://SHOP.TEST/b.",
+         "See example.com or SHOP.TEST."},
+        {"Write to <asha_k@shop.test> now", "Write to asha_k@shop.test now"},
+        {"5*4 or 5 * 4 is 20, in 10~12 minutes, *not* 3 *at* 5",
+         "5 × 4 or 5 × 4 is 20, in 10-12 minutes, not 3 at 5"},
+        {"● Milk ▪ bread → home ✓", "Milk bread home"},
     };
     struct buf out = BUF_INIT(1024);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

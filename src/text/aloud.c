@@ -128,6 +128,7 @@ static void say_address(const struct manner *manner, const char *text, size_t le
 struct groups {
     size_t len, digits, count, sizes[3];
     bool is_marked; /* by what only a telephone number begins with */
+    bool is_abroad; /* by its plus */
     bool is_amount; /* groups of three, as thousands are written */
 };
 
@@ -135,7 +136,7 @@ struct groups {
 static bool is_date_like(const struct groups *groups)
 {
     const size_t *sizes = groups->sizes;
-    if (groups->count < 3 || sizes[1] > 2)
+    if (groups->is_abroad || groups->count < 3 || sizes[1] > 2)
         return false;
     bool has_year = (sizes[0] <= 2 && sizes[2] == 4) || (sizes[0] == 4 && sizes[2] <= 2);
     return has_year || (groups->count == 3 && sizes[0] <= 2 && sizes[2] == 2);
@@ -143,7 +144,7 @@ static bool is_date_like(const struct groups *groups)
 
 static struct groups read_groups(const char *text)
 {
-    struct groups groups = {.is_marked = *text && strchr("+0(", *text)};
+    struct groups groups = {.is_marked = *text && strchr("+0(", *text), .is_abroad = *text == '+'};
     size_t at = *text == '+';
     groups.is_amount = !groups.is_marked;
     at += text[at] == '(';
@@ -165,13 +166,20 @@ static struct groups read_groups(const char *text)
     return groups;
 }
 
+/* 98765 43210, as mobile numbers of India are written; 70000-80000 is a span. */
+static bool is_indian_mobile(const struct groups *groups, const char *text)
+{
+    bool is_shaped = groups->count == 2 && groups->sizes[0] == 5 && groups->sizes[1] == 5;
+    return is_shaped && strchr("6789", *text) && strncmp(text + groups->len - 2, "00", 2) != 0;
+}
+
 /* An amount, a span of two, a date, or what goes on after it is no telephone number. */
 static size_t phone_len(const char *text)
 {
     struct groups groups = read_groups(text);
     char after = text[groups.len];
     size_t least = groups.is_marked || groups.count > 2 ? DIGITS_MIN : DIGITS_ALONE;
-    bool is_span = groups.count == 2 && !groups.is_marked;
+    bool is_span = groups.count == 2 && !groups.is_marked && !is_indian_mobile(&groups, text);
     bool is_money = aloud_is_currency(text + groups.len + aloud_blank_len(text + groups.len));
     bool goes_on = is_money || isalpha((unsigned char)after) ||
                    (after && strchr(",:", after) && isdigit((unsigned char)text[groups.len + 1]));
@@ -346,6 +354,20 @@ static bool begins_word(const char *text, const char *at)
     return !isalnum(before) && before < 0x80 && !strchr("@.-_/+$#'", before);
 }
 
+/* Figures of Devanagari as the others, which all of this reads. */
+static void write_figures(const char *text, struct buf *out)
+{
+    static const char zero[] = "०";
+    enum { LAST = sizeof(zero) - 2, FIGURES = 10 };
+    while (*text) {
+        bool is_near = strncmp(text, zero, LAST) == 0;
+        int value = is_near ? (unsigned char)text[LAST] - (unsigned char)zero[LAST] : FIGURES;
+        bool is_figure = value >= 0 && value < FIGURES;
+        (void)buf_append_char(out, is_figure ? (char)('0' + value) : *text);
+        text += is_figure ? sizeof(zero) - 1 : 1;
+    }
+}
+
 /* Hindi that is written in Latin letters is said with the words of English, which voices read in
  * the same letters, counted in lakh and crore. */
 static struct aloud aloud_of(const char *text, const char *iso, struct buf *out)
@@ -363,6 +385,11 @@ static struct aloud aloud_of(const char *text, const char *iso, struct buf *out)
 void aloud_write(const char *text, const char *iso, struct buf *out)
 {
     struct aloud aloud = aloud_of(text, iso, out);
+    AUTO_BUF figures = BUF_INIT(strlen(text) + 1);
+    if (strcmp(iso, "hi") == 0 && *text) {
+        write_figures(text, &figures);
+        aloud.text = text = figures.data;
+    }
     if (!aloud.manner) {
         (void)buf_append_str(out, text);
         return;

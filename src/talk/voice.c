@@ -290,14 +290,17 @@ bool voice_played(struct voice *voice, size_t samples, int64_t now_us)
     bool is_answer = false;
     struct speech_line *line;
     while (samples > 0 && (line = speech_front(&voice->speech))) {
+        if (speech_is_over(line)) { /* nothing of it could be said */
+            end_line(voice, line);
+            continue;
+        }
         is_answer = is_answer || (!line->is_heard && line->kind == SPEECH_REPLY);
         if (!line->is_heard && speech_line_answers(line))
             line->is_timed = timing_take(voice->timing, now_us, &line->timing);
         show_words(voice, line, samples);
-        size_t left = speech_played(line, samples, now_us);
-        if (left == samples || !speech_is_over(line))
+        samples = speech_played(line, samples, now_us);
+        if (!speech_is_over(line))
             break;
-        samples = left;
         end_line(voice, line);
     }
     return is_answer;

@@ -564,6 +564,21 @@ TEST(a_sentence_that_the_voice_refuses_is_left_out)
     CHECK_TEXT(talk_state_name(rig.talk), "listening");
 }
 
+/* A frame that ends one line and begins the next counts for both, whatever stood between them. */
+TEST(a_line_that_the_voice_refuses_leaves_none_behind_it_open)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.unspeakable = "bad";
+    rig_begin(&rig);
+    CHECK_INT(talk_say(rig.talk, "The first.", rig.now_us), OK);
+    CHECK_INT(talk_say(rig.talk, "The bad one.", rig.now_us), OK);
+    CHECK_INT(talk_say(rig.talk, "And the last.", rig.now_us), OK);
+    rig_run(&rig, 20000);
+    CHECK(rig_has(&rig, "agent turn And the last."));
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 TEST(a_voice_that_refuses_all_does_not_hang_the_call)
 {
     RIG rig;

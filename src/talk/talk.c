@@ -106,7 +106,8 @@ static bool watch_silence(struct talk *talk, int64_t now_us)
     return true;
 }
 
-/* A caller who speaks again keeps the call (listen_answer); noise does not. */
+/* A caller who speaks again keeps the call (listen_answer); noise does not, nor does it keep back
+ * the goodbye that was still to be said. */
 static int64_t noise_until_us(const struct talk *talk)
 {
     bool is_noise = talk->is_ending && talk->floor == TURN_CALLER &&
@@ -114,11 +115,18 @@ static int64_t noise_until_us(const struct talk *talk)
     return is_noise ? talk->hear.endpoint.began_us + TALK_NOISE_US : INT64_MAX;
 }
 
+static void pass_noise(struct talk *talk, int64_t now_us)
+{
+    if (now_us < noise_until_us(talk))
+        return;
+    talk->hear.is_noise = true;
+    floor_move(talk, TURN_VOID);
+}
+
 static void watch_hang_up(struct talk *talk, int64_t now_us)
 {
-    bool is_free = talk->floor == TURN_LISTENING || now_us >= noise_until_us(talk);
-    bool is_said = talk->is_ending && is_free && !speech_front(&talk->voice.speech) &&
-                   !mind_is_replying(&talk->mind);
+    bool is_said = talk->is_ending && talk->floor == TURN_LISTENING &&
+                   !speech_front(&talk->voice.speech) && !mind_is_replying(&talk->mind);
     if (!is_said) {
         talk->hang_up_us = INT64_MAX;
         return;
@@ -138,6 +146,7 @@ void talk_settle(struct talk *talk, int64_t now_us)
     health_settle(&talk->health, now_us);
     listen_settle(talk, now_us);
     answer_settle(talk, now_us);
+    pass_noise(talk, now_us);
     floor_settle(talk, now_us);
     if (typed_settle(talk, now_us) || watch_silence(talk, now_us))
         floor_settle(talk, now_us);
@@ -158,8 +167,7 @@ int64_t talk_deadline_us(const struct talk *talk)
         MIN(listen_deadline_us(talk), reply_deadline_us(&talk->mind.reply, floor_quiet_us(talk)));
     due_us = MIN(due_us, voice_deadline_us(&talk->voice));
     due_us = MIN(due_us, talk->hang_up_us);
-    if (talk->hang_up_us == INT64_MAX)
-        due_us = MIN(due_us, noise_until_us(talk));
+    due_us = MIN(due_us, noise_until_us(talk));
     if (talk->silence.since_us > 0)
         due_us = MIN(due_us, talk->silence.since_us + talk->config->caller_silence_us);
     return MIN(due_us, health_deadline_us(&talk->health));

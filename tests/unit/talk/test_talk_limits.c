@@ -74,6 +74,23 @@ TEST(noise_does_not_keep_the_call)
     CHECK(rig.has_hung_up);
 }
 
+TEST(noise_does_not_keep_back_a_goodbye)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.config.caller_silence_us = 5000000;
+    rig.config.caller_silence_count = 1;
+    rig_begin(&rig);
+    while (!rig_has(&rig, "speak Goodbye"))
+        rig_run(&rig, rig_ms(&rig) + 1);
+    talk_voice_started(rig.talk, rig.now_us); /* and does not stop */
+    rig_run(&rig, rig_ms(&rig) + 3100);
+    CHECK(talk_deadline_us(rig.talk) > rig.now_us); /* nothing is due at each moment */
+    rig_run(&rig, rig_ms(&rig) + 5000);
+    CHECK(rig_has(&rig, "agent turn Goodbye"));
+    CHECK(rig.has_hung_up);
+}
+
 TEST(words_over_the_goodbye_keep_the_call_where_it_may_not_be_cut)
 {
     RIG rig;

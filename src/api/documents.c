@@ -93,7 +93,7 @@ static enum err read_page(struct request *request, const struct page *page,
     for (size_t i = 0; i < page->ids.count && !err; i++)
         err = store_document_get(tx, request_workspace(request), page->ids.items[i],
                                  &list->items[list->count++]);
-    out->page = (struct page_answer){page->total, page->next ? page->next : ""};
+    out->page = page_answer(page);
     return err;
 }
 
@@ -106,7 +106,7 @@ void documents_list(struct request *request)
     if (!request_query(request, &query))
         return;
     enum err err = OK;
-    if (!query.page.limit && !query.page.before && !query.page.named)
+    if (!page_is_asked(&query.page))
         err = store_document_list(request->job.tx, request_workspace(request), &answer.documents);
     else if (page_find(request, LISTED_DOCUMENTS, &query.page, &filter, &page))
         err = read_page(request, &page, &answer);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/page.h"
 #include "api/request.h"
 #include "api/resources.h"
 #include "model/workspace.h"
@@ -11,13 +12,24 @@
 #include "store/ceiling.h"
 #include "store/member.h"
 #include "store/session.h"
+#include "store/tx.h"
 #include "store/workspace.h"
+
+struct members_query {
+    struct page_query page;
+};
+static const struct field members_query_rows[] = {
+    PAGE_QUERY_ROWS(struct members_query, page, "mem_"),
+};
+FIELD_TABLE(members_query_table, struct members_query, "MembersQuery", members_query_rows);
 
 struct members_answer {
     struct member_list members;
+    struct page_answer page;
 };
 static const struct field members_rows[] = {
     ROW_OBJECTS(struct members_answer, members, "members", struct member_list, &member_table),
+    PAGE_ANSWER_ROWS(struct members_answer, page),
 };
 FIELD_TABLE(members_answer_table, struct members_answer, "MembersAnswer", members_rows);
 
@@ -32,12 +44,36 @@ static const struct field member_rows[] = {
 };
 FIELD_TABLE(member_answer_table, struct member_answer, "MemberAnswer", member_rows);
 
+static enum err read_members(struct request *request, const struct page *page,
+                             struct members_answer *out)
+{
+    struct tx *tx = request->job.tx;
+    const char *workspace_id = request_workspace(request);
+    enum err err = OK;
+    for (size_t i = 0; i < page->ids.count && !err; i++)
+        err =
+            store_member_get(tx, workspace_id, page->ids.items[i], GROW(&out->members, tx->arena));
+    out->page = page_answer(page);
+    return err;
+}
+
 void members_list(struct request *request)
 {
-    struct members_answer answer;
-    if (request_found(request, store_member_list(request->job.tx, request_workspace(request),
-                                                 &answer.members)))
-        request_answer(request, &answer, 0);
+    struct members_query query;
+    struct members_answer answer = {.page.next = ""};
+    struct page_filter filter = {0};
+    struct page page = {0};
+    if (!request_query(request, &query))
+        return;
+    enum err err = OK;
+    if (!page_is_asked(&query.page))
+        err = store_member_list(request->job.tx, request_workspace(request), &answer.members);
+    else if (page_find(request, LISTED_MEMBERS, &query.page, &filter, &page))
+        err = read_members(request, &page, &answer);
+    else
+        return;
+    if (request_found(request, err))
+        request_answer(request, &answer, page.is_part ? FIELD_VIEW_PAGE : 0);
 }
 
 /* Adds a fresh link; false: answered. */
@@ -137,11 +173,21 @@ static const struct field listed_key_rows[] = {
 };
 FIELD_TABLE(listed_key_table, struct api_key, "WorkspaceKey", listed_key_rows);
 
+struct keys_query {
+    struct page_query page;
+};
+static const struct field keys_query_rows[] = {
+    PAGE_QUERY_ROWS(struct keys_query, page, "key_"),
+};
+FIELD_TABLE(keys_query_table, struct keys_query, "KeysQuery", keys_query_rows);
+
 struct keys_answer {
     struct api_key_list keys;
+    struct page_answer page;
 };
 static const struct field keys_rows[] = {
     ROW_OBJECTS(struct keys_answer, keys, "keys", struct api_key_list, &listed_key_table),
+    PAGE_ANSWER_ROWS(struct keys_answer, page),
 };
 FIELD_TABLE(keys_answer_table, struct keys_answer, "KeysAnswer", keys_rows);
 
@@ -153,12 +199,34 @@ static const struct field key_rows[] = {
 };
 FIELD_TABLE(key_answer_table, struct key_answer, "KeyAnswer", key_rows);
 
+static enum err read_keys(struct request *request, const struct page *page, struct keys_answer *out)
+{
+    struct tx *tx = request->job.tx;
+    const char *workspace_id = request_workspace(request);
+    enum err err = OK;
+    for (size_t i = 0; i < page->ids.count && !err; i++)
+        err = store_key_get(tx, workspace_id, page->ids.items[i], GROW(&out->keys, tx->arena));
+    out->page = page_answer(page);
+    return err;
+}
+
 void keys_list(struct request *request)
 {
-    struct keys_answer answer;
-    if (request_found(request,
-                      store_key_list(request->job.tx, request_workspace(request), &answer.keys)))
-        request_answer(request, &answer, 0);
+    struct keys_query query;
+    struct keys_answer answer = {.page.next = ""};
+    struct page_filter filter = {0};
+    struct page page = {0};
+    if (!request_query(request, &query))
+        return;
+    enum err err = OK;
+    if (!page_is_asked(&query.page))
+        err = store_key_list(request->job.tx, request_workspace(request), &answer.keys);
+    else if (page_find(request, LISTED_KEYS, &query.page, &filter, &page))
+        err = read_keys(request, &page, &answer);
+    else
+        return;
+    if (request_found(request, err))
+        request_answer(request, &answer, page.is_part ? FIELD_VIEW_PAGE : 0);
 }
 
 void keys_create(struct request *request)

@@ -35,6 +35,16 @@ bool page_find(struct request *request, enum listed listed, const struct page_qu
     return !err;
 }
 
+bool page_is_asked(const struct page_query *query)
+{
+    return query->limit || query->before || query->named;
+}
+
+struct page_answer page_answer(const struct page *page)
+{
+    return (struct page_answer){page->total, page->next ? page->next : ""};
+}
+
 void page_write_end(const struct page *page, struct js_out *out)
 {
     js_out_array_end(out);

@@ -40,5 +40,8 @@ struct page_answer {
  * the answer is sent. false: answered. */
 bool page_find(struct request *request, enum listed listed, const struct page_query *query,
                struct page_filter *filter, struct page *out);
+/* Was a page asked for, or what has a name? Else the list is whole. */
+bool page_is_asked(const struct page_query *query);
+struct page_answer page_answer(const struct page *page);
 /* Ends the list and the object, for answers that are written piece by piece. */
 void page_write_end(const struct page *page, struct js_out *out);

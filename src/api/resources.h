@@ -46,8 +46,8 @@ handler_fn sign_in, sign_out, sessions_list, sessions_end, password_set, members
     members_create, members_update, members_remove, members_link, keys_list, keys_create,
     keys_revoke;
 extern const struct field_table sign_in_body_table, signed_in_table, sessions_answer_table,
-    password_body_table, members_answer_table, member_answer_table, keys_answer_table,
-    key_answer_table, listed_key_table;
+    password_body_table, members_query_table, members_answer_table, member_answer_table,
+    keys_query_table, keys_answer_table, key_answer_table, listed_key_table;
 
 /* ?userId= of the lists. */
 extern const struct field_table user_query_table;

@@ -137,6 +137,23 @@ enum err store_key_create(struct tx *tx, const char *workspace_id, const char *n
     return OK;
 }
 
+static enum err read_key(struct tx *tx, struct cursor *row, struct api_key *out)
+{
+    *out = (struct api_key){.key = ""};
+    out->is_revoked = cursor_number(row, columns_count(&api_key_table)) != 0;
+    return columns_read(tx, row, &api_key_table, out);
+}
+
+enum err store_key_get(struct tx *tx, const char *workspace_id, const char *key_id,
+                       struct api_key *out)
+{
+    AUTO(cursor) row = QUERY(tx,
+                             columns_select(tx, &api_key_table, "revoked_ms",
+                                            "FROM api_keys WHERE id = ? AND workspace_id = ?"),
+                             TEXT(key_id), TEXT(workspace_id));
+    return cursor_next(row) ? read_key(tx, row, out) : tx_missing(tx);
+}
+
 enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_list *out)
 {
     *out = (struct api_key_list){0};
@@ -146,10 +163,7 @@ enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_
     AUTO(cursor) row =
         QUERY(tx, sql, TEXT(workspace_id ? "one" : "all"), TEXT(workspace_id ? workspace_id : ""));
     while (cursor_next(row)) {
-        struct api_key *key = GROW(out, tx->arena);
-        key->key = "";
-        key->is_revoked = cursor_number(row, columns_count(&api_key_table)) != 0;
-        enum err err = columns_read(tx, row, &api_key_table, key);
+        enum err err = read_key(tx, row, GROW(out, tx->arena));
         if (err)
             return err;
     }

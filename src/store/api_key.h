@@ -21,6 +21,9 @@ enum err store_key_create(struct tx *tx, const char *workspace_id, const char *n
                           struct api_key *out) MUST_USE;
 /* workspace_id NULL: of all. Newest first, revoked ones included. */
 enum err store_key_list(struct tx *tx, const char *workspace_id, struct api_key_list *out) MUST_USE;
+/* ERR_NOT_FOUND: none of that id in the workspace. */
+enum err store_key_get(struct tx *tx, const char *workspace_id, const char *key_id,
+                       struct api_key *out) MUST_USE;
 /* workspace_id NULL: of any. ERR_NOT_FOUND: none of that id, or revoked already. Of a workspace's
  * revoked keys the rows of the last 100 are kept. */
 enum err store_key_revoke(struct tx *tx, const char *workspace_id, const char *key_id) MUST_USE;

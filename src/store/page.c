@@ -9,7 +9,8 @@
 
 enum { NAME_MAX_BYTES = 4 * 255 + 1, VALUES_MAX = 9 };
 
-/* Each list is read from an index in its order that holds the name as well (store/schema.c). */
+/* Each list is read from an index in its order that holds the name as well (store/schema.c); those
+ * of keys and members are short enough without. */
 struct list {
     const char *prefix;                 /* of its ids */
     const char *select, *count, *order; /* WHERE and the conditions stand between */
@@ -25,6 +26,11 @@ static const struct list lists[LISTED_COUNT] = {
                       "SELECT COUNT(*) FROM tools", CREATED_LAST, CREATED_FROM},
     [LISTED_DOCUMENTS] = {"kd_", "SELECT id, created_ms, name FROM documents",
                           "SELECT COUNT(*) FROM documents", CREATED_LAST, CREATED_FROM},
+    [LISTED_KEYS] = {"key_", "SELECT id, created_ms, name FROM api_keys",
+                     "SELECT COUNT(*) FROM api_keys", CREATED_LAST, CREATED_FROM},
+    [LISTED_MEMBERS] = {"mem_", "SELECT id, created_ms, name || ' ' || email FROM members",
+                        "SELECT COUNT(*) FROM members", " ORDER BY created_ms, id",
+                        " AND created_ms >= ? AND (created_ms > ? OR id > ?)"},
 };
 
 struct condition {

@@ -13,7 +13,14 @@
 
 struct tx;
 
-enum listed { LISTED_AGENTS, LISTED_TOOLS, LISTED_DOCUMENTS, LISTED_COUNT };
+enum listed {
+    LISTED_AGENTS,
+    LISTED_TOOLS,
+    LISTED_DOCUMENTS,
+    LISTED_KEYS,
+    LISTED_MEMBERS, /* named: or part of the address */
+    LISTED_COUNT
+};
 
 struct page_filter {
     const char *workspace_id;

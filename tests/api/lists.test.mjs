@@ -1,7 +1,8 @@
-/* Lists in pages: agents, tools and documents, by one piece of code (src/store/page.c); without a parameter each is
+/* Lists in pages: agents, tools, documents, keys and members, by one piece of code (src/store/page.c); without a parameter each is
  * whole. Calls have their own test (calls.test.mjs). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signIn } from '../harness/studio.mjs';
 import { apiForFile, refused } from './contract.mjs';
 
 const COUNT = 7;
@@ -105,6 +106,60 @@ for (const list of LISTS) {
       { [list.list]: [], total: 0, nextCursor: null });
   });
 }
+
+/* Those that only sessions see; a workspace has one of each from the start. */
+const BY_SESSIONS = [
+  { path: '/v1/keys', list: 'keys', body: (name) => ({ name }), newestFirst: true },
+  { path: '/v1/members', list: 'members', body: (name) => ({ name, email: `${name}@Example.com`, role: 'viewer' }) },
+];
+async function fillAsOwner({ path, body }) {
+  const { workspaceId } = await t.newWorkspace();
+  const api = await signIn(t.service, { workspaceId, check: (...told) => t.contract.check(...told) });
+  for (let i = 1; i <= COUNT; i++) assert.equal((await api('POST', path, body(`n${i % 2}_${i}`))).status, 201);
+  return api;
+}
+
+for (const list of BY_SESSIONS) {
+  const namesOf = (page) => page[list.list].map(({ name }) => name);
+
+  test(`${list.list}: whole without parameters, else in pages of the same order`, async () => {
+    const api = await fillAsOwner(list);
+    const whole = await get(api, list.path, {});
+    assert.deepEqual(Object.keys(whole), [list.list]);
+    const made = ['n1_1', 'n0_2', 'n1_3', 'n0_4', 'n1_5', 'n0_6', 'n1_7'];
+    const names = namesOf(whole).filter((name) => made.includes(name));
+    assert.deepEqual(names, list.newestFirst ? made.reverse() : made);
+    const pages = [];
+    for (let before; before !== null;) {
+      const page = await get(api, list.path, { limit: 3, ...(before ? { before } : {}) });
+      assert.equal(page.total, COUNT + 1);
+      pages.push(...page[list.list]);
+      before = page.nextCursor;
+    }
+    assert.deepEqual(pages, whole[list.list]);
+  });
+
+  test(`${list.list}: found by part of the name, page by page; a forged cursor is told`, async () => {
+    const api = await fillAsOwner(list);
+    const page = await get(api, list.path, { q: 'N1_', limit: 3 });
+    assert.deepEqual([page.total, page[list.list].length], [4, 3]);
+    const rest = await get(api, list.path, { q: 'N1_', limit: 3, before: page.nextCursor });
+    assert.deepEqual([...namesOf(page), ...namesOf(rest)].sort(), ['n1_1', 'n1_3', 'n1_5', 'n1_7']);
+    assert.equal(rest.nextCursor, null);
+    for (const before of ['', 'x', `${page.nextCursor}'`, '1.ua_1'])
+      refused(await api('GET', `${list.path}?${new URLSearchParams({ before })}`), 400, 'VALIDATION_FAILED', 'before');
+    const theirs = await fillAsOwner(list);
+    const { nextCursor } = await get(theirs, list.path, { limit: 3, q: 'n' });
+    const { [list.list]: seen } = await get(api, list.path, { before: nextCursor });
+    const own = (await get(api, list.path, {}))[list.list].map(({ id }) => id);
+    assert.ok(seen.every(({ id }) => own.includes(id)), 'a cursor of another workspace shows nothing of it');
+  });
+}
+
+test('members: found by their address', async () => {
+  const api = await fillAsOwner(BY_SESSIONS[1]);
+  assert.deepEqual((await get(api, '/v1/members', { q: '_3@EXAMPLE' })).members.map(({ name }) => name), ['n1_3']);
+});
 
 test('agents: letters beyond ASCII are found in any case, and under the new name after an edit', async () => {
   const { api } = await t.newWorkspace();

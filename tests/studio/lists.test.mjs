@@ -76,6 +76,33 @@ for (const [path, what, name] of [['agents', 'Agent', 'Agents'], ['tools', 'tool
     });
 }
 
+test('keys come in pages, are searched, and one that is revoked stays where it is', { timeout: 300000 }, async () => {
+  await page.evaluate(async (count) => { // by the session: keys are made by nobody else
+    for (let i = 0; i < count; i++)
+      await fetch('/v1/keys', { method: 'POST', body: JSON.stringify({ name: `Key ${String(i).padStart(3, '0')}` }),
+        headers: { 'X-Earshot-Studio': '1', 'Content-Type': 'application/json' } });
+  }, 60);
+  page.asked.length = 0;
+  await at('/studio/keys');
+  await shown('50 of 61'); // and the one that the workspace began with
+  await more().click();
+  await shown('61 of 61');
+  await page.getByRole('button', { name: 'Revoke Key 003' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+  const row = page.locator('tr', { hasText: 'Key 003' });
+  await row.getByText('revoked', { exact: false }).waitFor();
+  await shown('61 of 61');
+  await page.getByLabel('Search').fill('KEY 00');
+  await shown('10 of 10');
+  await row.getByText('revoked', { exact: false }).waitFor();
+  assert.ok(page.asked.filter((url) => url.startsWith('/v1/keys?')).every((url) => url.includes('limit=50')));
+  await at('/studio/members');
+  await shown('1 of 1');
+  await page.getByLabel('Search').fill('nobody');
+  await shown('0 of 0');
+  assert.deepEqual(page.errors, []);
+});
+
 test('an agent switches on a tool that no first page has, and one that is on stands first', { timeout: 300000 },
   async () => {
     await at(`/studio/agents/${agents[0].id}`);

@@ -1,8 +1,9 @@
 /* The workspace's API keys: made, shown once, revoked. */
 import { html, useState } from '../lib.js';
-import { api, get } from '../api.js';
+import { api } from '../api.js';
+import { Listing, useList } from '../list.js';
 import { t, time } from '../text.js';
-import { Badge, Button, Dialog, Empty, Head, Loaded, Problem, Secret, Table, Text, sure, toast, useLoad, useWork } from '../ui.js';
+import { Badge, Button, Dialog, Empty, Head, Problem, Secret, Table, Text, sure, toast, useWork } from '../ui.js';
 
 function NewKey({ onClose }) {
   const [name, setName] = useState('');
@@ -14,16 +15,18 @@ function NewKey({ onClose }) {
 }
 
 export function Keys() {
-  const loaded = useLoad(() => get('/v1/keys'));
+  const [wanted, setWanted] = useState('');
+  const list = useList('/v1/keys', 'keys', wanted);
   const [isNew, setNew] = useState(false);
+  const [gone, setGone] = useState([]); // revoked here: the rows that are shown stay where they are
   const [revoke, busy, error] = useWork(async (key) => {
     if (!await sure(t('keys.revoke'), t('keys.revokeText', key.name), t('keys.revoke'))) return;
     await api('DELETE', `/v1/keys/${key.id}`);
     toast(t('keys.revoked'));
-    loaded.reload();
+    setGone((ids) => [...ids, key.id]);
   });
   const button = html`<${Button} kind="primary" onClick=${() => setNew(true)}>${t('keys.new')}<//>`;
-  return html`<${Head} title=${t('nav.keys')} lead=${t('keys.lead')}>${button}<//>${error && html`<${Problem} error=${error} />`}<${Loaded} load=${loaded}>${({ keys }) => (keys.length ? html`<${Table} label=${t('nav.keys')} head=${[t('name'), 'ID', t('state'), t('keys.used'), t('keys.created'), { name: '', kind: 'right' }]}>
-    ${keys.map((key) => html`<tr key=${key.id}><td class="name">${key.name}</td><td><code>${key.id}</code></td><td><${Badge} kind=${key.revoked ? '' : 'good'}>${t(key.revoked ? 'keys.isRevoked' : 'keys.isGood')}<//></td><td class="soft">${key.lastUsedAt ? time(key.lastUsedAt) : t('never')}</td><td class="soft">${time(key.createdAt)}</td><td><div class="actions">${!key.revoked && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => revoke(key)} aria-label=${t('keys.revokeThis', key.name)}>${t('keys.revoke')}<//>`}</div></td></tr>`)}<//>`
-    : html`<${Empty} icon="keys" title=${t('keys.empty')} text=${t('keys.emptyText')}>${button}<//>`)}<//>${isNew && html`<${NewKey} onClose=${() => { setNew(false); loaded.reload(); }} />`}`;
+  return html`<${Head} title=${t('nav.keys')} lead=${t('keys.lead')}>${button}<//>${error && html`<${Problem} error=${error} />`}<${Listing} list=${list} wanted=${wanted} onWanted=${setWanted} empty=${html`<${Empty} icon="keys" title=${t('keys.empty')} text=${t('keys.emptyText')}>${button}<//>`}>
+    ${(keys) => html`<${Table} label=${t('nav.keys')} head=${[t('name'), 'ID', t('state'), t('keys.used'), t('keys.created'), { name: '', kind: 'right' }]}>
+    ${keys.map((one) => ({ ...one, revoked: one.revoked || gone.includes(one.id) })).map((key) => html`<tr key=${key.id}><td class="name">${key.name}</td><td><code>${key.id}</code></td><td><${Badge} kind=${key.revoked ? '' : 'good'}>${t(key.revoked ? 'keys.isRevoked' : 'keys.isGood')}<//></td><td class="soft">${key.lastUsedAt ? time(key.lastUsedAt) : t('never')}</td><td class="soft">${time(key.createdAt)}</td><td><div class="actions">${!key.revoked && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => revoke(key)} aria-label=${t('keys.revokeThis', key.name)}>${t('keys.revoke')}<//>`}</div></td></tr>`)}<//>`}<//>${isNew && html`<${NewKey} onClose=${() => { setNew(false); list.again(); }} />`}`;
 }

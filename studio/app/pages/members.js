@@ -1,8 +1,9 @@
 /* The people of the workspace: an owner invites by a link, changes roles and removes. */
 import { html, useState } from '../lib.js';
-import { api, get, may, session } from '../api.js';
+import { api, may, session } from '../api.js';
+import { Listing, useList } from '../list.js';
 import { t, time } from '../text.js';
-import { Badge, Button, Dialog, Head, Loaded, Problem, Secret, Select, Table, Text, explain, sure, toast, useLoad, useWork } from '../ui.js';
+import { Badge, Button, Dialog, Head, Problem, Secret, Select, Table, Text, explain, sure, toast, useWork } from '../ui.js';
 
 const roles = () => ['viewer', 'editor', 'owner'].map((role) => [role, `${t(`role.${role}`)} – ${t(`role.${role}.about`)}`]);
 
@@ -29,19 +30,20 @@ function Link({ link, name, onClose }) {
 }
 
 export function Members() {
-  const loaded = useLoad(() => get('/v1/members'));
+  const [wanted, setWanted] = useState('');
+  const list = useList('/v1/members', 'members', wanted);
   const [open, setOpen] = useState(null); // { isNew }, { member } or { link, name }
-  const close = () => { setOpen(null); loaded.reload(); };
+  const close = () => { setOpen(null); list.again(); };
   const [remove, removing, error] = useWork(async (member) => {
     if (!await sure(t('members.remove'), t('members.removeText', member.name), t('remove'))) return;
     await api('DELETE', `/v1/members/${member.id}`);
     toast(t('removed'));
-    loaded.reload();
+    list.again();
   });
   const [relink, linking, linkError] = useWork(async (member) => setOpen({ link: (await api('POST', `/v1/members/${member.id}/link`)).link, name: member.name }));
   const isOwner = may('owner');
   return html`<${Head} title=${t('nav.members')} lead=${t('members.lead')}>${isOwner && html`<${Button} kind="primary" onClick=${() => setOpen({ isNew: true })}>${t('members.invite')}<//>`}<//>${(error || linkError) && html`<div class="notice bad" role="alert"><p>${error?.code === 'CONFLICT' ? t('members.lastOwner') : explain(error ?? linkError)}</p></div>`}
-    <${Loaded} load=${loaded}>${({ members }) => html`<${Table} label=${t('nav.members')} head=${[t('name'), t('email'), t('members.role'), t('members.seen'), ...(isOwner ? [{ name: '', kind: 'right' }] : [])]}>${members.map((member) => html`<tr key=${member.id}><td class="name">${member.name} ${member.id === session.value.member.id && html`<${Badge}>${t('members.you')}<//>`}</td><td class="break">${member.email || '–'}</td><td>${t(`role.${member.role}`)}</td><td class="soft">${member.lastSeenAt ? time(member.lastSeenAt) : t('members.invited')}</td>
+    <${Listing} list=${list} wanted=${wanted} onWanted=${setWanted}>${(members) => html`<${Table} label=${t('nav.members')} head=${[t('name'), t('email'), t('members.role'), t('members.seen'), ...(isOwner ? [{ name: '', kind: 'right' }] : [])]}>${members.map((member) => html`<tr key=${member.id}><td class="name">${member.name} ${member.id === session.value.member.id && html`<${Badge}>${t('members.you')}<//>`}</td><td class="break">${member.email || '–'}</td><td>${t(`role.${member.role}`)}</td><td class="soft">${member.lastSeenAt ? time(member.lastSeenAt) : t('members.invited')}</td>
       ${isOwner && html`<td><div class="actions"><${Button} kind="slim quiet" onClick=${() => setOpen({ member })} aria-label=${t('editThis', member.name)}>${t('edit')}<//><${Button} kind="slim quiet" busy=${linking} onClick=${() => relink(member)} aria-label=${t('members.linkThis', member.name)}>${t('members.newLink')}<//><${Button} kind="slim quiet" busy=${removing} onClick=${() => remove(member)} aria-label=${t('removeThis', member.name)}>${t('remove')}<//></div></td>`}</tr>`)}<//>`}<//>
     ${open?.isNew && html`<${Form} onClose=${close} />`}${open?.member && html`<${Form} member=${open.member} onClose=${close} />`}${open?.link && html`<${Link} ...${open} onClose=${close} />`}`;
 }

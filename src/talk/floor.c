@@ -40,8 +40,18 @@ static void give_up_voice(struct talk *talk, int64_t now_us)
     floor_move(talk, TURN_DONE);
 }
 
+static void note_thinking(struct talk *talk, int64_t now_us)
+{
+    if (talk->floor != TURN_THINKING)
+        talk->thinking_us = INT64_MAX;
+    else if (talk->thinking_us == INT64_MAX)
+        talk->thinking_us = now_us;
+}
+
 void floor_settle(struct talk *talk, int64_t now_us)
 {
+    note_thinking(talk, now_us);
+    talk->voice.quiet_us = talk->thinking_us;
     if (voice_settle(&talk->voice, now_us))
         give_up_voice(talk, now_us);
     const struct speech_line *line = speech_front(&talk->voice.speech);
@@ -56,10 +66,7 @@ void floor_settle(struct talk *talk, int64_t now_us)
     } else if (!line && !mind_is_replying(&talk->mind) && talk->floor == TURN_THINKING) {
         floor_move(talk, TURN_DONE);
     }
-    if (talk->floor != TURN_THINKING)
-        talk->thinking_us = INT64_MAX;
-    else if (talk->thinking_us == INT64_MAX)
-        talk->thinking_us = now_us;
+    note_thinking(talk, now_us);
 }
 
 static const char *state_of(const struct talk *talk)

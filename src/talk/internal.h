@@ -29,7 +29,8 @@ struct talk {
     const struct talk_config *config;
     char iso[8]; /* what is spoken now */
     enum turn_state floor;
-    int64_t thinking_us; /* since when it is THINKING; INT64_MAX: it is not */
+    int64_t
+        thinking_us; /* since when the caller waits while it is THINKING; INT64_MAX: it is not */
     struct actions actions;
     struct health health;
     struct quality quality;

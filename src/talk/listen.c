@@ -138,6 +138,7 @@ static void commit(struct talk *talk, int64_t now_us)
         quality_add(&talk->quality.endpointing, now_us - endpoint->last_voice_us);
         talk->hear.voice_end_us = talk->hear.turn_end_us = endpoint->last_voice_us;
         listen_answer(talk, text, now_us);
+        talk->thinking_us = MAX(endpoint->last_voice_us, now_us - ENDPOINT_CAP_US);
         timing_commit(&talk->timing, endpoint->last_voice_us);
         timing_pass(&talk->timing, POINT_ENDPOINT, now_us);
     }

@@ -30,7 +30,7 @@ enum {
     REPLY_MODEL_US = 8000 * 1000,     /* to its first and between its words */
     REPLY_ANSWER_US = 60000 * 1000,   /* for all words of one answer: what was said by then is it */
     REPLY_TOOL_US = 31000 * 1000,     /* a run is cut off at 30 s by itself */
-    REPLY_QUIET_US = 3000 * 1000,     /* then the holding line: never 4 s without a word */
+    REPLY_QUIET_US = 2800 * 1000,     /* then the holding line: never 4 s without a word */
     REPLY_HOLD_US = 400 * 1000,       /* contract, Holding line */
     REPLY_TRIES_MAX = 3,              /* asks of a model for one answer */
     REPLY_PAUSE_MAX_US = 1500 * 1000, /* a model that asks for a longer pause has failed */

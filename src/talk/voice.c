@@ -25,10 +25,21 @@ static int64_t wait_us(const struct voice *voice)
     return health_has_more(voice->health, TALK_TTS) ? VOICE_WAIT_LITTLE_US : VOICE_WAIT_US;
 }
 
+/* To the first sound. What the model took is gone from the caller's patience. */
+static int64_t first_due_us(const struct voice *voice, int64_t now_us)
+{
+    int64_t due_us = now_us + wait_us(voice);
+    if (!health_has_more(voice->health, TALK_TTS) || voice->tries > 0 ||
+        voice->quiet_us == INT64_MAX)
+        return due_us;
+    int64_t patience_us = voice->quiet_us + VOICE_SILENCE_US;
+    return MIN(due_us, MAX(patience_us, now_us + VOICE_WAIT_LEAST_US));
+}
+
 void voice_init(struct voice *voice)
 {
     speech_init(&voice->speech);
-    voice->due_us = INT64_MAX;
+    voice->due_us = voice->quiet_us = INT64_MAX;
 }
 
 void voice_clear(struct voice *voice)
@@ -316,7 +327,7 @@ static void ask_voice(struct voice *voice, int64_t now_us)
         if (voice->due_us == INT64_MAX) {
             voice->asked_us = now_us;
             voice->has_first_byte = false;
-            voice->due_us = now_us + wait_us(voice);
+            voice->due_us = first_due_us(voice, now_us);
         }
         AUTO_BUF aloud = BUF_INIT(SPEECH_LINE_MAX_BYTES);
         aloud_write(piece->text, voice->iso, &aloud);

@@ -22,6 +22,8 @@ struct tts_event;
 enum {
     VOICE_WAIT_US = 5000 * 1000,        /* to the first and between samples */
     VOICE_WAIT_LITTLE_US = 2500 * 1000, /* the same where there is another to fall back on */
+    VOICE_SILENCE_US = 3600 * 1000,     /* then the other one speaks: never 4 s without a word */
+    VOICE_WAIT_LEAST_US = 800 * 1000,   /* so long a voice that works may take to begin */
     VOICE_TRIES_MAX = 3,                /* for one line */
 };
 
@@ -40,6 +42,7 @@ struct voice {
     struct speech_line *growing; /* the line that a reply still adds to; NULL: none */
     uint32_t shown_line;         /* the live line that is open */
     bool has_script_error;       /* told once a call */
+    int64_t quiet_us;            /* since when the caller waits; set by the owner; INT64_MAX */
     int64_t due_us;              /* the voice owes audio by then */
     int tries;
     int64_t asked_us;

@@ -48,8 +48,7 @@ TEST(one_failure_of_the_model_is_told_and_answered_all_the_same)
 {
     RICH_WORLD(world);
     sim_engines.llm_failures = 1;
-    REQUIRE(ask(&world, "hello there") != NULL);
-    world_run(8000);
+    REQUIRE(ask_and_wait(&world, "hello there", 8000) != NULL);
     CHECK_INT(sim_told_count("call.error llm"), 1);
     CHECK(sim_told("transcript.assistant This is the answer."));
 }
@@ -58,9 +57,8 @@ TEST(a_model_that_fails_again_is_replaced)
 {
     RICH_WORLD(world);
     sim_engines.llm_failures = 1000;
-    struct sim_caller *caller = ask(&world, "hello there");
+    struct sim_caller *caller = ask_and_wait(&world, "hello there", 8000);
     REQUIRE(caller != NULL);
-    world_run(8000);
     CHECK_INT(sim_told_count("call.error llm"), 1);
     CHECK(sim_told("transcript.assistant This is the answer."));
     sim_engines.utterances[sim_engines.next_utterance] = "and again";
@@ -115,8 +113,7 @@ TEST(a_voice_that_fails_is_opened_again_and_then_replaced)
 {
     RICH_WORLD(world);
     sim_engines.tts_failures = 1000;
-    REQUIRE(ask(&world, "hello there") != NULL);
-    world_run(8000);
+    REQUIRE(ask_and_wait(&world, "hello there", 8000) != NULL);
     CHECK_INT(sim_told_count("call.error tts"), 1);
     CHECK(sim_told("transcript.assistant This is the answer."));
 }
@@ -125,10 +122,21 @@ TEST(a_mute_voice_is_replaced_after_its_deadline)
 {
     RICH_WORLD(world);
     sim_engines.is_tts_mute = true;
-    REQUIRE(ask(&world, "hello there") != NULL);
-    world_run(15000);
+    REQUIRE(ask_and_wait(&world, "hello there", 15000) != NULL);
     CHECK_INT(sim_told_count("call.error tts"), 1);
     CHECK(sim_told("transcript.assistant This is the answer."));
+}
+
+/* However long the model had taken before. */
+TEST(a_mute_voice_behind_a_slow_model_leaves_no_long_silence)
+{
+    for (int64_t llm_ms = 700; llm_ms <= 3500; llm_ms += 400) {
+        RICH_WORLD(world);
+        sim_engines.llm_us = llm_ms * 1000;
+        sim_engines.is_tts_mute = true;
+        REQUIRE(ask_and_wait(&world, "hello there", 15000) != NULL);
+        CHECK(sim_told("This is the answer."));
+    }
 }
 
 TEST(a_recogniser_that_fails_is_opened_again)

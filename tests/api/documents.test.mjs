@@ -348,7 +348,8 @@ function bookOf(pages) {
   });
   const table = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('');
   const head = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}`;
-  return Buffer.from(`${file}${head}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`);
+  const tail = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
+  return Buffer.from(file + head + tail);
 }
 
 test('while a long PDF is read, the pages done of all are told', async () => {

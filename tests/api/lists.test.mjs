@@ -1,5 +1,5 @@
-/* Lists in pages: agents, tools, documents, keys and members, by one piece of code (src/store/page.c); without a parameter each is
- * whole. Calls have their own test (calls.test.mjs). */
+/* Lists in pages: agents, tools, documents, keys and members, by one piece of code (src/store/page.c); without a
+ * parameter each is whole. Calls have their own test (calls.test.mjs). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signIn } from '../harness/studio.mjs';

@@ -217,6 +217,16 @@ void history_add_calls(struct history *history, const struct history_call *calls
     add(history, entry);
 }
 
+bool history_has_call(const struct history *history, const char *id)
+{
+    const struct entry *entry;
+    LIST_EACH (entry, &history->entries, struct entry, node)
+        for (size_t i = 0; i < entry->call_count; i++)
+            if (strcmp(entry->calls[i].id, id) == 0)
+                return true;
+    return false;
+}
+
 void history_settle(struct history *history, uint32_t run, const char *result)
 {
     struct entry *entry;

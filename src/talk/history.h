@@ -6,6 +6,7 @@
  * transcript is the store's. Thread: its owner's. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ void history_clear(struct history *history);
 void history_add(struct history *history, enum llm_role role, const char *text);
 /* The model's calls of one answer, each followed by its result. */
 void history_add_calls(struct history *history, const struct history_call *calls, size_t count);
+bool history_has_call(const struct history *history, const char *id);
 /* A run has ended: its result stands wherever it was waited for. */
 void history_settle(struct history *history, uint32_t run, const char *result);
 /* Cuts what is longer than so many tokens. The caller's last words stay while the results that

@@ -89,10 +89,27 @@ void reply_take_call(struct reply *reply, const struct llm_tool_call *call, int6
 
 /* What comes of it. */
 
+/* Vendors refuse a conversation in which two calls have one id, whoever gave it. */
+static void name_apart(struct mind *mind)
+{
+    struct reply_tools *tools = &mind->reply.tools;
+    for (size_t i = 0; i < tools->count; i++) {
+        const char **id = &tools->calls[i].call.id;
+        bool is_known = history_has_call(&mind->history, *id);
+        for (size_t k = 0; k < i && !is_known; k++)
+            is_known = strcmp(tools->calls[k].call.id, *id) == 0;
+        if (!is_known)
+            continue;
+        mem_free((char *)*id);
+        *id = mem_printf("call_%u_%zu_again", mind->last_gen, i);
+    }
+}
+
 static void note(struct mind *mind)
 {
     struct history_call calls[REPLY_CALLS_MAX];
     const struct reply *reply = &mind->reply;
+    name_apart(mind);
     for (size_t i = 0; i < reply->tools.count; i++) {
         const struct reply_call *call = &reply->tools.calls[i];
         calls[i] = (struct history_call){.call = &call->call, .result = call->result};

@@ -6,6 +6,7 @@
  * and passages, which change, are no system text here but notes among the user's words. All results
  * of tools that were called together go into one message of the user, as the vendor insists; so
  * does a first message of the user. Wire facts: docs/engines.md, Anthropic. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/js.h"
@@ -70,14 +71,24 @@ static void write_json(struct js_out *out, const char *text)
     js_out_object_end(out);
 }
 
+/* Of letters, digits, _ and - alone; another engine that was asked before may have had others. */
+static void write_id(struct js_out *out, const char *key, const char *id)
+{
+    AUTO_MEM char *text = mem_strdup(id);
+    for (char *at = text; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("_-", *at))
+            *at = '_';
+    js_out_key(out, key);
+    js_out_text(out, text);
+}
+
 static void write_call(struct js_out *out, const struct llm_tool_call *call, bool is_cached)
 {
     char name[CHAT_NAME_SIZE];
     js_out_object(out);
     js_out_key(out, "type");
     js_out_text(out, "tool_use");
-    js_out_key(out, "id");
-    js_out_text(out, call->id);
+    write_id(out, "id", call->id);
     js_out_key(out, "name");
     js_out_text(out, chat_name(call->name, name));
     js_out_key(out, "input");
@@ -92,8 +103,7 @@ static void write_result(struct js_out *out, const struct llm_message *message, 
     js_out_object(out);
     js_out_key(out, "type");
     js_out_text(out, "tool_result");
-    js_out_key(out, "tool_use_id");
-    js_out_text(out, message->tool_call_id);
+    write_id(out, "tool_use_id", message->tool_call_id);
     js_out_key(out, "content");
     js_out_text(out, message->text ? message->text : "");
     if (is_cached)

@@ -106,8 +106,12 @@ static void voice_answers(void *arg, struct rig_event *event)
 static void note_request(struct rig *rig, const struct llm_request *request)
 {
     size_t len = 0;
-    rig->request[0] = 0;
+    rig->request[0] = rig->ids[0] = 0;
     static const char roles[] = {'S', 'U', 'A', 'T'};
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].tool_call_id)
+            snprintf(rig->ids + strlen(rig->ids), sizeof(rig->ids) - strlen(rig->ids), "%s ",
+                     request->messages[i].tool_call_id);
     for (size_t i = 0; i < request->message_count && len < sizeof(rig->request); i++)
         len += (size_t)snprintf(rig->request + len, sizeof(rig->request) - len, "%c:%s\n",
                                 roles[request->messages[i].role],

@@ -53,6 +53,7 @@ struct rig {
     bool has_hung_up;
     char live[1000];    /* the agent's live words, of all lines */
     char request[4000]; /* the last one's messages, a line each */
+    char ids[400];      /* and its calls of tools, a space between */
 };
 
 void rig_init(struct rig *rig); /* config and script can be changed until rig_begin() */

@@ -508,6 +508,27 @@ TEST(what_cannot_be_run_is_said_to_the_model)
     CHECK_INT(rig_count(&rig, "run order_status"), 1);
 }
 
+/* Vendors refuse a conversation that has an id twice, for good. */
+TEST(no_two_calls_of_a_conversation_have_one_id)
+{
+    RIG rig;
+    rig_init(&rig);
+    ask_with_mute_model(&rig);
+    for (int answers = 0; answers < 2; answers++) {
+        call_tool(&rig, "nothing", "{}"); /* each of them is "t" */
+        call_tool(&rig, "nothing", "{}");
+        tell_model(&rig, (struct llm_event){.kind = LLM_DONE});
+        rig_run(&rig, rig_ms(&rig) + 100);
+    }
+    char *ids[5] = {0}, *rest = rig.ids;
+    for (int i = 0; i < 4; i++) {
+        REQUIRE((ids[i] = strsep(&rest, " ")) != NULL && *ids[i]);
+        for (int k = 0; k < i; k++)
+            CHECK(strcmp(ids[i], ids[k]) != 0);
+    }
+    CHECK_TEXT(ids[0], "t");
+}
+
 /* What the tenant is told. */
 
 TEST(a_failure_is_told_in_our_own_words)

@@ -187,13 +187,13 @@ TEST(anthropic_calls_tools_and_is_told_all_results_at_once)
     CHECK(js_get(offered, "cache_control") != NULL);
 
     struct llm_tool_call called[] = {{"t1", "look", "{\"day\": \"Monday\"}", NULL},
-                                     {"t2", "look", "", NULL}};
+                                     {"functions.look:0", "look", "", NULL}};
     struct llm_message messages[] = {
         hello[0],
         hello[1],
         {.role = LLM_ASSISTANT, .text = "One moment.", .calls = called, .call_count = 2},
         {.role = LLM_TOOL, .text = "open", .tool_call_id = "t1"},
-        {.role = LLM_TOOL, .text = "shut", .tool_call_id = "t2"},
+        {.role = LLM_TOOL, .text = "shut", .tool_call_id = "functions.look:0"},
         {.role = LLM_SYSTEM, .text = "Be brief."}};
     request = request_of(messages, ARRAY_LEN(messages));
     chat_server_play(rig->server, &good, 1);
@@ -205,7 +205,9 @@ TEST(anthropic_calls_tools_and_is_told_all_results_at_once)
     const struct js *results = js_get(js_at(list, 2), "content");
     CHECK_TEXT(js_text(js_get(js_at(list, 2), "role")), "user");
     CHECK_INT(js_count(results), 3);
-    CHECK_TEXT(js_text(js_get(js_at(results, 1), "tool_use_id")), "t2");
+    const char *id = js_text(js_get(js_at(results, 1), "tool_use_id"));
+    CHECK_TEXT(id, "functions_look_0"); /* of another engine, whose signs this one refuses */
+    CHECK_TEXT(js_text(js_get(js_at(js_get(js_at(list, 1), "content"), 2), "id")), id);
     CHECK_TEXT(js_text(js_get(js_at(results, 2), "text")),
                "<note from=\"service\">\nBe brief.\n</note>");
     CHECK_INT(js_count(js_get(second, "system")), 1);

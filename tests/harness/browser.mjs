@@ -16,13 +16,20 @@ function directory(name) {
   return dir;
 }
 
-/* Speaks a line with flite's voice slt, at 48 kHz, with silence around it (seconds); answers the WAV's path. */
-export function speechFile(line, { before = 4, after = 20 } = {}) {
+/* Speaks a line, or several one after another, with flite's voice slt, at 48 kHz, with silence around each (seconds);
+ * answers the WAV's path. */
+export function speechFile(lines, { before = 4, after = 20 } = {}) {
   const dir = directory('speech');
-  const [spoken, file] = [join(dir, 'spoken.wav'), join(dir, 'caller.wav')];
-  execFileSync('flite', ['-voice', 'slt', '-t', line, '-o', spoken]);
-  execFileSync('sox', [spoken, '-r', '48000', '-c', '1', '-b', '16', file, 'pad', String(before), String(after)]);
-  return file;
+  const files = [lines].flat().map((line, i) => {
+    const [spoken, file] = [join(dir, `spoken${i}.wav`), join(dir, `caller${i}.wav`)];
+    execFileSync('flite', ['-voice', 'slt', '-t', line, '-o', spoken]);
+    execFileSync('sox', [spoken, '-r', '48000', '-c', '1', '-b', '16', file, 'pad', String(before), String(after)]);
+    return file;
+  });
+  if (files.length === 1) return files[0];
+  const all = join(dir, 'caller.wav');
+  execFileSync('sox', [...files, all]);
+  return all;
 }
 
 /* options: microphone (WAV path), mayUseMicrophone (default true), args. */

@@ -1,18 +1,20 @@
-/* Debian's Firefox, headless, by WebDriver BiDi: enough to open a page, click, and ask it things. Its microphone is
- * a tone. */
+/* Debian's Firefox, headless, by WebDriver BiDi: enough to open a page, click, type, choose a file, and ask it things.
+ * Its microphone is a tone, or says what is in a WAV file (harness/microphone.mjs). */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { adopt } from './faults.mjs';
+import { openMicrophone } from './microphone.mjs';
 import { until } from './service.mjs';
 
 const PATH = '/usr/bin/firefox-esr';
 export const hasFirefox = () => existsSync(PATH);
+const isGone = (child) => child.exitCode !== null || child.signalCode !== null;
 
 const PREFERENCES = {
-  'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
   'media.autoplay.default': 0,
   'media.peerconnection.ice.obfuscate_host_addresses': false,
@@ -70,27 +72,37 @@ const connect = (url) => new Promise((done, failed) => {
     .end();
 });
 
-/* answers { goto(url), evaluate(expression), click(element), type(element, text), close() }; elements are
- * expressions. */
-export async function openFirefox() {
+/* voice: the WAV file that its microphone says again and again. Answers { goto(url), evaluate(expression),
+ * click(element), type(element, text), choose(element, path), close() }; elements are expressions. */
+export async function openFirefox({ voice } = {}) {
+  const microphone = voice ? await openMicrophone(voice) : null;
   const profile = mkdtempSync(join(tmpdir(), 'earshot-firefox-'));
   writeFileSync(
     join(profile, 'user.js'),
-    Object.entries(PREFERENCES)
+    Object.entries({ ...PREFERENCES, 'media.navigator.streams.fake': !voice })
       .map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`)
       .join(''),
   );
   const child = spawn(
     PATH,
     ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'],
-    { env: { ...process.env, HOME: profile }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { ...process.env, HOME: profile, ...microphone?.env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
+  adopt(child);
+  const end = async () => {
+    await until(() => isGone(child), { what: 'the end of Firefox' });
+    await microphone?.close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => { output += part; });
-  const [, address] = await until(() => output.match(/WebDriver BiDi listening on (ws:\S+)/), {
-    what: 'Firefox to listen',
-  });
-  const socket = await connect(`${address}/session`);
+  const listening = () => output.match(/WebDriver BiDi listening on (ws:\S+)/)?.[1];
+  await until(() => listening() || isGone(child), { what: 'Firefox to listen' });
+  if (!listening()) {
+    await end();
+    throw new Error(`Firefox ended: ${output}`);
+  }
+  const socket = await connect(`${listening()}/session`);
   const waiting = new Map();
   readFrames(socket, (text) => {
     const { id, type, result, message } = JSON.parse(text);
@@ -107,24 +119,27 @@ export async function openFirefox() {
     });
   await ask('session.new', { capabilities: {} });
   const { contexts: [{ context }] } = await ask('browsingContext.getTree');
+  /* What an expression is, as the browser tells of it. */
+  const resultOf = async (expression) => {
+    const answer = await ask('script.evaluate', { expression, target: { context }, awaitPromise: true });
+    if (answer.type === 'exception') throw new Error(answer.exceptionDetails.text);
+    return answer.result;
+  };
+  const nodeOf = async (element) => {
+    const { sharedId } = await resultOf(element);
+    if (!sharedId) throw new Error(`there is no ${element}`);
+    return { sharedId };
+  };
   return {
     goto: (url) => ask('browsingContext.navigate', { context, url, wait: 'complete' }),
     async evaluate(expression) {
-      const answer = await ask('script.evaluate', {
-        expression: `(async () => JSON.stringify(await (${expression})))()`,
-        target: { context },
-        awaitPromise: true,
-      });
-      if (answer.type === 'exception') throw new Error(answer.exceptionDetails.text);
-      return answer.result.value === undefined ? undefined : JSON.parse(answer.result.value);
+      const { value } = await resultOf(`(async () => JSON.stringify(await (${expression})))()`);
+      return value === undefined ? undefined : JSON.parse(value);
     },
-    /* A person's click in the middle of what the expression finds. */
+    /* A person's click in the middle of what the expression finds, wherever it has moved to. */
     async click(element) {
+      const origin = { type: 'element', element: await nodeOf(element) };
       await this.evaluate(`${element}.scrollIntoView({ block: 'center', behavior: 'instant' })`);
-      const { x, y } = await this.evaluate(
-        `(() => { const box = ${element}.getBoundingClientRect(); ` +
-          'return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) }; })()',
-      );
       await ask('input.performActions', {
         context,
         actions: [
@@ -132,7 +147,7 @@ export async function openFirefox() {
             type: 'pointer',
             id: 'mouse',
             actions: [
-              { type: 'pointerMove', x, y },
+              { type: 'pointerMove', x: 0, y: 0, origin },
               { type: 'pointerDown', button: 0 },
               { type: 'pointerUp', button: 0 },
             ],
@@ -147,10 +162,10 @@ export async function openFirefox() {
       const actions = [...text].flatMap((value) => [{ type: 'keyDown', value }, { type: 'keyUp', value }]);
       await ask('input.performActions', { context, actions: [{ type: 'key', id: 'keyboard', actions }] });
     },
+    choose: async (element, path) => ask('input.setFiles', { context, element: await nodeOf(element), files: [path] }),
     async close() {
       await ask('browser.close').catch(() => {});
-      await until(() => child.exitCode !== null || child.signalCode !== null, { what: 'the end of Firefox' });
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      await end();
     },
   };
 }

@@ -48,6 +48,17 @@ TEST(what_is_left_is_computed)
     CHECK_INT(money_left_ms(INT64_C(1000000000000), uses, 1), MONEY_NEVER_MS);
 }
 
+/* `workspace credit` takes up to 999,999,999,999.9999 USD, and more than once. */
+TEST(the_greatest_balance_lasts)
+{
+    enum { YEAR_S = 365 * 24 * 3600 };
+    const struct money_use use = {.rate_usd4 = 10000 * 1000}; /* 1,000 USD a minute */
+    static const int64_t balances_usd4[] = {INT64_C(153722867280913), INT64_C(9999999999999999),
+                                            INT64_MAX};
+    for (size_t i = 0; i < ARRAY_LEN(balances_usd4); i++)
+        CHECK(money_left_ms(balances_usd4[i], &use, 1) > 10 * INT64_C(1000) * YEAR_S);
+}
+
 static int64_t balance_now(struct fix *fix, struct tx *tx)
 {
     struct workspace workspace = {0};

@@ -5,6 +5,12 @@
 
 #define MEASURED .flags = FIELD_NULL_EMPTY, .standard_real = NAN, .real_max = 1e9
 
+static const struct field reason_rows[] = {
+    ROW_TEXT(struct usage_reason, reason, "reason", .about = "An end reason."),
+    ROW_INT(struct usage_reason, calls, "calls"),
+};
+static FIELD_TABLE(reason_table, struct usage_reason, "UsageReason", reason_rows);
+
 static const struct field day_rows[] = {
     ROW_TEXT(struct usage_day, date, "date", .about = "UTC day on which the calls ended.",
              .example = "\"2026-01-31\""),
@@ -16,14 +22,10 @@ static const struct field day_rows[] = {
              .about = "Mean of the calls' median reply times; null when none was measured."),
     ROW_REAL(struct usage_day, reply_p95_ms, "replyP95Ms", MEASURED,
              .about = "Mean of the calls' 95th percentiles."),
+    ROW_OBJECTS(struct usage_day, reasons, "reasons", struct usage_reason_list, &reason_table,
+                .about = "How its calls ended; most frequent first."),
 };
 static FIELD_TABLE(day_table, struct usage_day, "UsageDay", day_rows);
-
-static const struct field reason_rows[] = {
-    ROW_TEXT(struct usage_reason, reason, "reason", .about = "An end reason."),
-    ROW_INT(struct usage_reason, calls, "calls"),
-};
-static FIELD_TABLE(reason_table, struct usage_reason, "UsageReason", reason_rows);
 
 static const struct field usage_rows[] = {
     ROW_OBJECTS(struct usage, days, "days", struct usage_day_list, &day_table,

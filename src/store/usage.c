@@ -106,6 +106,14 @@ static const struct field reason_rows[] = {
 };
 static FIELD_TABLE(reason_table, struct usage_reason, "usage_days", reason_rows);
 
+/* A reason of a day, of all agents that are asked for. */
+static const struct field day_reason_rows[] = {
+    COLUMN_NUMBER(struct usage_row, day, "day"),
+    COLUMN_TEXT(struct usage_row, end_reason, "end_reason"),
+    COLUMN_NUMBER(struct usage_row, calls, "SUM(calls)"),
+};
+static FIELD_TABLE(day_reason_table, struct usage_row, "usage_days", day_reason_rows);
+
 #define OF_DAYS "FROM usage_days WHERE workspace_id = ? AND day >= ? AND (? = '' OR agent_id = ?)"
 
 static void add(struct usage_row *sums, const struct usage_row *row)
@@ -157,6 +165,29 @@ static enum err read_days(struct tx *tx, const struct db_value *scope, int64_t f
     return err;
 }
 
+/* Of each day and of all, most frequent first. */
+static enum err read_reasons(struct tx *tx, const struct db_value *scope, int64_t first,
+                             struct usage *out)
+{
+    struct usage_row_list rows = {0};
+    const char *sql = columns_select(tx, &day_reason_table, NULL,
+                                     OF_DAYS " GROUP BY day, end_reason ORDER BY 1, 3 DESC, 2");
+    enum err err = columns_list(tx, &day_reason_table, sql, scope, &rows);
+    for (size_t i = 0; i < rows.count && !err; i++) {
+        const struct usage_row *row = &rows.items[i];
+        int64_t at = row->day - first;
+        if (at < (int64_t)out->days.count)
+            *GROW(&out->days.items[at].reasons, tx->arena) =
+                (struct usage_reason){row->end_reason, row->calls};
+    }
+    sql =
+        columns_select(tx, &reason_table, NULL, OF_DAYS " GROUP BY end_reason ORDER BY 2 DESC, 1");
+    if (!err)
+        err = columns_list(tx, &reason_table, sql, scope, &out->reasons);
+    out->total.reasons = out->reasons;
+    return err;
+}
+
 enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *agent_id,
                           int64_t days, struct usage *out)
 {
@@ -168,7 +199,5 @@ enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *a
     const struct db_value *scope =
         VALUES(TEXT(workspace_id), NUMBER(first), TEXT(agent), TEXT(agent));
     enum err err = read_days(tx, scope, first, out);
-    const char *sql =
-        columns_select(tx, &reason_table, NULL, OF_DAYS " GROUP BY end_reason ORDER BY 2 DESC, 1");
-    return err ? err : columns_list(tx, &reason_table, sql, scope, &out->reasons);
+    return err ? err : read_reasons(tx, scope, first, out);
 }

@@ -1,6 +1,7 @@
 /* GET /v1/usage: what ended calls came to, by day. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from '../harness/sql.mjs';
 import { refused, startApi } from './contract.mjs';
 
 let t, api;
@@ -14,6 +15,10 @@ test('ended calls are summed up by day, agent and reason', async () => {
     const { body: { callId } } = await api('POST', '/v1/calls', { agentId });
     await api('POST', `/v1/calls/${callId}/end`);
   }
+  sql(t.service, // yesterday's, as they were summed up then
+    `INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds, cost_usd4, replies, reply_p50_ms,
+     reply_p95_ms) SELECT workspace_id, day - 1, agent_id, 'user-left', calls, 60, 1000, 0, 0, 0 FROM usage_days
+     UNION ALL SELECT workspace_id, day - 1, agent_id, 'no-user', 2, 0, 0, 0, 0, 0 FROM usage_days`);
   await api('POST', '/v1/calls', { agentId: one }); // not ended: not counted
   const { usage } = (await api('GET', '/v1/usage?days=7')).body;
   assert.equal(usage.days.length, 7);
@@ -25,10 +30,18 @@ test('ended calls are summed up by day, agent and reason', async () => {
     cost: 0,
     replyMs: null,
     replyP95Ms: null,
+    reasons: [{ reason: 'api', calls: 3 }],
   });
-  assert.deepEqual(usage.reasons, [{ reason: 'api', calls: 3 }]);
-  assert.equal(usage.total.calls, 3);
-  assert.equal((await api('GET', `/v1/usage?agentId=${two}`)).body.usage.total.calls, 1);
+  const before = [{ reason: 'no-user', calls: 4 }, { reason: 'user-left', calls: 3 }];
+  assert.deepEqual(usage.days.at(-2).reasons, before);
+  assert.deepEqual(usage.days[0].reasons, []);
+  assert.deepEqual(usage.reasons, [before[0], { reason: 'api', calls: 3 }, before[1]]);
+  assert.deepEqual(usage.total.reasons, usage.reasons);
+  assert.equal(usage.total.calls, 10);
+  const ofTwo = (await api('GET', `/v1/usage?agentId=${two}&days=2`)).body.usage;
+  assert.deepEqual(ofTwo.days.map(({ reasons }) => reasons), [
+    [{ reason: 'no-user', calls: 2 }, { reason: 'user-left', calls: 1 }], [{ reason: 'api', calls: 1 }]]);
+  assert.deepEqual((await api('GET', '/v1/usage?days=1')).body.usage.total.reasons, [{ reason: 'api', calls: 3 }]);
   assert.equal((await api('GET', '/v1/usage')).body.usage.days.length, 30);
   const other = await t.newWorkspace();
   assert.equal((await other.api('GET', '/v1/usage')).body.usage.total.calls, 0);

@@ -232,3 +232,32 @@ test('calls that come while older ones are shown push none of them away', { time
   assert.deepEqual(links, [idOf(62), idOf(61), callId, ...old.toReversed().map(idOf)]);
   assert.deepEqual(page.errors, []);
 });
+
+test('the overview shows how calls ended, day by day, in parts and as a table', { timeout: 300000 }, async () => {
+  const reasons = ['user-left', 'api', 'no-user', 'socket-lost', 'max-duration', 'room-finished'];
+  const day = Math.floor(Date.now() / 86400000);
+  const rows = reasons.flatMap((reason, n) => [[day - 3, reason, 60 - 10 * n], [day - 9, reason, 5]]);
+  sql(service, `DELETE FROM usage_days; INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds,
+    cost_usd4, replies, reply_p50_ms, reply_p95_ms) VALUES ${rows.map(([on, reason, calls]) =>
+      `('${workspace.workspaceId}', ${on}, '${agents[0].id}', '${reason}', ${calls}, 600, 900, 0, 0, 0)`).join()}`);
+  await at('/studio');
+  const label = 'How calls ended, by day';
+  await page.locator(`.chart[aria-label="${label}"] canvas`).waitFor();
+  const colours = await page.evaluate((name) => {
+    const canvas = document.querySelector(`.chart[aria-label="${name}"] canvas`);
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4)
+      seen.add(`#${[...data.slice(i, i + 3)].map((c) => c.toString(16).padStart(2, '0')).join('')}`);
+    const style = getComputedStyle(document.documentElement);
+    return [1, 2, 3, 4, 5].map((n) => seen.has(style.getPropertyValue(`--chart-${n}`).trim()));
+  }, label);
+  assert.deepEqual(colours, [true, true, true, true, true], 'five parts, each in its colour');
+  const cells = await page.locator('figure table', { has: page.getByText(label) }).evaluate((table) =>
+    [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(cells[0], ['Day', 'Caller hung up', 'Ended by agent or API', 'Nobody joined', 'Connection lost',
+    'Limit reached', 'Room closed']);
+  assert.deepEqual(cells.at(-4).slice(1), ['60', '50', '40', '30', '20', '10']);
+  assert.deepEqual(cells.at(-10).slice(1), ['5', '5', '5', '5', '5', '5']);
+  assert.deepEqual(page.errors, []);
+});

@@ -3,7 +3,7 @@ import { html, useEffect } from '../lib.js';
 import { get, may, session } from '../api.js';
 import { count, duration, money, ms, t, time } from '../text.js';
 import { Card, Head, Loaded, useLoad } from '../ui.js';
-import { Bars, Lines } from '../chart.js';
+import { Bars, Lines, Parts } from '../chart.js';
 import { CallRows } from './calls.js';
 
 const EVERY_MS = 10000;
@@ -27,11 +27,19 @@ function Steps({ data }) {
     <a href=${href}>${t(`steps.${name}`)}</a>${isDone && html`<span class="visually-hidden">${t('steps.done')}</span>`}</li>`)}</ol><//>`;
 }
 
-/* Shares of the end reasons. */
-function Reasons({ reasons }) {
+/* How calls ended: day by day, the most frequent reasons as parts of a bar and all others as its last, and in sum, in the same colours. */
+const PARTS = 5;
+const partOf = (n, count) => (count > PARTS && n >= PARTS - 1 ? PARTS : n + 1);
+
+function Reasons({ usage: { days, reasons } }) {
   const most = Math.max(1, ...reasons.map(({ calls }) => calls));
-  if (!reasons.length) return html`<p class="soft">${t('overview.noCalls')}</p>`;
-  return html`<ul class="bars">${reasons.map(({ reason, calls }) => html`<li key=${reason}><span>${t(`reason.${reason}`)}</span><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width=${(100 * calls) / most} height="8" /></svg><span class="number right">${count(calls)}</span></li>`)}</ul>`;
+  const of = (names) => (one) => one.reasons.reduce((sum, { reason, calls }) => sum + (names.includes(reason) ? calls : 0), 0);
+  const column = (names) => ({ name: t(`reason.${names[0]}`), of: of(names), show: count });
+  const all = reasons.map(({ reason }) => reason);
+  const drawn = [...new Set(all.map((_, n) => partOf(n, all.length)))].map((part) => column(all.filter((_, n) => partOf(n, all.length) === part)));
+  if (!all.length) return html`<p class="soft">${t('overview.noCalls')}</p>`;
+  return html`<${Parts} label=${t('overview.reasonsPerDay')} days=${days} columns=${all.map((reason) => column([reason]))} drawn=${drawn} />
+    <ul class="bars">${reasons.map(({ reason, calls }, n) => html`<li key=${reason}><span>${t(`reason.${reason}`)}</span><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="part-${partOf(n, all.length)}" width=${(100 * calls) / most} height="8" /></svg><span class="number right">${count(calls)}</span></li>`)}</ul>`;
 }
 
 /* What a day is told by; each has a chart of its own, which tells that one. */
@@ -54,7 +62,7 @@ export function Overview() {
           <${Figure} name=${t('overview.talked')} value=${duration(usage.total.seconds)} note=${t('overview.answered', count(usage.total.calls))} />
           <${Figure} name=${t('overview.reply')} value=${ms(usage.total.replyMs)} note=${t('overview.p95', ms(usage.total.replyP95Ms))} /></div>
         <${Charts} usage=${usage} />
-        <div class="two"><${Card} title=${t('overview.reasons')} aside=${html`<p>${t('overview.ofLast', DAYS)}</p>`}><${Reasons} reasons=${usage.reasons} /><//>
+        <div class="two"><${Card} title=${t('overview.reasons')} aside=${html`<p>${t('overview.ofLast', DAYS)}</p>`}><${Reasons} usage=${usage} /><//>
           <${Card} title=${t('nav.agents')} aside=${html`<a href="/studio/agents">${t('all')}</a>`}>${data.agents.length === 0 ? html`<p class="soft">${t('agents.empty')}</p>`
             : html`<ul class="list">${data.agents.map((agent) => html`<li key=${agent.id}><span><a href="/studio/agents/${agent.id}">${agent.name}</a></span><span class="soft small number">${t('agents.calls', count(agent.stats.totalCalls))}</span></li>`)}</ul>`}<//></div>
         ${data.calls.length > 0 && html`<div><header class="head"><div><h2>${t('overview.recent')}</h2></div><a href="/studio/calls">${t('all')}</a></header><${CallRows} calls=${data.calls} label=${t('overview.recent')} /></div>`}

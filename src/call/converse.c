@@ -429,8 +429,10 @@ void converse_open(struct live_call *call)
     engines->stt_config.vocabulary = setup_vocabulary(call->setup);
     call->talk = talk_new(&call->converse.config);
     timer_init(&call->converse.timer, call->home->media.loop, on_time, call);
+    engines->is_ahead = true; /* nobody has joined */
     for (int i = 0; i < ENGINE_CALL_KINDS; i++)
         engines_open(engines, (enum engine_kind)i, false);
+    engines->is_ahead = false;
     open_media(call);
 }
 

@@ -225,6 +225,7 @@ static void on_tts(void *arg, const struct tts_event *event)
 static void open_stt(struct engines *engines, const char *id)
 {
     const struct engine *engine = registry_find(engines->registry, ENGINE_STT, id);
+    engines->stt_config.is_ahead = engines->is_ahead;
     engines->stt =
         engine->ops.stt->open(engine, engines->loop, &engines->stt_config, on_stt, engines);
 }
@@ -234,6 +235,7 @@ static void open_tts(struct engines *engines, const char *id)
     const struct engine *engine = registry_find(engines->registry, ENGINE_TTS, id);
     const struct engine_choice *choice = &engines->choice[ENGINE_TTS];
     struct tts_config config = engines->tts_config;
+    config.is_ahead = engines->is_ahead;
     if (choice->tried_count > 1) /* a speaker and a delivery of another engine mean nothing here */
         config.speaker = config.emotion = "";
     engines->tts = engine->ops.tts->open(engine, engines->loop, &config, on_tts, engines);
@@ -246,7 +248,8 @@ static void open_llm(struct engines *engines, const char *id)
     const char *model = choice->tried_count > 1 ? "" : engines->model;
     if (!*model && choice->info->model_count > 0)
         model = choice->info->models[0];
-    struct llm_config config = {.model = model, .workspace = engines->workspace};
+    struct llm_config config = {
+        .model = model, .workspace = engines->workspace, .is_ahead = engines->is_ahead};
     engines->llm = engine->ops.llm->open(engine, &config, engines->loop, on_llm, engines);
 }
 

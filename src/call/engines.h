@@ -43,6 +43,7 @@ struct engines {
     struct tts_config tts_config;
     const char *model; /* of the LLM that the agent names */
     const char *workspace;
+    bool is_ahead; /* what is opened is asked later: set by the owner */
     stt_event_fn *on_stt;
     llm_event_fn *on_llm;
     tts_event_fn *on_tts;

@@ -70,6 +70,7 @@ typedef void llm_event_fn(void *arg, const struct llm_event *event);
 struct llm_config {
     const char *model;     /* "" : the engine's default */
     const char *workspace; /* whose call it is: network engines are shared fairly */
+    bool is_ahead;         /* it will be asked soon: connections are opened before, and anew */
 };
 
 struct llm_ops {

@@ -40,6 +40,7 @@ struct stt_config {
                                that build a language model; may be NULL */
     const char *workspace; /* whose call it is: network engines are shared fairly; NULL: nobody's */
     bool detect_language;
+    bool is_ahead; /* llm.h */
 };
 
 struct stt_ops {

@@ -37,6 +37,7 @@ struct tts_config {
     const char *workspace; /* whose call it is: network engines are shared fairly; NULL: nobody's */
     double speed, volume;
     bool takes_opus; /* packets of 20 ms may come in place of samples */
+    bool is_ahead;   /* llm.h */
 };
 
 struct tts_ops {

@@ -39,7 +39,7 @@ DEFINE_AUTO(http_client)
 void http_client_stop(struct http_client *client);
 
 struct http_fetch_request {
-    const char *method; /* "GET", "POST" */
+    const char *method; /* "GET", "POST", "HEAD" */
     const char *url;
     const struct http_header *headers;
     size_t header_count;

@@ -137,7 +137,8 @@ static void set_method(struct http_fetch *fetch)
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, fetch->asked.body ? fetch->asked.body : "");
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)fetch->asked.body_len);
     } else {
-        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        bool is_head = strcmp(fetch->asked.method, "HEAD") == 0; /* has no body to wait for */
+        curl_easy_setopt(easy, is_head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
     }
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, fetch->asked.method);
 }

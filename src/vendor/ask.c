@@ -164,7 +164,8 @@ static void on_done(void *arg, const struct http_fetch_result *result)
 static size_t write_headers(const struct ask_request *request, struct http_header *out)
 {
     size_t count = 0;
-    out[count++] = (struct http_header){"Content-Type", request->content_type};
+    if (request->content_type)
+        out[count++] = (struct http_header){"Content-Type", request->content_type};
     out[count++] = (struct http_header){"Accept-Encoding", "identity"};
     for (size_t i = 0; request->headers[i] && count < ASK_HEADERS_MAX + 2; i += 2)
         out[count++] = (struct http_header){request->headers[i], request->headers[i + 1]};
@@ -211,26 +212,55 @@ void ask_init(struct ask *ask, const struct account *account, struct loop *loop,
     timer_init(&ask->refusing, loop, on_refusing, ask);
 }
 
-void ask_cancel(struct ask *ask)
+bool ask_cancel(struct ask *ask)
 {
-    if (ask->fetch)
+    bool was_sent = ask->fetch != NULL;
+    if (was_sent)
         http_fetch_cancel(TAKE(ask->fetch));
     if (ask->lane)
         lane_leave(ask->lane, &ask->seat);
     timer_stop(&ask->refusing);
     ask->refusal = NULL;
+    return was_sent;
+}
+
+static void on_warm(void *arg, const struct http_fetch_result *result)
+{
+    struct ask *ask = arg;
+    (void)result;
+    ask->warming = NULL;
+}
+
+/* Where every server of this kind has an address that costs nothing. */
+void ask_warm(struct ask *ask, const char *const *headers)
+{
+    static const struct http_fetch_fns fns = {NULL, on_warm};
+    const struct ask_request request = {.headers = headers};
+    struct http_header lines[ASK_HEADERS_MAX + 2];
+    if (ask->warming || !ask->lane || lane_waiting(ask->lane) > 0)
+        return;
+    AUTO_MEM char *url = mem_printf("%s/models", ask->account->url);
+    const struct http_fetch_request fetch = {.method = "HEAD",
+                                             .url = url,
+                                             .headers = lines,
+                                             .header_count = write_headers(&request, lines),
+                                             .connect_ms = CONNECT_MS,
+                                             .timeout_ms = CONNECT_MS,
+                                             .scope = GUARD_OPERATOR};
+    ask->warming = http_fetch_start(ask->http, &fetch, &fns, ask);
 }
 
 void ask_clear(struct ask *ask)
 {
-    ask_cancel(ask);
+    (void)ask_cancel(ask);
+    http_fetch_cancel(TAKE(ask->warming));
     buf_clear(&ask->body);
     mem_free(ask->workspace);
 }
 
 void ask_send(struct ask *ask, const struct ask_request *request, struct buf *body)
 {
-    ask_cancel(ask);
+    (void)ask_cancel(ask);
     ask->request = *request;
     buf_clear(&ask->body);
     bool is_full = body->is_full;

@@ -60,7 +60,7 @@ struct ask {
     void *arg;
     struct ask_request request;
     struct buf body;
-    struct http_fetch *fetch;
+    struct http_fetch *fetch, *warming;
     struct timer refusing; /* tells a refusal from the loop */
     enum engine_error refusal_error;
     const char *refusal;
@@ -72,7 +72,11 @@ void ask_init(struct ask *ask, const struct account *account, struct loop *loop,
 void ask_clear(struct ask *ask); /* cancels */
 /* body: its bytes are taken, it is empty afterwards. Cancels what was under way. */
 void ask_send(struct ask *ask, const struct ask_request *request, struct buf *body);
-void ask_cancel(struct ask *ask); /* no callback comes any more */
+/* Cancelling closes the connection. No callback comes any more. True: a request was sent. */
+bool ask_cancel(struct ask *ask);
+/* Opens a connection that the next request finds: a HEAD, whose answer does not matter. headers: as
+ * those of a request. Nothing is done where requests wait for their place. */
+void ask_warm(struct ask *ask, const char *const *headers);
 bool ask_is_under_way(const struct ask *ask);
 
 /* The class of a fault below HTTP. */

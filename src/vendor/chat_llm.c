@@ -45,7 +45,8 @@ struct chat_llm {
     struct arena *arena; /* of the request, kept for what is learned */
     const struct llm_request *request;
     int learned;
-    bool is_over; /* the end of this generation was told */
+    bool is_over;  /* the end of this generation was told */
+    bool is_ahead; /* a connection is opened before it is needed */
     bool is_closed;
 };
 
@@ -236,13 +237,16 @@ static struct llm *chat_open(const struct engine *engine, const struct llm_confi
     llm->is_over = true;
     set_headers(llm);
     ask_init(&llm->ask, &llm->engine->account, loop, config->workspace, &fns, llm);
+    llm->is_ahead = config->is_ahead;
+    if (llm->is_ahead)
+        ask_warm(&llm->ask, llm->headers);
     return &llm->base;
 }
 
 static void chat_start(struct llm *base, uint32_t gen, const struct llm_request *request)
 {
     struct chat_llm *llm = (struct chat_llm *)base;
-    ask_cancel(&llm->ask);
+    (void)ask_cancel(&llm->ask);
     arena_free(llm->arena);
     llm->arena = arena_new(0);
     llm->request = chat_request_copy(request, llm->arena);
@@ -252,10 +256,12 @@ static void chat_start(struct llm *base, uint32_t gen, const struct llm_request 
     send_request(llm);
 }
 
+/* The answer takes its connection along; the caller, who has gone on, will ask again. */
 static void chat_cancel(struct llm *base)
 {
     struct chat_llm *llm = (struct chat_llm *)base;
-    ask_cancel(&llm->ask);
+    if (ask_cancel(&llm->ask) && llm->is_ahead)
+        ask_warm(&llm->ask, llm->headers);
     llm->is_over = true;
 }
 
@@ -272,8 +278,8 @@ static void free_session(void *arg)
 static void chat_close(struct llm *base)
 {
     struct chat_llm *llm = (struct chat_llm *)base;
-    chat_cancel(base);
-    llm->is_closed = true;
+    (void)ask_cancel(&llm->ask);
+    llm->is_over = llm->is_closed = true;
     loop_defer(llm->loop, free_session, llm);
 }
 

@@ -59,6 +59,11 @@ enum err lane_enter(struct lane *lane, const char *workspace, struct lane_seat *
     return err;
 }
 
+size_t lane_waiting(const struct lane *lane)
+{
+    return fair_waiting(lane->fair);
+}
+
 /* Others go from the loop, not inside what may be the end of a session. */
 void lane_leave(struct lane *lane, struct lane_seat *seat)
 {

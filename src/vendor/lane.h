@@ -35,4 +35,5 @@ DEFINE_AUTO(lane)
 /* go() comes inside the call when there is room, else later, from the loop. ERR_BUSY: too many
  * wait. */
 enum err lane_enter(struct lane *lane, const char *workspace, struct lane_seat *seat) MUST_USE;
+size_t lane_waiting(const struct lane *lane);
 void lane_leave(struct lane *lane, struct lane_seat *seat); /* nothing if it is not in */

@@ -164,7 +164,7 @@ static void start(struct embed *base, uint32_t gen, const char *const *texts, si
 
 static void cancel(struct embed *base)
 {
-    ask_cancel(&((struct openai_embed *)base)->ask);
+    (void)ask_cancel(&((struct openai_embed *)base)->ask);
 }
 
 static void free_embed(void *arg)
@@ -178,7 +178,7 @@ static void free_embed(void *arg)
 static void close_embed(struct embed *base)
 {
     struct openai_embed *embed = (struct openai_embed *)base;
-    ask_cancel(&embed->ask);
+    (void)ask_cancel(&embed->ask);
     loop_defer(embed->loop, free_embed, embed);
 }
 

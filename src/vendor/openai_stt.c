@@ -247,6 +247,8 @@ static struct stt *open_stt(const struct engine *engine, struct loop *loop,
     ask_init(&stt->ask, &stt->engine->account, loop, config->workspace, &fns, stt);
     timer_init(&stt->timer, loop, on_timer, stt);
     timer_set_after(&stt->timer, 0);
+    if (config->is_ahead)
+        ask_warm(&stt->ask, stt->headers);
     return &stt->base;
 }
 
@@ -269,7 +271,7 @@ static void flush(struct stt *base, uint32_t gen)
     struct openai_stt *stt = (struct openai_stt *)base;
     if (stt->utterance_count == UTTERANCES_MAX) {
         if (ask_is_under_way(&stt->ask))
-            ask_cancel(&stt->ask);
+            (void)ask_cancel(&stt->ask);
         drop_first(stt);
     }
     struct utterance *utterance = mem_new(struct utterance);
@@ -299,7 +301,7 @@ static void close_stt(struct stt *base)
 {
     struct openai_stt *stt = (struct openai_stt *)base;
     stt->is_closed = true;
-    ask_cancel(&stt->ask);
+    (void)ask_cancel(&stt->ask);
     timer_stop(&stt->timer);
     loop_defer(stt->loop, free_stt, stt);
 }

@@ -74,6 +74,8 @@ static void *open_voice(struct speaker *speaker)
     speaker->sound.is_file = strcmp(voice->format, "pcm") != 0;
     ask_init(&voice->ask, &voice->engine->account, speaker->loop, speaker->config.workspace, &fns,
              voice);
+    if (speaker->config.is_ahead)
+        ask_warm(&voice->ask, voice->headers);
     return voice;
 }
 
@@ -115,7 +117,8 @@ static void stop(void *wire, uint32_t id)
 {
     struct openai_voice *voice = wire;
     (void)id;
-    ask_cancel(&voice->ask);
+    if (ask_cancel(&voice->ask) && voice->speaker->config.is_ahead && !voice->speaker->is_closed)
+        ask_warm(&voice->ask, voice->headers);
 }
 
 static void free_voice(void *arg)
@@ -128,7 +131,7 @@ static void free_voice(void *arg)
 static void close_voice(void *wire)
 {
     struct openai_voice *voice = wire;
-    ask_cancel(&voice->ask);
+    (void)ask_cancel(&voice->ask);
     loop_defer(voice->speaker->loop, free_voice, voice);
 }
 

@@ -212,6 +212,7 @@ struct tts *speaker_open(const struct engine *engine, struct loop *loop,
         .speed = config->speed,
         .volume = config->volume,
         .takes_opus = config->takes_opus,
+        .is_ahead = config->is_ahead,
     };
     list_init(&speaker->lines);
     timer_init(&speaker->next, loop, say_next, speaker);
@@ -257,8 +258,8 @@ static void free_session(void *arg)
 void speaker_close(struct tts *base)
 {
     struct speaker *speaker = (struct speaker *)base;
-    drop_all(speaker);
     speaker->is_closed = true;
+    drop_all(speaker);
     speaker->wire->close(speaker->session);
     loop_defer(speaker->loop, free_session, speaker);
 }

@@ -19,7 +19,7 @@ struct chat_server {
     char url[64];
     const struct chat_script *scripts;
     size_t script_count, script_next;
-    unsigned requests, connections;
+    unsigned requests, heads, connections;
     struct list_node open;
     struct buf head, body;
 };
@@ -111,6 +111,14 @@ static void play(struct connection *connection)
     timer_set_after(&connection->timer, connection->script->first_us);
 }
 
+/* What only opens a connection is no part of a script. */
+static void answer_head(struct connection *connection)
+{
+    static const char answer[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 20\r\n\r\n";
+    connection->server->heads++;
+    write_text(connection, answer, strlen(answer));
+}
+
 static void on_read(void *arg)
 {
     struct connection *connection = arg;
@@ -121,6 +129,11 @@ static void on_read(void *arg)
     if (!end)
         return;
     size_t head = (size_t)(end - data) + 4;
+    if (memcmp(data, "HEAD ", 5) == 0) {
+        stream_consume(connection->stream, head);
+        answer_head(connection);
+        return;
+    }
     buf_reset(&server->head);
     (void)buf_append(&server->head, data, head);
     const char *length = strcasestr(server->head.data, "content-length:");
@@ -200,6 +213,11 @@ void chat_server_play(struct chat_server *server, const struct chat_script *scri
 unsigned chat_server_requests(const struct chat_server *server)
 {
     return server->requests;
+}
+
+unsigned chat_server_heads(const struct chat_server *server)
+{
+    return server->heads;
 }
 
 unsigned chat_server_connections(const struct chat_server *server)

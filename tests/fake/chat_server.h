@@ -28,6 +28,7 @@ const char *chat_server_url(const struct chat_server *server); /* "http://127.0.
 /* Scripts are borrowed; requests beyond them get the last again. */
 void chat_server_play(struct chat_server *server, const struct chat_script *scripts, size_t count);
 unsigned chat_server_requests(const struct chat_server *server);
+unsigned chat_server_heads(const struct chat_server *server); /* answered so far, no requests */
 unsigned chat_server_connections(const struct chat_server *server); /* accepted so far */
 unsigned chat_server_open_connections(const struct chat_server *server);
 const char *chat_server_head(const struct chat_server *server); /* of the last request */

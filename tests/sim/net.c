@@ -278,7 +278,9 @@ struct http_fetch *http_fetch_start(struct http_client *client,
     buf_init(&fetch->body, LOG_MAX_BYTES);
     timer_init(&fetch->timer, net_loop, on_time, fetch);
     int64_t after_us = 0;
-    if (!fetch->fault.err && strstr(request->url, "//model."))
+    if (!fetch->fault.err && strcmp(request->method, "HEAD") == 0)
+        net.warmed++;
+    else if (!fetch->fault.err && strstr(request->url, "//model."))
         ask_model(request, &fetch->body), after_us = net.model_us;
     else if (!fetch->fault.err)
         after_us = visit(fetch, request);

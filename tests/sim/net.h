@@ -50,7 +50,7 @@ struct net {
     int64_t model_us;          /* to the first byte */
     struct buf asked;          /* bodies of the model's requests, a line each */
     struct buf visited;        /* endpoints, "METHOD url body" a line each */
-    int asks, visits;
+    int asks, visits, warmed;  /* warmed: connections that were opened before they were needed */
 };
 extern struct net net;
 

@@ -31,6 +31,9 @@ const WIRE = {
   'openai-tts': '/audio/speech',
 };
 
+/* Their connections are opened before anything is asked, the sockets are open by themselves. */
+const OVER_HTTP = ['openai', 'anthropic', 'openai-stt', 'openai-tts'];
+
 let vendors, collector;
 before(async () => { [vendors, collector] = [await startVendors(), await startCollector()]; });
 after(() => { vendors.close(); collector.close(); });
@@ -104,6 +107,9 @@ for (const stack of STACKS) {
           vendors.seen.slice(from).some((one) => one.path.endsWith(WIRE[engine])),
           `${engine} was not asked`,
         );
+      const here = vendors.seen.slice(from), asked = here.findIndex((one) => one.body || one.form);
+      const ahead = here.slice(0, asked).filter((one) => one.isAhead);
+      assert.equal(ahead.length, stack.filter((engine) => OVER_HTTP.includes(engine)).length);
       assert.ok(!service.output.includes('call.error'), service.output);
       if (traces) await checkTrace(collector, ended, stack[1]);
     } finally {

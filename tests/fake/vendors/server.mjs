@@ -59,6 +59,10 @@ async function readBody(request) {
 async function answer(request, response, seen) {
   const here = place(request);
   const route = here.rule && here.vendor?.routes?.[`${request.method} ${here.url.pathname}`];
+  if (request.method === 'HEAD') { /* a client that opens its connection before it needs it */
+    seen.push({ path: here.url.pathname, isAhead: true });
+    return response.writeHead(404).end();
+  }
   const bytes = await readBody(request);
   const turnDown = (status, message, headers = {}) => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers });

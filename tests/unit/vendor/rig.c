@@ -100,7 +100,8 @@ static void open_engine(struct llm_rig *rig, const char *engine, const char *con
 void llm_rig_next_call(struct llm_rig *rig)
 {
     rig->llm->ops->close(rig->llm);
-    struct llm_config config = {.model = rig->engine->info.models[0], .workspace = "usr_1"};
+    struct llm_config config = {
+        .model = rig->engine->info.models[0], .workspace = "usr_1", .is_ahead = rig->is_ahead};
     rig->llm = rig->engine->ops.llm->open(rig->engine, &config, rig->loop, on_event, rig);
 }
 

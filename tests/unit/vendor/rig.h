@@ -36,6 +36,7 @@ struct llm_rig {
     char tool[160], arguments[256], extra[128];
     unsigned events, tools;
     bool is_done, is_cut;
+    bool is_ahead; /* of the next call */
     enum engine_error error;
     char message[512];
     int64_t retry_us; /* of an error */

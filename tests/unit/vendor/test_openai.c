@@ -7,6 +7,8 @@
 #include "fake/chat_server.h"
 #include "rig.h"
 #include "test.h"
+#include "vendor/ask.h"
+#include "vendor/chat.h"
 
 #define EVENT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
 #define STOP     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
@@ -316,6 +318,52 @@ TEST(openai_cancel_closes_the_connection)
     LOOP_AWAIT(rig->loop, chat_server_open_connections(rig->server) == 0);
     CHECK_INT(rig->events, 1);
     CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+    llm_rig_free(rig);
+}
+
+static void nobody(void *arg, const struct ask_answer *answer)
+{
+    (void)arg;
+    (void)answer;
+}
+
+TEST(openai_finds_a_connection_that_was_opened_before)
+{
+    static const struct ask_fns fns = {NULL, nobody};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    const struct chat_engine *engine = rig->engine->state;
+    struct ask warm;
+    ask_init(&warm, &engine->account, rig->loop, "usr_1", &fns, NULL);
+    ask_warm(&warm, (const char *const[]){"Authorization", "Bearer sk-model", NULL});
+    LOOP_AWAIT(rig->loop, !warm.warming);
+    CHECK_INT(chat_server_heads(rig->server), 1);
+    CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+    CHECK_INT(chat_server_connections(rig->server), 1);
+    ask_warm(&warm, (const char *const[]){NULL});
+    ask_clear(&warm); /* in the middle of it */
+    llm_rig_free(rig);
+}
+
+TEST(openai_opens_a_connection_ahead_and_another_for_one_that_was_cancelled)
+{
+    static const struct chat_script endless = {.pieces = {EVENT("One")}, .hangs = true};
+    struct llm_rig *rig = llm_rig_chat(NULL, 0);
+    struct llm_request request = request_of(hello, 2);
+    llm_rig_next_call(rig);
+    loop_turns(rig->loop, 3);
+    CHECK_INT(chat_server_heads(rig->server), 0); /* nobody wished it */
+    rig->is_ahead = true;
+    llm_rig_next_call(rig);
+    LOOP_AWAIT(rig->loop, chat_server_heads(rig->server) == 1);
+    chat_server_play(rig->server, &endless, 1);
+    rig->gen = 1;
+    rig->llm->ops->start(rig->llm, 1, &request);
+    LOOP_AWAIT(rig->loop, rig->text.len > 0);
+    rig->llm->ops->cancel(rig->llm);
+    LOOP_AWAIT(rig->loop, chat_server_heads(rig->server) == 2);
+    rig->llm->ops->cancel(rig->llm); /* nothing is under way */
+    CHECK_TEXT(ask(rig, &good, 1), "Good day.");
+    CHECK_INT(chat_server_heads(rig->server), 2);
     llm_rig_free(rig);
 }
 

@@ -293,9 +293,7 @@ size_t speech_played(struct speech_line *line, size_t samples, int64_t now_us)
         samples -= part;
         if (piece->played < piece->samples || !piece->is_done)
             break;
-        finish_piece(line, piece);
-        if (samples == 0)
-            break;
+        finish_piece(line, piece); /* and with the last sample those that have none */
     }
     return samples;
 }

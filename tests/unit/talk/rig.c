@@ -95,8 +95,9 @@ static void voice_answers(void *arg, struct rig_event *event)
             abort();
         return;
     }
-    sound.count = strlen(event->text) * RIG_CHAR_SAMPLES;
-    if (talk_voice(rig->talk, &sound, rig->now_us))
+    bool has_sound = !rig->soundless || !strstr(event->text, rig->soundless);
+    sound.count = has_sound ? strlen(event->text) * RIG_CHAR_SAMPLES : 0;
+    if (has_sound && talk_voice(rig->talk, &sound, rig->now_us))
         rig->queued += sound.count;
     sound.kind = TTS_DONE;
     if (talk_voice(rig->talk, &sound, rig->now_us))

@@ -36,6 +36,7 @@ struct rig {
     int model_failures, voice_failures;         /* so many asks fail first */
     enum engine_error model_error, voice_error; /* how; 0: ENGINE_TRANSIENT */
     const char *unspeakable;                    /* a line with this in it is refused; NULL: none */
+    const char *soundless;                      /* one with this has no sound; NULL: none */
     int64_t model_retry_us;                     /* the pause that its failures ask for */
     bool is_model_mute, is_voice_mute, is_stt_mute; /* never answers */
     bool has_more[3];

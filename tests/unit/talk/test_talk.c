@@ -579,6 +579,21 @@ TEST(a_line_that_the_voice_refuses_leaves_none_behind_it_open)
     CHECK_TEXT(talk_state_name(rig.talk), "listening");
 }
 
+TEST(a_last_sentence_without_sound_leaves_the_line_to_end)
+{
+    RIG rig;
+    rig_init(&rig);
+    rig.reply = "This sentence is said to its end. Of the last one nothing comes.";
+    rig.soundless = "nothing";
+    rig_begin(&rig);
+    rig_run(&rig, 2000);
+    rig_speak(&rig, "hello there", 500);
+    rig_run(&rig, 20000);
+    CHECK_INT(rig_count(&rig, "speak Of the last one"), 1);
+    CHECK(rig_has(&rig, "agent turn This sentence is said to its end."));
+    CHECK_TEXT(talk_state_name(rig.talk), "listening");
+}
+
 TEST(a_voice_that_refuses_all_does_not_hang_the_call)
 {
     RIG rig;

@@ -270,6 +270,13 @@ static void tell_window(struct live_call *call)
     talk_set_window(call->talk, call->engines.choice[ENGINE_LLM].info->context_tokens);
 }
 
+/* Another recogniser: it is given what the caller has been saying. */
+static void hear_again(struct live_call *call)
+{
+    if (talk_is_hearing(call->talk))
+        talk_hears_again(call->talk, media_say_again(&call->media), now_us(call));
+}
+
 static void reopen(struct live_call *call, enum talk_engine engine, bool is_fallback)
 {
     enum engine_kind kind = kinds[engine];
@@ -279,8 +286,8 @@ static void reopen(struct live_call *call, enum talk_engine engine, bool is_fall
              LOG_S("engine", call->engines.choice[kind].info->id));
     tell_window(call);
     talk_engine_opened(call->talk, engine, engines_has_more(&call->engines, kind), now_us(call));
-    if (engine == TALK_STT && talk_is_hearing(call->talk))
-        talk_hears_again(call->talk, media_say_again(&call->media), now_us(call));
+    if (engine == TALK_STT)
+        hear_again(call);
 }
 
 static void change_language(struct live_call *call, const char *id)
@@ -288,6 +295,7 @@ static void change_language(struct live_call *call, const char *id)
     const struct language *language = language_by_id(id);
     engines_change_language(&call->engines, language ? language->iso : id);
     call->media.stt = call->engines.stt;
+    hear_again(call);
     if (!call->speak.owed)
         return;
     speak_drop(&call->speak); /* the old voice owes it no more: the new one says it */

@@ -364,6 +364,29 @@ TEST(the_language_changes_with_the_caller)
     CHECK(!sim_told("call.error"));
 }
 
+/* The recogniser that heard it is closed before it has answered. */
+TEST(what_the_caller_says_as_the_language_changes_is_heard)
+{
+    WORLD_WITH_CALL(world, call);
+    call.agent.system_tools.change_language = true;
+    sim_engines.stt_us = 400000;
+    sim_engines.llm_us = 2000000;
+    sim_engines.utterances[0] = "can we speak hindi";
+    sim_engines.utterances[1] = "when do you open";
+    sim_engines.tool = "changeLanguage";
+    sim_engines.tool_arguments = "{\"language\":\"hi\"}";
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    sim_speak(caller, 1000);
+    while (!sim_told("transcript.user can we speak hindi"))
+        world_run(20);
+    world_run(600);
+    sim_speak(caller, 800);
+    world_run(10000);
+    CHECK_TEXT(sim_engines.stt_language, "hi");
+    CHECK(sim_told("transcript.user when do you open"));
+}
+
 TEST(all_languages_of_the_call_are_heard_after_a_change)
 {
     WORLD_WITH_CALL(world, call);

@@ -29,8 +29,7 @@ struct talk {
     const struct talk_config *config;
     char iso[8]; /* what is spoken now */
     enum turn_state floor;
-    int64_t
-        thinking_us; /* since when the caller waits while it is THINKING; INT64_MAX: it is not */
+    int64_t thinking_us; /* the caller waits since then while it THINKS; INT64_MAX: it does not */
     struct actions actions;
     struct health health;
     struct quality quality;

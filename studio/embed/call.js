@@ -49,7 +49,7 @@ function obstacle() {
 }
 
 export class Call {
-  #host; #button; #ui = {}; #room = null; #callId = null; #timers = []; #audio = null; #began = 0; #busy = false;
+  #host; #button; #ui = {}; #room = null; #callId = null; #timers = []; #audio = null; #began = 0; #attempt = null;
 
   constructor(host, button) {
     this.#host = host;
@@ -150,51 +150,58 @@ export class Call {
 
   /* ---- the call ---- */
 
-  /* The page may take the button away while its call is being made. */
-  #stay() { if (!this.#host.isConnected) throw problemOf('gone'); }
-
+  /* An attempt goes on until the call is there. Who calls it off (end(), or the page that takes the button away) is not kept waiting for a
+   * microphone or an answer: each step looks whether it is still wanted, and takes nothing up that comes too late. */
   async start() {
-    if (this.#busy || this.#room) return;
-    this.#busy = true;
+    if (this.#attempt || this.#room) return;
+    const attempt = this.#attempt = new AbortController();
+    const stay = () => { if (attempt.signal.aborted || !this.#host.isConnected) throw problemOf('gone'); };
     this.#show(true);
     this.#ui.problem.hidden = true;
     this.#ui.captions.replaceChildren();
     this.#ui.start.setAttribute('aria-disabled', 'true');
+    this.#callId = null;
+    this.#began = 0;
     let microphone;
     try {
       const blocked = obstacle();
       if (blocked) throw problemOf(blocked);
       this.#status('loading');
       const livekit = await import('./livekit-client.js').then((module) => module.default).catch(() => { throw problemOf('unreachable'); });
-      this.#stay();
+      stay();
       this.#status('asking');
       microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
-      this.#stay();
+      stay();
       this.#status('connecting');
-      const call = await this.#request();
-      this.#stay();
-      await this.#join(livekit, call, microphone);
+      const call = await this.#request(attempt.signal);
+      stay();
+      await this.#join(livekit, call, microphone, stay);
     } catch (error) {
       microphone?.stop();
+      if (attempt.signal.aborted) return;
       await this.#leave();
       this.#status('idle');
       if (!this.#host.isConnected) return;
       const code = error.code && typeof error.code === 'string' ? error.code : this.#host.text(error.name) ? error.name : 'connect';
       this.#problem(code, error.message);
     } finally {
-      this.#busy = false;
-      this.#ui.start.removeAttribute('aria-disabled');
+      if (this.#attempt === attempt) this.#settle();
     }
   }
 
-  async #request() {
+  #settle() {
+    this.#attempt = null;
+    this.#ui.start.removeAttribute('aria-disabled');
+  }
+
+  async #request(signal) {
     const name = this.#host.getAttribute('caller');
     const language = this.#ui.language.querySelector('select').value || this.#host.getAttribute('language');
     const body = { variables: variablesOf(this.#host), ...(language ? { language } : {}), ...(name ? { participant: { name } } : {}) };
     const response = await fetch(new URL('/v1/embed/calls', this.#host.host), {
-      method: 'POST', credentials: 'omit', body: JSON.stringify(body),
+      method: 'POST', credentials: 'omit', body: JSON.stringify(body), signal,
       headers: { Authorization: `Bearer ${this.#host.getAttribute('key') ?? ''}`, 'Content-Type': 'application/json' },
-    }).catch(() => this.#whyUnread());
+    }).catch(() => { if (!signal.aborted) return this.#whyUnread(); throw problemOf('gone'); });
     const answer = await response.json().catch(() => ({}));
     if (!response.ok) throw problemOf(answer.code ?? 'unreachable', answer.error);
     return answer;
@@ -206,17 +213,17 @@ export class Call {
     throw problemOf(isUp ? 'ORIGIN_NOT_ALLOWED' : 'unreachable');
   }
 
-  async #join(livekit, call, microphone) {
+  async #join(livekit, call, microphone, stay) {
     const room = new livekit.Room();
     this.#callId = call.callId;
     this.#room = room;
     this.#watch(livekit, room);
     await room.connect(call.livekitUrl, call.token);
-    this.#stay();
+    stay();
     await room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone });
-    this.#stay();
+    stay();
     await room.startAudio();
-    this.#stay();
+    stay();
     this.#began = Date.now();
     this.#tell('started', {});
     this.#inCall(true);
@@ -298,18 +305,26 @@ export class Call {
     this.#ui.mute.textContent = this.#host.text(isOn ? 'unmute' : 'mute');
   }
 
-  async end() { await this.#finish('caller'); }
+  /* Answers whether there was a call, or one on its way. */
+  async end() {
+    const attempt = this.#attempt;
+    if (attempt) this.#settle();
+    attempt?.abort();
+    if (!attempt && !this.#room) return false;
+    await this.#finish('caller');
+    return true;
+  }
 
   async #finish(reason) {
-    if (!this.#room) return;
-    const seconds = this.#seconds();
-    await this.#leave();
-    this.#status('ended');
-    this.#ui.status.textContent += ` · ${this.#host.text('duration', clockText(seconds))}`;
+    const seconds = this.#seconds(), hasBegun = this.#began > 0;
+    await this.#leave(hasBegun);
+    this.#status(hasBegun ? 'ended' : 'idle');
+    if (hasBegun) this.#ui.status.textContent += ` · ${this.#host.text('duration', clockText(seconds))}`;
     this.#tell('ended', { reason, seconds });
   }
 
-  async #leave() {
+  /* isThere: the room is told; one that is only being joined may take its time, and is let go. */
+  async #leave(isThere = true) {
     const room = this.#room;
     this.#room = null;
     this.#timers.splice(0).forEach(clearInterval);
@@ -320,6 +335,8 @@ export class Call {
     this.#ui.mute.textContent = this.#host.text('mute');
     this.#inCall(false);
     room?.localParticipant.trackPublications.forEach((publication) => publication.track?.stop());
-    await room?.disconnect();
+    const left = room?.disconnect();
+    if (isThere) await left;
+    else left?.catch(() => {});
   }
 }

@@ -39,7 +39,8 @@ export interface EarshotTranscript {
   segment: string;
 }
 export interface EarshotEnded {
-  callId: string;
+  /** null: the start was called off before there was a call. */
+  callId: string | null;
   /** Who ended it: the person, the agent (or its limit), or a connection that was lost. */
   reason: 'caller' | 'agent' | 'lost';
   seconds: number;
@@ -53,6 +54,7 @@ export interface EarshotCallElement extends HTMLElement {
   open(): Promise<void>;
   /** Starts a call; what fails is told by `earshot:error`. */
   start(): Promise<void>;
+  /** Ends the call, or calls its start off. */
   end(): Promise<void>;
 }
 

@@ -70,6 +70,7 @@
     #label = document.createElement('span');
     #call = null;
     #tries = 0;
+    #ends = 0;
 
     constructor() {
       super();
@@ -92,7 +93,7 @@
 
     connectedCallback() { this.attributeChangedCallback(); }
 
-    disconnectedCallback() { this.#call?.then((call) => call.end()).catch(() => {}); }
+    disconnectedCallback() { this.end(); }
 
     attributeChangedCallback() {
       this.#label.textContent = this.getAttribute('label') ?? this.text('label');
@@ -124,11 +125,21 @@
       }
     }
 
-    async open() { (await this.#panel())?.open(); }
+    /* Nothing that was asked for before the last end() begins after it, though the panel comes only then. */
+    async #ask(what) {
+      const ends = this.#ends, call = await this.#panel();
+      if (ends === this.#ends) await call?.[what]();
+      else if (what === 'start') this.dispatchEvent(new CustomEvent('earshot:ended', { bubbles: true, composed: true, detail: { callId: null, reason: 'caller', seconds: 0 } }));
+    }
 
-    async start() { await (await this.#panel())?.start(); }
+    open() { return this.#ask('open'); }
 
-    async end() { await (await this.#call?.catch(() => null))?.end(); }
+    start() { return this.#ask('start'); }
+
+    async end() {
+      this.#ends++;
+      await (await this.#call?.catch(() => null))?.end();
+    }
   }
 
   if (!customElements.get('earshot-call')) customElements.define('earshot-call', EarshotCall);

@@ -248,6 +248,60 @@ test('a button that is taken away while it connects leaves no call and no open m
     await page.close();
   });
 
+/* Where a start waits, and how it goes on: the first one is held until end() was called. */
+const CALLED_OFF = {
+  'before the panel is there': async () => {},
+  'while the client is loaded': (page, end) => page.route('**/livekit-client.js', async (route) => {
+    await end(); // asked for once
+    await route.continue();
+  }),
+  'while the microphone is asked for': (page, end) => page.exposeFunction('asked', end).then(() => page.evaluate(() => {
+    const { getUserMedia } = navigator.mediaDevices;
+    navigator.mediaDevices.getUserMedia = async function (...wanted) {
+      if (!globalThis.microphones) await globalThis.asked();
+      const stream = await getUserMedia.apply(this, wanted);
+      globalThis.microphones = stream.getTracks();
+      return stream;
+    };
+  })),
+  'while the call is asked for': (page, end) => page.route('**/v1/embed/calls', async (route) => {
+    await end();
+    await route.continue().catch(() => {}); // the page has taken its request back
+  }),
+  'while the room is joined': (page, end) => page.routeWebSocket(/\/rtc/, async (socket) => {
+    if ((await told(page, 'ended')).length) return socket.connectToServer();
+    await end();
+    return socket.close();
+  }).then(() => page.reload()), // from then on
+};
+for (const [when, hold] of Object.entries(CALLED_OFF))
+  test(`end() ${when} calls the start off, once`, { timeout: 300000 }, async () => {
+    const agent = await newAgent();
+    const page = await open(quiet, put('/off', { element: { key: agent.publicKey, consent: 'off' } }));
+    const element = page.locator('earshot-call');
+    const end = () => element.evaluate((one) => one.end());
+    await hold(page, end);
+    const isAtOnce = when.startsWith('before');
+    await element.evaluate((one, atOnce) => {
+      const start = one.start();
+      return atOnce ? one.end().then(() => start) : start;
+    }, isAtOnce);
+    await until(async () => (await told(page, 'ended')).length > 0, { what: 'the end of the start' });
+    if (when.includes('microphone'))
+      await page.waitForFunction(() => globalThis.microphones?.every((track) => track.readyState === 'ended'));
+    const calls = async () => (await api('GET', `/v1/calls?agentId=${agent.id}`)).body.calls;
+    assert.equal((await calls()).filter(({ userJoinedAt }) => userJoinedAt).length, 0, 'nobody joins it');
+    assert.equal((await calls()).length <= (when.includes('room') ? 1 : 0), true, 'none is made that is not wanted');
+    await page.unrouteAll();
+    await element.evaluate((one) => one.start()); // and the next one is as the first would have been
+    await until(async () => (await told(page, 'started')).length === 1, { what: 'the next start' });
+    await end();
+    const [first, next, ...more] = await told(page, 'ended');
+    assert.deepEqual([first.reason, first.seconds, next.reason, more], ['caller', 0, 'caller', []]);
+    assert.deepEqual(await told(page, 'error'), []);
+    await page.close();
+  });
+
 test('a service that is away at the click is said, and the next click tries again', { timeout: 300000 }, async () => {
   const agent = await newAgent();
   const page = await open(quiet, put('/away', { element: { key: agent.publicKey } }));

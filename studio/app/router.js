@@ -7,11 +7,16 @@ let guard = null;
 /* fn() answers false to stay; null: nothing is unsaved. */
 export function guardLeaving(fn) { guard = fn; }
 
-/* For as long as the page is shown and isDirty: whoever leaves it is asked. */
+/* For as long as the page is shown and isDirty: whoever leaves it is asked; by us, or by the browser when they leave the studio. */
+const hold = (event) => event.preventDefault();
 export function useGuard(isDirty, question) {
   useLayoutEffect(() => {
     guardLeaving(isDirty ? () => confirm(question) : null);
-    return () => guardLeaving(null);
+    if (isDirty) addEventListener('beforeunload', hold);
+    return () => {
+      guardLeaving(null);
+      removeEventListener('beforeunload', hold);
+    };
   }, [isDirty, question]);
 }
 

@@ -1,0 +1,139 @@
+/* What keeps a page's own state safe, in a real browser: what was typed into a webhook's form is neither left without
+ * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { openBrowser } from '../harness/browser.mjs';
+import { makeWorkspace, startService, until } from '../harness/service.mjs';
+
+const URL_OF = 'http://127.0.0.1:9/events';
+let service, workspace, browser, page, webhook;
+
+before(async () => {
+  service = await startService();
+  workspace = await makeWorkspace(service);
+  ({ body: { webhook } } = await workspace.api('POST', '/v1/webhooks', { url: URL_OF }));
+  browser = await openBrowser();
+  page = await browser.newPage();
+  await page.setViewportSize({ width: 1280, height: 860 });
+  const { link } = await service.cli('studio', 'link', '--workspace', workspace.workspaceId, '--json');
+  await page.goto(`${service.url}/studio#link=${link}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+after(async () => { await browser?.close(); await service?.close(); });
+
+/* Questions of the browser are answered so, and kept. */
+let questions;
+const answerWith = (isYes) => {
+  questions = [];
+  page.removeAllListeners('dialog');
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type());
+    return isYes ? dialog.accept() : dialog.dismiss();
+  });
+};
+const address = () => page.getByLabel('Address');
+const button = (name) => page.getByRole('button', { name, exact: true });
+const menu = (name) => page.getByRole('link', { name, exact: true });
+/* The form of the subscription as it is stored. */
+async function open() {
+  await page.goto(`${service.url}/studio/webhooks`);
+  await page.locator(`a[href="/studio/webhooks/${webhook.id}"]`).click();
+  await address().waitFor();
+}
+beforeEach(() => answerWith(true));
+
+test('an edited webhook is not left without a question, in the studio or out of it', { timeout: 300000 }, async () => {
+  await open();
+  answerWith(false);
+  await address().fill('http://127.0.0.1:9/half');
+  await menu('Members').click();
+  await until(() => questions.length === 1, { what: 'the question of the studio' });
+  await page.evaluate(() => history.back());
+  await until(() => questions.length === 2, { what: 'the question before going back' });
+  await page.evaluate(() => location.reload()).catch(() => {});
+  await until(() => questions.length === 3, { what: 'the question of the browser' });
+  assert.deepEqual(questions, ['confirm', 'confirm', 'beforeunload']);
+  assert.equal(await address().inputValue(), 'http://127.0.0.1:9/half');
+  answerWith(true);
+  await menu('Members').click();
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+  await open();
+  assert.deepEqual([questions, await address().inputValue()], [['confirm'], URL_OF]);
+});
+
+test('a webhook that is not edited, or is saved, is left without a question', { timeout: 300000 }, async () => {
+  await open();
+  await address().fill('http://127.0.0.1:9/typed');
+  await address().fill(URL_OF);
+  await menu('Members').click();
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+  await open();
+  await address().fill(`${URL_OF}/saved`);
+  await button('Save').click();
+  await page.locator('.toast', { hasText: 'Saved' }).first().waitFor();
+  await menu('Members').click();
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+  assert.deepEqual(questions, []);
+});
+
+test('what is typed into a webhook while it is saved stays, and is not saved yet', { timeout: 300000 }, async () => {
+  await open();
+  await page.route(`**/v1/webhooks/${webhook.id}`, async (route) => {
+    const answer = await route.fetch();
+    await address().fill(`${URL_OF}/second`);
+    await route.fulfill({ response: answer });
+  }, { times: 1 });
+  await address().fill(`${URL_OF}/first`);
+  await button('Save').click();
+  await page.locator('.toast', { hasText: 'Saved' }).first().waitFor();
+  assert.equal(await address().inputValue(), `${URL_OF}/second`);
+  assert.equal((await workspace.api('GET', `/v1/webhooks/${webhook.id}`)).body.webhook.url, `${URL_OF}/first`);
+  answerWith(false);
+  await menu('Members').click();
+  await until(() => questions.length === 1, { what: 'the question, since the second is not saved' });
+});
+
+/* Voices in two pages, whose names say what was asked for. */
+async function fakeVoices(beforeSecond) {
+  const { body: { voices: [voice] } } = await workspace.api('GET', '/v1/voices?limit=1');
+  await page.route('**/v1/voices?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const isSecond = query.has('after');
+    if (isSecond && !(await beforeSecond(route))) return;
+    const name = `${query.get('q') ?? 'any'} ${isSecond ? 'second' : 'first'}`;
+    await route.fulfill({ json: { voices: [{ ...voice, id: name, name }], nextPage: isSecond ? null : 'next' } });
+  });
+  await page.goto(`${service.url}/studio/voices`);
+  await page.getByRole('cell', { name: 'any first' }).first().waitFor();
+}
+const names = () => page.locator('td.name').allTextContents();
+
+test('more voices that cannot be had are said, and can be asked for again', { timeout: 300000 }, async () => {
+  let refusals = 1;
+  await fakeVoices(async (route) => {
+    if (refusals-- <= 0) return true;
+    await route.fulfill({ status: 503, json: { error: 'x', code: 'UNAVAILABLE', status: 503 } });
+    return false;
+  });
+  await button('Show more').click();
+  await page.getByRole('alert').waitFor();
+  assert.deepEqual(await names(), ['any first']);
+  await button('Show more').click();
+  await page.getByRole('cell', { name: 'any second' }).first().waitFor();
+  assert.deepEqual([await names(), await page.getByRole('alert').count()], [['any first', 'any second'], 0]);
+  await page.unrouteAll();
+});
+
+test('more voices of an older filter are not shown under the new one', { timeout: 300000 }, async () => {
+  let release;
+  const isHeld = new Promise((done) => { release = done; });
+  await fakeVoices(async () => { await isHeld; return true; });
+  await button('Show more').click();
+  await page.getByLabel('Search').fill('anna');
+  await page.getByRole('cell', { name: 'anna first' }).first().waitFor();
+  release();
+  await page.locator('button:not([aria-disabled])', { hasText: 'Show more' }).click(); // once the older is settled
+  await page.getByRole('cell', { name: 'anna second' }).first().waitFor();
+  assert.deepEqual(await names(), ['anna first', 'anna second']);
+  await page.unrouteAll();
+});

@@ -434,7 +434,8 @@ void converse_open(struct live_call *call)
     engines->on_llm = on_llm;
     engines->on_tts = on_tts;
     engines->arg = call;
-    engines->stt_config.vocabulary = setup_vocabulary(call->setup);
+    engines->documents = setup_vocabulary(call->setup);
+    engines->words = setup_words(call->setup);
     call->talk = talk_new(&call->converse.config);
     timer_init(&call->converse.timer, call->home->media.loop, on_time, call);
     engines->is_ahead = true; /* nobody has joined */

@@ -325,6 +325,17 @@ const char *setup_vocabulary(const struct setup *setup)
     return setup->vocabulary;
 }
 
+const char *setup_words(struct setup *setup)
+{
+    const struct agent *agent = setup->config.plan->agent;
+    const struct call_prompt *sent = &setup->config.plan->start->config.prompt;
+    const char *greeting = sent->greeting.text ? sent->greeting.text : agent->greeting_text;
+    const char *documents = setup->vocabulary;
+    return arena_printf(setup->arena, "%s\n%s\n%s",
+                        sent->system ? sent->system : filled(setup, agent->system_instruction),
+                        filled(setup, greeting), documents ? documents : "");
+}
+
 struct setup *setup_start(const struct setup_config *config)
 {
     struct setup *setup = mem_new(struct setup);

@@ -47,6 +47,8 @@ DEFINE_AUTO(setup)
 
 /* When it is ready. Texts live as long as the setup and the plan. */
 enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *out) MUST_USE;
-const char *setup_vocabulary(const struct setup *setup);
+const char *setup_vocabulary(const struct setup *setup); /* the documents; may be NULL */
+/* The instructions, the greeting and the documents. */
+const char *setup_words(struct setup *setup);
 /* After setup_talk(): a sentence that names tools for which there was no room; NULL: none. */
 const char *setup_left_out(const struct setup *setup);

@@ -44,11 +44,24 @@ static void add(struct terms *terms, const char *from, size_t len, size_t at)
         terms->items[terms->count++] = (struct term){arena_strndup(terms->arena, from, len), 1, at};
 }
 
+/* Instructions are shouted now and then: "NEVER", "DO NOT". */
+static bool is_shouted(const char *word, size_t len)
+{
+    static const char *const words[] = {"ALL",  "ALWAYS", "AND",  "ANY",  "ARE",       "BE",
+                                        "DO",   "DON'T",  "EVER", "IF",   "IMPORTANT", "IS",
+                                        "MUST", "NEVER",  "NO",   "NOT",  "ONLY",      "OR",
+                                        "THE",  "TO",     "WHEN", "WITH", "YOU",       "YOUR"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
+            return true;
+    return false;
+}
+
 /* Capital first: "Maria", "PlayStation"; not "I". The first word of a sentence has its capital from
  * there, and says nothing. */
 static bool is_name(const char *word, size_t len)
 {
-    return len > 1 && isupper((unsigned char)word[0]);
+    return len > 1 && isupper((unsigned char)word[0]) && !is_shouted(word, len);
 }
 
 /* A run of names that single spaces join. Returns where it ends. */

@@ -19,6 +19,38 @@ const STACKS = [
   ['openai-stt', 'anthropic', 'cartesia'],
 ];
 
+/* What the agent wishes, over and under what the engines can do; and what each is asked in its own terms. */
+const WISHES = {
+  systemInstruction: 'You answer for Salon Lumiere.',
+  voice: { speed: 0.2, volume: 2, emotion: 'calm' },
+  stt: { language: 'hi' },
+  llm: { temperature: 0.9, maxTokens: 77 },
+};
+const NAME = 'Salon Lumiere';
+const ASKED = {
+  soniox: ({ messages: [start] }) => [start.language_hints, start.context.terms.includes(NAME)],
+  deepgram: ({ query }) => [query.get('language'), query.getAll('keyterm').includes(NAME)],
+  'deepgram-flux': ({ query }) =>
+    [query.get('model'), query.getAll('language_hint'), query.getAll('keyterm').includes(NAME)],
+  'openai-stt': ({ form }) => [form.get('language'), form.get('prompt').includes(NAME)],
+  openai: ({ body }) => [body.temperature, body.max_tokens, JSON.stringify(body.messages[0]).includes(NAME)],
+  anthropic: ({ body }) => [body.temperature, body.max_tokens, JSON.stringify(body.system).includes(NAME)],
+  cartesia: ({ messages: [order] }) => order.generation_config,
+  elevenlabs: ({ messages: [first] }) => first.voice_settings,
+  'openai-tts': ({ body }) => body.speed,
+};
+const IN_ITS_TERMS = {
+  soniox: [['hi', 'en'], true],
+  deepgram: ['multi', true],
+  'deepgram-flux': ['flux-general-multi', ['hi', 'en'], true],
+  'openai-stt': ['hi', true],
+  openai: [0.9, 77, true],
+  anthropic: [0.9, 77, true],
+  cartesia: { speed: 0.6, volume: 2, emotion: 'calm' },
+  elevenlabs: { speed: 0.7 },
+  'openai-tts': 0.25,
+};
+
 const WIRE = {
   soniox: '/transcribe-websocket',
   deepgram: '/v1/listen',
@@ -51,12 +83,13 @@ function settings(engines, faults = {}) {
 }
 
 /* What a caller who asks one question is told. */
-async function call(service) {
+async function call(service, wishes = {}) {
   const { key, api } = await makeWorkspace(service);
   const made = await api('POST', '/v1/agents', {
     name: 'Desk',
     instructions: 'You answer for Salon Lumiere.',
     greeting: { mode: 'none' },
+    ...wishes,
   });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   const reply = join(service.data, 'reply.wav'),
@@ -98,15 +131,15 @@ for (const stack of STACKS) {
     const env = { ...settings(stack), ...(traces ? { EARSHOT_OTEL_ENDPOINT: collector.url } : {}) };
     const service = await startService({ env }), from = vendors.seen.length;
     try {
-      const { events, sound, ended } = await call(service);
+      const { events, sound, ended } = await call(service, WISHES);
       assert.match(said(events, 'you'), /What are your opening hours\?/);
       assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
       assert.ok(sound.length > 100000, `${sound.length} bytes were heard`);
-      for (const engine of stack)
-        assert.ok(
-          vendors.seen.slice(from).some((one) => one.path.endsWith(WIRE[engine])),
-          `${engine} was not asked`,
-        );
+      for (const engine of stack) {
+        const asked = vendors.seen.slice(from).find((one) => one.path.endsWith(WIRE[engine]));
+        assert.ok(asked, `${engine} was not asked`);
+        assert.deepEqual(ASKED[engine](asked), IN_ITS_TERMS[engine], engine);
+      }
       const here = vendors.seen.slice(from), asked = here.findIndex((one) => one.body || one.form);
       const ahead = here.slice(0, asked).filter((one) => one.isAhead);
       assert.equal(ahead.length, stack.filter((engine) => OVER_HTTP.includes(engine)).length);

@@ -127,6 +127,8 @@ TEST(setup_gathers_the_words_of_the_documents)
     REQUIRE(setup_talk(setup, "en", &scene.talk) == OK);
     CHECK(scene.talk.has_documents);
     CHECK_TEXT(setup_vocabulary(setup), "We repair bicycles.\nWhat is a tyre?\nTen euros.\n");
+    CHECK_TEXT(setup_words(setup), "You are the desk of .\n, hello !\n"
+                                   "We repair bicycles.\nWhat is a tyre?\nTen euros.\n");
     setup_free(setup);
     end(&scene);
 }

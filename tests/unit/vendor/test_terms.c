@@ -16,6 +16,7 @@ TEST(terms_are_names_by_how_often_they_stand_there)
         {"You answer for Salon Lumiere. Ask for Maria Lopez. At Salon Lumiere we speak kindly.",
          "Salon Lumiere, Maria Lopez"},
         {"We sell Nespresso pods. They fit. Nothing else.", "Nespresso"},
+        {"You must NEVER ask. We DO NOT say so, but ALWAYS call Maria at ICICI.", "Maria, ICICI"},
         {"- Bullet\n- Other: Then more", ""},
         {"Call Dr. Rao about iPhone15 or the X200-Plus", "X200-Plus"},
         {"नमस्ते, यह एक दुकान है।", ""},

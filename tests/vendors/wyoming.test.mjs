@@ -26,9 +26,9 @@ async function withServer(fault, use) {
   }
 }
 
-function examine(port) {
+function examine(port, host = '127.0.0.1') {
   const folder = mkdtempSync(join(tmpdir(), 'earshot-wyoming-'));
-  const sets = ['stt', 'tts'].flatMap((kind) => ['--set', `engine.wyoming-${kind}.url=tcp://127.0.0.1:${port}`]);
+  const sets = ['stt', 'tts'].flatMap((kind) => ['--set', `engine.wyoming-${kind}.url=tcp://${host}:${port}`]);
   return new Promise((resolve) =>
     execFile(
       binary,
@@ -52,10 +52,20 @@ test('an utterance is heard and a sentence spoken', () => withServer('', async (
   assert.match(spoken, /^good.*spoke 1\.[78] s of sound/);
 }));
 
+test('a slow answer is waited for', () => withServer('slow', async (port) => {
+  for (const line of await examine(port))
+    assert.ok(Number(/ after (\d+) ms| first after (\d+) ms/.exec(line)?.slice(1).find(Boolean)) >= 1500, line);
+}));
+
+test('a transcript that comes twice does no harm', () => withServer('twice', async (port) => {
+  for (const line of await examine(port)) assert.match(line, /^good/);
+}));
+
 for (const [fault, sentence] of Object.entries({
   cut: /could not be reached/,
   garbage: /could not be understood/,
   silent: /did not answer in time/,
+  stall: /did not answer in time/,
 })) {
   test(`${fault} is told by its class`, () =>
     withServer(fault, async (port) => {
@@ -66,6 +76,7 @@ for (const [fault, sentence] of Object.entries({
     }));
 }
 
-test('a port where nobody listens is told', async () => {
-  for (const line of await examine(9)) assert.match(line, /^fault.*could not be reached/);
+test('a port where nobody listens and a name that does not resolve are told', async () => {
+  for (const line of [...await examine(9), ...await examine(9, 'no-such-server.invalid')])
+    assert.match(line, /^fault.*could not be reached/);
 });

@@ -1,5 +1,5 @@
 """A recogniser and a voice on the `wyoming` package's own server classes: the other side of our wyoming-stt and wyoming-tts.
-wyoming_server.py: prints its port. FAULT in the environment: silent, cut, garbage."""
+wyoming_server.py: prints its port. FAULT in the environment: silent, cut, garbage, slow, twice, stall."""
 import asyncio, math, os, struct, sys
 from wyoming.asr import Transcribe, Transcript, TranscriptChunk, TranscriptStart, TranscriptStop
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -26,7 +26,8 @@ class Speech(AsyncEventHandler):
         for word in text.split(" "):
             await self.write_event(TranscriptChunk(text=word + " ").event())
         await self.write_event(TranscriptStop().event())
-        await self.write_event(Transcript(text=text).event())
+        for _ in range(2 if FAULT == "twice" else 1):
+            await self.write_event(Transcript(text=text).event())
         return False  # as faster-whisper's server does: a connection an utterance
 
     async def synthesize(self, wish):
@@ -38,6 +39,8 @@ class Speech(AsyncEventHandler):
         for i in range(0, len(sound), 2048):
             if FAULT == "cut" and i > 8192:
                 return False
+            if FAULT == "stall" and i > 8192:
+                return True
             await self.write_event(AudioChunk(rate=RATE, width=2, channels=1, audio=sound[i:i + 2048]).event())
         await self.write_event(AudioStop().event())
         return True
@@ -45,6 +48,8 @@ class Speech(AsyncEventHandler):
     async def handle_event(self, event: Event) -> bool:
         if FAULT == "silent":
             return True
+        if FAULT == "slow" and (AudioStop.is_type(event.type) or Synthesize.is_type(event.type)):
+            await asyncio.sleep(1.5)
         if FAULT == "garbage":
             self.writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             return True
@@ -55,6 +60,8 @@ class Speech(AsyncEventHandler):
             assert (chunk.rate, chunk.width, chunk.channels) == (16000, 2, 1)
             self.is_loud = self.is_loud or max(abs(s) for (s,) in struct.iter_unpack("<h", chunk.audio)) > 300
         elif AudioStop.is_type(event.type):
+            if FAULT == "stall":
+                return True
             return False if FAULT == "cut" else await self.transcribe()
         elif Synthesize.is_type(event.type):
             return await self.synthesize(Synthesize.from_event(event))

@@ -113,7 +113,7 @@ export const deepgram = {
           heard ||= isLoud(sound);
           if (heard && ++count % 10 === 0 && wantsInterim && told < words.length - 1)
             peer.send(result(0, words.slice(0, ++told).join(' '), false, false));
-          if (fault === 'cut' && count > 15) peer.destroy();
+          if (count > 15) peer.fail(fault);
         },
         (order) => {
           if (order.type === 'Finalize' && heard) {
@@ -176,7 +176,7 @@ export const deepgram = {
             info('StartOfTurn', words[0]);
           }
           if (heard && ++count % 10 === 0 && told < words.length - 1) info('Update', words.slice(0, ++told).join(' '));
-          if (fault === 'cut' && count > 15) peer.destroy();
+          if (count > 15) peer.fail(fault);
         },
         (order) => {
           if (order.type === 'ForceEndTurn' && heard) end();
@@ -255,7 +255,7 @@ export const soniox = {
         if (!isText) {
           processed += data.length / 32;
           heard ||= isLoud(data);
-          if (fault === 'cut' && count > 15) return peer.destroy();
+          if (count > 15) peer.fail(fault);
           if (heard && ++count % 10 === 0 && told < words.length - 1)
             tell(words.slice(0, ++told).map((word, i) => token(i ? ` ${word}` : word, false)));
           return undefined;
@@ -295,7 +295,7 @@ export const openaiSockets = {
       const samples = Buffer.from(audio, 'base64');
       bytes += samples.length;
       heard ||= isLoud(samples);
-      if (fault === 'cut' && ++told > 15) peer.destroy();
+      if (++told > 15) peer.fail(fault);
     };
     const commit = () => {
       if (bytes < 4800) return fail('input_audio_buffer_commit_empty', 'buffer too small');

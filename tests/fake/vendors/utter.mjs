@@ -51,6 +51,7 @@ export const cartesia = {
         const parts = text ? pieces(hum(text, rate), 4800) : [];
         for (const [i, data] of parts.entries()) {
           if (fault === 'cut' && i === 2) return peer.destroy();
+          if (fault === 'stall' && i === 2) return peer.stall();
           if (context.isCancelled && fault !== 'late') return undefined;
           peer.send({
             type: 'chunk',
@@ -143,6 +144,7 @@ function speakElevenLabs(peer, { url, fault }, isMulti) {
     context.text = '';
     for (const [i, data] of (text ? sound(text) : []).entries()) {
       if (fault === 'cut' && i === 2) return peer.destroy();
+      if (fault === 'stall' && i === 2) return peer.stall();
       send(id, data.toString('base64'), i === 0 ? text : null, null);
       await sleep(5);
     }

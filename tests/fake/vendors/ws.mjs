@@ -34,7 +34,7 @@ function frame(opcode, payload) {
   return Buffer.concat([Buffer.from([0x80 | opcode]), length, payload]);
 }
 
-/* Events: message (Buffer, isText), close. isDeaf: answers no ping. */
+/* Events: message (Buffer, isText), close. isDeaf: takes nothing in and answers no ping. */
 export class WebSocketPeer extends EventEmitter {
   #rest = Buffer.alloc(0);
   #parts = [];
@@ -73,6 +73,17 @@ export class WebSocketPeer extends EventEmitter {
     this.socket.destroy();
   }
 
+  /* Half-open: the other side hears nothing any more, not even that it ends. */
+  stall() {
+    this.isOpen = false;
+    this.isDeaf = true;
+  }
+
+  fail(fault) {
+    if (fault === 'cut') this.destroy();
+    if (fault === 'stall') this.stall();
+  }
+
   #read(data) {
     this.#rest = Buffer.concat([this.#rest, data]);
     for (;;) {
@@ -90,7 +101,8 @@ export class WebSocketPeer extends EventEmitter {
   }
 
   #take(opcode, isLast, body) {
-    if (opcode === PING && !this.isDeaf) this.socket.write(frame(PONG, body));
+    if (this.isDeaf) return;
+    if (opcode === PING) this.socket.write(frame(PONG, body));
     if (opcode === CLOSE) {
       if (this.isOpen) this.socket.end(frame(CLOSE, body));
       this.isOpen = false;

@@ -1,9 +1,9 @@
 """Each vendor's own client library completes a normal exchange with our stand-in: so the stand-ins speak the vendors' wires, not ours.
-clients.py EXCHANGE BASE: BASE is the stand-ins' "127.0.0.1:PORT/ok". Ends with status 0 and one line when all was as the library expects."""
+clients.py EXCHANGE BASE WYOMING: BASE is the stand-ins' "127.0.0.1:PORT/ok", WYOMING a port. Ends with status 0 and one line when all was as it is to be."""
 import json, math, struct, sys
 
 KEY, HEARD, ANSWER = "stand-in-key", "What are your opening hours?", "We are open from nine to five every day."
-exchange, base = sys.argv[1], sys.argv[2]
+exchange, base, wyoming_port = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 
 def tone(seconds=1.0, rate=16000):
@@ -177,8 +177,44 @@ def elevenlabs_speech():
     assert sound[:4] == b"OggS" and len(sound) > 2000, len(sound)
 
 
+def wyoming_events(sent, last):
+    """What the library's own client is answered, up to the event of this type."""
+    import asyncio
+    from wyoming.client import AsyncTcpClient
+
+    async def exchange_all():
+        come = []
+        async with AsyncTcpClient("127.0.0.1", wyoming_port) as client:
+            for one in sent:
+                await client.write_event(one.event())
+            while not come or come[-1].type != last:
+                come.append(await client.read_event())
+        return come
+    return asyncio.run(exchange_all())
+
+
+def wyoming_transcription():
+    from wyoming.asr import Transcribe, Transcript
+    from wyoming.audio import AudioChunk, AudioStart, AudioStop
+    from wyoming.info import Describe, Info
+    info = Info.from_event(wyoming_events([Describe()], "info")[-1])
+    assert info.asr[0].models[0].name == "heard" and info.tts[0].voices[0].name == "hum", info
+    chunks = [AudioChunk(rate=16000, width=2, channels=1, audio=piece) for piece in pieces(tone())]
+    come = wyoming_events([Transcribe(language="en"), AudioStart(rate=16000, width=2, channels=1), *chunks, AudioStop()], "transcript")
+    assert Transcript.from_event(come[-1]).text == HEARD, come
+
+
+def wyoming_speech():
+    from wyoming.audio import AudioChunk
+    from wyoming.tts import Synthesize
+    come = wyoming_events([Synthesize(text="Hello there.")], "audio-stop")
+    chunks = [AudioChunk.from_event(event) for event in come if AudioChunk.is_type(event.type)]
+    assert come[0].type == "audio-start" and {chunk.rate for chunk in chunks} == {22050}, come[0]
+    assert sum(len(chunk.audio) for chunk in chunks) > 24000
+
+
 EXCHANGES = [openai_chat, openai_tools, openai_speech, openai_transcription, openai_realtime, openai_embeddings, anthropic_messages, deepgram_listen, deepgram_flux,
-             soniox_transcribe, cartesia_speech, elevenlabs_speech]
+             soniox_transcribe, cartesia_speech, elevenlabs_speech, wyoming_transcription, wyoming_speech]
 if __name__ == "__main__":
     {one.__name__: one for one in EXCHANGES}[exchange]()
     print(f"{exchange}: as its library expects")

@@ -5,6 +5,7 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startWyoming } from '../fake/vendors/wyoming.mjs';
 import { binary } from '../harness/service.mjs';
 import { installClients, python } from './install.mjs';
 
@@ -51,6 +52,17 @@ test('an utterance is heard and a sentence spoken', () => withServer('', async (
   assert.match(heard, /^good.*heard "What are your opening hours\?"/);
   assert.match(spoken, /^good.*spoke 1\.[78] s of sound/);
 }));
+
+test('the stand-in of `make stand-ins` is heard and spoken by as well', async () => {
+  const standIn = await startWyoming();
+  try {
+    const [heard, spoken] = await examine(standIn.port);
+    assert.match(heard, /^good.*heard "What are your opening hours\?"/);
+    assert.match(spoken, /^good.*spoke 1\.[78] s of sound/);
+  } finally {
+    await standIn.close();
+  }
+});
 
 test('a slow answer is waited for', () => withServer('slow', async (port) => {
   for (const line of await examine(port))

@@ -8,6 +8,7 @@ import { readForm, speechRoutes } from './speech.mjs';
 import { cartesia, elevenlabs } from './utter.mjs';
 import { refuse, WebSocketPeer } from './ws.mjs';
 import { sleep } from './sound.mjs';
+import { startWyoming } from './wyoming.mjs';
 
 const vendors = {
   anthropic,
@@ -163,5 +164,7 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
     const { url, key } = settingsOf(standIns, engine);
     console.log(`[engine.${engine}]\nurl = ${url}\nkey = ${key}\n`);
   }
+  const wyoming = await startWyoming();
+  for (const kind of ['stt', 'tts']) console.log(`[engine.wyoming-${kind}]\nurl = tcp://127.0.0.1:${wyoming.port}\n`);
   console.log(`# Faults: another first part of the path, one of ${Object.keys(FAULTS).join(', ')}`);
 }

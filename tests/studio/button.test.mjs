@@ -2,14 +2,12 @@
  * recorded voice, and every refusal in words. SCREENSHOTS names a directory for pictures. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { makeWorkspace, startService, until } from '../harness/service.mjs';
+import { faults } from '../harness/axe.mjs';
 import { openBrowser, speechFile } from '../harness/browser.mjs';
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let service, api, site, siteUrl, talker, quiet;
 const pages = new Map();
 
@@ -92,12 +90,6 @@ async function open(context, url) {
   });
   await page.goto(url);
   return page;
-}
-
-async function faults(page) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`);
 }
 
 const picture = async (page, name) =>

@@ -429,12 +429,11 @@ static enum err open_http(struct app *app, struct fault *fault)
         .max_per_address = (size_t)config_int(app->config, SET_HTTP_CONNECTIONS_PER_ADDRESS),
     };
     const char *listen = config_text(app->config, SET_LISTEN);
-    const char *given = config_text(app->config, SET_PUBLIC_URL);
     if (net_addr_parse(listen, &server.bind))
         return fault_set(fault, ERR_INVALID, "service.listen: '%.80s' is no address:port", listen);
-    if (*given && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
-        return fault_set(fault, ERR_INVALID, "service.public_url: '%.80s' is no URL", given);
-    enum err err = app_tls_open(app, &server.bind, fault);
+    enum err err = own_url_check(app->config, fault);
+    if (!err)
+        err = app_tls_open(app, &server.bind, fault);
     server.tls = app->tls;
     if (!err)
         err = listen_on(app, &server, fault);

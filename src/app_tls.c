@@ -84,9 +84,7 @@ static enum err open_self_signed(struct app *app, struct fault *fault)
 enum err app_tls_open(struct app *app, const struct net_addr *listen, struct fault *fault)
 {
     const char *cert = config_text(app->config, SET_TLS_CERT);
-    const char *key = config_text(app->config, SET_TLS_KEY);
-    if (!*cert != !*key)
-        return fault_set(fault, ERR_INVALID, "tls.cert and tls.key are set together or not at all");
+    const char *key = config_text(app->config, SET_TLS_KEY); /* both or none: own_url_check() */
     if (*cert)
         return tls_server_new(cert, key, &app->tls, fault);
     return own_url_has_tls(app->config, listen) ? open_self_signed(app, fault) : OK;

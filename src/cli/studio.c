@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/ids.h"
 #include "base/mem.h"
+#include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/local_store.h"
 #include "cli/own_url.h"
@@ -24,15 +25,28 @@ static enum err link_job(struct tx *tx, void *arg)
     return err == ERR_NOT_FOUND ? fault_set(&tx->fault, err, "no such workspace") : err;
 }
 
-/* The address that the service is reached by, as far as its settings tell. */
+/* As the running service says, which knows its port. */
+static bool ask_url(const struct config *config, char out[OWN_URL_SIZE])
+{
+    AUTO(js) tree = NULL;
+    struct fault none = {0};
+    if (ask_service(config, &tree, NULL, &none))
+        return false;
+    const struct js *url = js_get(js_get(tree, "service"), "publicUrl");
+    return snprintf(out, OWN_URL_SIZE, "%s", js_text_or(url, "")) > 0;
+}
+
+/* The address that the service is reached by. */
 static enum err find_url(const struct config *config, char out[OWN_URL_SIZE], struct fault *fault)
 {
     const char *listen = config_text(config, SET_LISTEN);
     struct net_addr address;
     if (net_addr_parse(listen, &address))
         return fault_set(fault, ERR_INVALID, "service.listen: '%.80s' is no address:port", listen);
-    own_url(config, &address, out);
-    return OK;
+    enum err err = own_url_check(config, fault);
+    if (!err && (*config_text(config, SET_PUBLIC_URL) || !ask_url(config, out)))
+        own_url(config, &address, out);
+    return err;
 }
 
 static int run_link(const struct invocation *call)

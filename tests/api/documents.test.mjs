@@ -256,6 +256,14 @@ test('a file that is sent twice under one Idempotency-Key is one document', asyn
   assert.equal((await own.api('GET', '/v1/knowledge/documents')).body.documents.length, 1);
 });
 
+test('an Idempotency-Key counts for the query, too: under another name the file is another document', async () => {
+  const own = await t.newWorkspace();
+  const send = (name) => upload(own, 'One file, sent twice.', `?name=${name}`, { 'Idempotency-Key': 'a-file' });
+  for (const name of ['b', 'c']) assert.equal((await send(name)).status, 201);
+  assert.equal((await send('b')).headers.get('idempotent-replayed'), 'true');
+  assert.equal((await own.api('GET', '/v1/knowledge/documents')).body.documents.length, 2);
+});
+
 test('a file in an older encoding', async () => {
   const own = await t.newWorkspace();
   const french = 'Le petit d\u00e9jeuner est servi d\u00e8s sept heures, \u00e0 la terrasse.';

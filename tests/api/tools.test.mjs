@@ -11,6 +11,7 @@ const { t, api } = apiForFile({}, async () => {
     request.on('data', (part) => { body += part; });
     request.on('end', () => {
       seen = { method: request.method, url: request.url, headers: request.headers, body };
+      if (request.url === '/long') return response.end(Buffer.alloc(1024 * 1024, 1));
       response.writeHead(request.url.startsWith('/broken') ? 500 : 200, { 'Content-Type': 'application/json' });
       response.end('{"state":"shipped"}');
     });
@@ -26,6 +27,15 @@ const create = async (fields = {}) => {
   assert.equal(answer.status, 201, answer.text);
   return answer.body.tool;
 };
+
+test('the longest answer that a test can have is kept for its Idempotency-Key', async () => {
+  const { id } = await create({ url: url('/long'), name: 'long' });
+  const run = () => api('POST', `/v1/tools/${id}/test`, {}, { 'Idempotency-Key': 'longest' });
+  const [first, again] = [await run(), await run()];
+  assert.ok(first.text.length > 6 * 1024 * 1024, 'each byte is six in JSON');
+  assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true']);
+  assert.ok(again.text === first.text);
+});
 
 test('defaults and the saved name', async () => {
   const tool = await create();

@@ -1,16 +1,24 @@
-/* README's pictures of the overview and of a call, anew: a service of its own with a month of a hair salon's calls, written straight into its
- * SQLite file, and headless Chromium. The picture of a test call (docs/studio-agent.png) needs a caller's voice and engines, and is taken by hand.
+/* README's pictures anew: a service of its own with a month of a hair salon's calls, written straight into its SQLite file, and headless Chromium
+ * whose microphone asks two questions, for the pictures of a test call and of a caller's page, with the embedded engines.
  *
- *     node tools/pictures.mjs [directory, docs]      needs tests/node_modules (make test installs them) */
+ *     node tools/pictures.mjs [directory, docs]      needs tests/node_modules, flite and sox (make test installs them) */
 import { join, resolve } from 'node:path';
 import { makeWorkspace, root, startService } from '../tests/harness/service.mjs';
-import { openBrowser } from '../tests/harness/browser.mjs';
+import { openBrowser, speechFile } from '../tests/harness/browser.mjs';
 import { sql } from '../tests/harness/sql.mjs';
 import { signIn } from '../tests/harness/studio.mjs';
 
 const DIRECTORY = resolve(process.argv[2] ?? join(root, 'docs'));
 const DAYS = 30, DAY_MS = 86400000;
 const AGENTS = ['Front desk', 'Bookings', 'Reminders', 'After hours'];
+const PAGE = `## Opening hours
+We are open Tuesday to Friday from nine in the morning to six in the evening. On Saturday we are open from nine to four.
+
+## Parking
+Parking behind the house is free.`;
+const FRONT_DESK = { systemInstruction: 'You answer the phone of Willow Lane Hair Studio. Answer in one or two short sentences, from the documents only. When they do not say, tell the caller so kindly and offer that somebody calls back.',
+  greetingMode: 'static', greetingText: 'Hello, this is Willow Lane Hair Studio. How can I help you?', systemTools: { endCall: true }, embed: { enabled: true } };
+const QUESTIONS = ['What are your opening hours?', 'Where can I park?'], ANSWERS = [/nine to four/, /is free/];
 const REASONS = [['user-left', 0.84], ['no-user', 0.93], ['api', 0.97], ['max-duration', 0.99], ['agent-shutdown', 1]];
 
 /* The same draws each time. */
@@ -84,28 +92,49 @@ const counted = (where) => [
 
 const service = await startService({ database: 'sqlite' });
 const workspace = await makeWorkspace(service);
+const made = async (path, body) => Object.values((await workspace.api('POST', path, body)).body)[0];
+const { id: documentId } = await made('/v1/knowledge/documents', { name: 'Opening hours and parking', text: PAGE });
 const agents = [];
-for (const name of AGENTS.toReversed()) agents.unshift((await workspace.api('POST', '/v1/agents', { name })).body.agent);
-await workspace.api('POST', '/v1/knowledge/documents', { name: 'Opening hours and prices', text: 'We are open on Saturday from nine to four. A cut with colour takes two hours.' });
+for (const name of AGENTS.toReversed()) agents.unshift(await made('/v1/agents', { name, documentIds: [documentId], ...FRONT_DESK }));
 const calls = makeCalls(agents, workspace.workspaceId, Date.now());
 const shown = calls.findLast((call) => call.agent_id === agents[0].id && call.duration_s > 30);
 Object.assign(shown, { end_reason: 'user-left', duration_s: 37, ended_ms: shown.user_joined_ms + 37000, cost_usd4: 247, quality: { ...measured(704), turns: 3, interruptions: 0 } });
 sql(service, ['BEGIN;', ...calls.map((call) => insert('calls', call)), ...told(shown), ...counted("status = 'ended'"),
   `UPDATE workspaces SET name = 'Willow Lane Hair Studio', balance_usd4 = 3864100;`, 'COMMIT;'].join('\n'));
 const { cookie } = await signIn(service, { workspaceId: workspace.workspaceId });
-const browser = await openBrowser();
+const browser = await openBrowser({ microphone: speechFile(QUESTIONS, { before: 5, after: 7 }) });
 const [name, value] = cookie.split('=');
 await browser.addCookies([{ name, value, url: service.url }]);
 const page = await browser.newPage();
-await page.setViewportSize({ width: 1280, height: 1000 });
-const take = async (path, theme, file) => {
+const show = async (path, theme, height = 1000, width = 1280) => {
+  await page.setViewportSize({ width, height });
   await page.addInitScript((chosen) => localStorage.setItem('earshot.theme', chosen), theme);
   await page.goto(`${service.url}${path}`);
+};
+const take = (file) => page.screenshot({ path: join(DIRECTORY, file) });
+const settled = async () => {
   await page.waitForFunction(() => document.querySelector('.head') !== null && document.querySelector('.loading') === null);
   await page.waitForLoadState('networkidle').catch(() => {});
-  await page.screenshot({ path: join(DIRECTORY, file) });
 };
-await take('/studio', 'light', 'studio-overview.png');
-await take(`/studio/calls/${shown.id}`, 'dark', 'studio-call.png');
+const answered = (selector) => Promise.all(ANSWERS.map((words) => page.locator(selector, { hasText: words }).first().waitFor()));
+
+await show('/studio', 'light');
+await settled();
+await take('studio-overview.png');
+await show(`/studio/calls/${shown.id}`, 'dark');
+await settled();
+await take('studio-call.png');
+await show(`/studio/agents/${agents[0].id}`, 'light');
+await page.getByRole('button', { name: 'Start a test call' }).click();
+await answered('.bubbles .assistant');
+await page.locator('.fall li').nth(1).waitFor();
+await take('studio-agent.png');
+await page.getByRole('button', { name: 'Hang up' }).click();
+await page.getByRole('link', { name: 'Details of the call' }).waitFor();
+await show(`/try#key=${agents[0].publicKey}&name=${encodeURIComponent(agents[0].name)}`, 'light', 720, 760);
+await page.click('#start');
+await answered('.agent-said');
+await take('try.png');
+await page.click('#end');
 await browser.close();
 await service.close();

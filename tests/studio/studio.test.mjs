@@ -641,6 +641,8 @@ test(
     await settled();
     const tabs = await page.locator('.tabs a').evaluateAll((links) => links.map((one) => one.getAttribute('href')));
     assert.ok(tabs.length >= 7, tabs.join());
+    const tops = await page.locator('.tabs a').evaluateAll((links) => links.map((one) => one.offsetTop));
+    assert.equal(new Set(tops).size, 1, 'the tabs stand in one line');
     for (const tab of tabs.slice(1)) {
       await page.locator(`.tabs a[href="${tab}"]`).click();
       await page.locator(`.tabs a[href="${tab}"][aria-current]`).waitFor();

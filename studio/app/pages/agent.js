@@ -95,9 +95,9 @@ function Editor({ data, reload }) {
       ${isDirty && html`<${Badge} kind="warn">${t('agent.unsaved')}<//>`}${mayEdit && html`<${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>
     ${wasKept && html`<div class="notice" role="status"><p>${t('agent.kept')}</p><${Button} kind="slim" onClick=${discard}>${t('agent.discard')}<//></div>`}
     ${(removeError || (error && !Object.keys(faults).length)) && html`<${Problem} error=${removeError ?? error} />`}
+    <nav class="tabs" aria-label=${t('agent.sections')}>${SECTIONS.map(({ name, fields }) => html`<a key=${name} href="#${name}" aria-current=${tab === name ? 'true' : undefined} class=${hasFault(faults, fields) ? 'has-fault' : ''}
+      onClick=${(event) => { event.preventDefault(); setTab(name); }}>${t(`agent.tab.${name}`)}${hasFault(faults, fields) && html`<span class="visually-hidden"> ${t('agent.hasFault')}</span>`}</a>`)}</nav>
     <div class="editor"><form noValidate onSubmit=${(event) => { event.preventDefault(); if (!saving) save(); }}>
-      <nav class="tabs" aria-label=${t('agent.sections')}>${SECTIONS.map(({ name, fields }) => html`<a key=${name} href="#${name}" aria-current=${tab === name ? 'true' : undefined} class=${hasFault(faults, fields) ? 'has-fault' : ''}
-        onClick=${(event) => { event.preventDefault(); setTab(name); }}>${t(`agent.tab.${name}`)}${hasFault(faults, fields) && html`<span class="visually-hidden"> ${t('agent.hasFault')}</span>`}</a>`)}</nav>
       <section class="card" aria-label=${t(`agent.tab.${shown.name}`)}><fieldset disabled=${!mayEdit}><legend class="visually-hidden">${t(`agent.tab.${shown.name}`)}</legend>
         <${shown.page} key=${`${shown.name} ${turn}`} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} setAgent=${(next) => { setAgent(next); setDraft((old) => ({ ...old, publicKey: next.publicKey, apiKey: next.apiKey })); }} /></fieldset></section>
       ${mayEdit ? html`<div class="saver"><p role="status">${Object.keys(faults).length ? t('agent.faults', Object.keys(faults).length) : isDirty ? t('agent.unsavedText') : t('agent.allSaved')}</p>

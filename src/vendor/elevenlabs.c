@@ -113,6 +113,7 @@ static const struct utter_dialect dialect = {
     .codes = codes,
     .read = read_message,
     .rate_hz = RATE_HZ,
+    .has_opus = true,
 };
 
 bool elevenlabs_configure(void *env, const struct config *config, const struct engine_info *info,

@@ -85,3 +85,10 @@ bool relay_finish(const struct relay *relay)
 {
     return ogg_finish(&relay->ogg);
 }
+
+bool relay_packet(struct relay *relay, const uint8_t *packet, size_t bytes)
+{
+    if (!relay->fns.on_packet)
+        relay->is_decoded = true;
+    return on_packet(relay, packet, bytes);
+}

@@ -1,6 +1,6 @@
-/* Opus that a voice delivers in Ogg. Packets that can be sent to a caller as they are go on as they
- * are: 20 ms each, no larger than our own, of a stream without a gain. From the first one that
- * cannot be, the rest of the stream is decoded.
+/* Opus that a voice delivers, in Ogg or a packet at a time. Packets that can be sent to a caller as
+ * they are go on as they are: 20 ms each, no larger than our own, of a stream without a gain. From
+ * the first one that cannot be, the rest of the stream is decoded.
  *
  *     bytes -> ogg -> packet --20 ms, no gain, wanted so--> on_packet
  *                       '-------------- else: decoded ----> on_samples, at TTS_RATE_HZ
@@ -40,3 +40,5 @@ DEFINE_AUTO(relay)
 /* As ogg_push() and ogg_finish(). */
 bool relay_push(struct relay *relay, const void *data, size_t len);
 bool relay_finish(const struct relay *relay) MUST_USE;
+/* In place of these: a packet that came in no container. False: it is no packet of Opus. */
+bool relay_packet(struct relay *relay, const uint8_t *packet, size_t bytes) MUST_USE;

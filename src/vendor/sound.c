@@ -147,9 +147,21 @@ static void begin_ogg(struct sound *sound)
     sound->is_broken = !relay_push(sound->relay, sound->head, sound->head_len);
 }
 
+static bool push_packet(struct sound *sound, const uint8_t *packet, size_t len)
+{
+    const struct relay_fns fns = {sound->on_packet, sound->on_samples};
+    if (!sound->relay)
+        sound->relay = relay_new(&fns, sound->arg);
+    sound->is_known = true;
+    sound->is_broken = sound->is_broken || !relay_packet(sound->relay, packet, len);
+    return !sound->is_broken;
+}
+
 bool sound_push(struct sound *sound, const void *data, size_t len)
 {
     const uint8_t *bytes = data;
+    if (sound->is_packets)
+        return push_packet(sound, bytes, len);
     while (!sound->is_known && !sound->is_broken && len > 0) {
         size_t take = MIN(SOUND_HEAD_SIZE - sound->head_len, len), at = 0;
         memcpy(sound->head + sound->head_len, bytes, take);
@@ -181,5 +193,5 @@ bool sound_finish(struct sound *sound)
         if (count > 0)
             sound->on_samples(sound->arg, rest, count);
     }
-    return sound->relay ? relay_finish(sound->relay) : sound->is_known;
+    return sound->relay && !sound->is_packets ? relay_finish(sound->relay) : sound->is_known;
 }

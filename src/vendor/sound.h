@@ -1,6 +1,6 @@
 /* Sound as vendors deliver it (16-bit samples, little-endian, in pieces that may end inside a
- * sample, at a rate of their own, alone or as a WAV file; Opus in Ogg) turned into samples at
- * TTS_RATE_HZ, or into packets where Opus goes on as it is (vendor/relay.h).
+ * sample, at a rate of their own, alone or as a WAV file; Opus in Ogg, or packet by packet) turned
+ * into samples at TTS_RATE_HZ, or into packets where Opus goes on as it is (vendor/relay.h).
  * Thread: its owner's. */
 #pragma once
 
@@ -28,9 +28,10 @@ struct sound {
     size_t head_len;
     uint8_t part[8]; /* a frame that is not whole yet */
     size_t part_len;
-    bool is_file;   /* raw samples are not what was asked for */
-    bool is_known;  /* raw samples, Ogg, or past a WAV file's head */
-    bool is_broken; /* no sound that we read */
+    bool is_file;    /* raw samples are not what was asked for */
+    bool is_packets; /* each piece is a packet of Opus, in no container */
+    bool is_known;   /* raw samples, Ogg, or past a WAV file's head */
+    bool is_broken;  /* no sound that we read */
 };
 
 /* rate_hz: 8,000 to 96,000. */

@@ -144,6 +144,8 @@ static void *open_utter(struct speaker *speaker)
     utter->speaker = speaker;
     utter->engine = speaker->engine->state;
     speaker_rate(speaker, utter->engine->dialect->rate_hz);
+    speaker->sound.is_file = utter_wants_opus(speaker);
+    speaker->sound.is_packets = speaker->sound.is_file && utter->engine->is_raw;
     connect_socket(utter);
     return utter;
 }
@@ -217,7 +219,8 @@ bool utter_configure(void *env, const struct config *config, const struct engine
     engine->dialect = dialect;
     engine->authorization = mem_printf("%s%s", dialect->key_prefix, engine->account.key);
     AUTO_MEM char *format = account_option(config, info, "format");
-    engine->wants_opus = strcmp(format, "opus") == 0;
+    engine->is_raw = strcmp(format, "opus-raw") == 0;
+    engine->wants_opus = dialect->has_opus && (engine->is_raw || strcmp(format, "opus") == 0);
     *out_state = engine;
     return true;
 }

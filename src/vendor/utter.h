@@ -32,6 +32,7 @@ struct utter_dialect {
     const struct socket_code *codes;
     void (*read)(struct utter *utter, const struct js *message);
     int rate_hz;
+    bool has_opus; /* its sound is Opus where that is asked for */
 };
 
 /* The state of an engine. */
@@ -39,14 +40,14 @@ struct utter_engine {
     struct account account;
     const struct utter_dialect *dialect;
     char *authorization;
-    bool wants_opus; /* by its setting `format` */
+    bool wants_opus, is_raw; /* by its setting `format`; a packet a message, in no container */
 };
 
 bool utter_configure(void *env, const struct config *config, const struct engine_info *info,
                      const struct utter_dialect *dialect, void **out_state);
 void utter_unconfigure(void *state);
 
-/* For a dialect that can ask for Opus in Ogg: whether this session does. */
+/* For a dialect that can ask for Opus: whether this session does. */
 bool utter_wants_opus(const struct speaker *speaker);
 /* For the dialects. context: as the vendor gave it back; NULL: none was given, so it is about the
  * sentence under way. */

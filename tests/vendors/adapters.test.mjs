@@ -120,6 +120,12 @@ test('Opus that is damaged or cut is told by its class', async () => {
     await eachOpus(fault, (line) => assert.match(line, /^fault.*(could not be reached|did not answer in time)/, fault));
 });
 
+test('Opus in no container is read where the settings say so, and else refused', async () => {
+  const settings = settingsOf(vendors, 'elevenlabs', 'raw', KEY);
+  assert.match(await examine('elevenlabs', { ...settings, format: 'opus-raw' }), /^good.* spoke 1\.[78] s of sound/);
+  assert.match(await examine('elevenlabs', { ...settings, format: 'opus' }), /^fault.*could not be understood/);
+});
+
 test('wishes reach each vendor in its own terms', async () => {
   const asked = (path) => vendors.seen.filter((one) => one.path === path).at(-1);
   await each('ok', () => {});

@@ -159,10 +159,12 @@ async function framesOf(service) {
   );
 }
 
-for (const voice of ['elevenlabs', 'openai-tts']) {
-  test(`Opus of ${voice} goes to the caller as it is`, async () => {
-    const env = settings(['soniox', 'openai', voice]);
-    env[`EARSHOT_ENGINE_${voice.toUpperCase().replaceAll('-', '_')}_FORMAT`] = 'opus';
+for (const [voice, format, fault] of [
+  ['elevenlabs', 'opus', 'ok'], ['elevenlabs', 'opus-raw', 'raw'], ['openai-tts', 'opus', 'ok'],
+]) {
+  test(`${format} of ${voice} goes to the caller as it is`, async () => {
+    const env = settings(['soniox', 'openai', voice], { [voice]: fault });
+    env[`EARSHOT_ENGINE_${voice.toUpperCase().replaceAll('-', '_')}_FORMAT`] = format;
     const service = await startService({ env });
     try {
       const { events, sound } = await call(service);

@@ -48,11 +48,14 @@ function opening(skip) {
   return [page(FIRST, 0, 0, [head]), page(0, 1, 0, [tags])];
 }
 
-/* A hum of 16 characters a second, as the pages of one file. Faults: nohead, damaged, truncated; and what cannot go to
+/* A hum of 16 characters a second, packet by packet of 20 ms. */
+export const opusHum = (text) =>
+  Array.from({ length: Math.max(1, Math.ceil((text.trim().length / 16) * 50)) }, (_, i) => hums[i % hums.length]);
+
+/* The same, as the pages of one file. Faults: nohead, damaged, truncated; and what cannot go to
  * a caller as it is: skips (80 ms at the beginning are not to be heard). */
 export function oggHum(text, fault) {
-  const count = Math.max(1, Math.ceil((text.trim().length / 16) * 50)), pages = opening(fault === 'skips' ? 3840 : 312);
-  const packets = Array.from({ length: count }, (_, i) => hums[i % hums.length]);
+  const packets = opusHum(text), count = packets.length, pages = opening(fault === 'skips' ? 3840 : 312);
   for (let at = 0; at < count; at += A_PAGE)
     pages.push(page(at + A_PAGE >= count ? LAST : 0, pages.length, Math.min(count, at + A_PAGE) * 960,
       packets.slice(at, at + A_PAGE)));

@@ -23,7 +23,7 @@ const vendors = {
  * own. */
 export const FAULTS = {
   ok: {}, cut: {}, stall: {}, twice: {}, late: {},
-  nohead: {}, damaged: {}, truncated: {}, skips: {}, /* of Opus in Ogg */
+  nohead: {}, damaged: {}, truncated: {}, skips: {}, /* of Opus in Ogg */ raw: {}, /* Opus in none */
   slow: { delayMs: 1500 },
   silent: { isSilent: true },
   garbage: { garbage: '{"half": ' },

@@ -1,5 +1,5 @@
 /* Stand-ins of the speaking sockets: Cartesia's contexts, and ElevenLabs' stream-input with one context or several. */
-import { oggHum } from './ogg.mjs';
+import { oggHum, opusHum } from './ogg.mjs';
 import { hum, pieces, sleep } from './sound.mjs';
 
 /* Cartesia. */
@@ -124,8 +124,8 @@ function alignment(text) {
 /* One context's text becomes sound when it is flushed or closed. */
 function speakElevenLabs(peer, { url, fault }, isMulti) {
   const [codec, hz] = (url.searchParams.get('output_format') ?? 'pcm_44100').split('_');
-  const sound = (text) =>
-    codec === 'opus' ? pieces(Buffer.concat(oggHum(text, fault)), 901) : pieces(hum(text, Number(hz)), 4800);
+  const opus = (text) => (fault === 'raw' ? opusHum(text) : pieces(Buffer.concat(oggHum(text, fault)), 901));
+  const sound = (text) => (codec === 'opus' ? opus(text) : pieces(hum(text, Number(hz)), 4800));
   const contexts = new Map();
   const fail = (message, code = 1008) => {
     peer.send({ message, error: 'invalid_message', code });

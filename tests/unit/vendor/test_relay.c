@@ -191,3 +191,20 @@ TEST(relay_leaves_a_pause_as_it_is)
     CHECK_INT(got.packets, 2);
     CHECK(got.is_same);
 }
+
+TEST(relay_takes_packets_that_come_in_no_container)
+{
+    const struct packets *packets = tone();
+    static const struct relay_fns relaying = {on_packet, on_samples}, all = {NULL, on_samples};
+    for (int relays = 0; relays < 2; relays++) {
+        got = (struct got){.is_same = true, .sent = packets};
+        struct relay *relay = relay_new(relays ? &relaying : &all, &got);
+        for (size_t i = 0; i < PACKETS; i++)
+            CHECK(relay_packet(relay, packets->data[i], packets->lens[i]));
+        CHECK_INT(got.packets, relays ? PACKETS : 0);
+        CHECK(got.is_same);
+        CHECK_INT(got.samples, relays ? 0 : PACKETS * AUDIO_OUT_SAMPLES);
+        CHECK(!relay_packet(relay, (const uint8_t *)"\xfb", 1));
+        relay_free(relay);
+    }
+}

@@ -1,6 +1,7 @@
 /* What a tool's request carries that nobody is to read back: its credential, and the values of
  * headers whose names say that they hold one. An endpoint may send them back (many test servers
- * do): what the model and operators are shown has stars in their place. Thread: any. */
+ * do), as they are or escaped as JSON may: what the model and operators are shown has stars in
+ * their place. Thread: any. */
 #pragma once
 
 #include <stddef.h>

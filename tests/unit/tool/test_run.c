@@ -186,6 +186,32 @@ TEST(credentials_that_come_back_are_not_shown_to_the_model)
     bench_close(&bench);
 }
 
+TEST(credentials_that_come_back_escaped_are_not_shown_either)
+{
+    static const struct {
+        const char *secret, *body, *shown;
+    } rows[] = {
+        {"a/b/c", "{\"key\":\"a\\/b\\/c\"}", "{\"key\":\"********\"}"}, /* as PHP's json_encode() */
+        {"a/b/c", "[\"a\\u002fb\\u002Fc\"]", "[\"********\"]"},
+        {"a/b/c", "[\"a\\u002\", \"a\\u00\", \"a\\/b\"]", "[\"a\\u002\", \"a\\u00\", \"a\\/b\"]"},
+        {"q\"r\\st", "[\"q\\\"r\\\\st\"] q\"r\\st", "[\"********\"] ********"},
+        {"Schl\u00fcssel", "[\"Schl\\u00fcssel\", \"Schl\u00fcssel\"]",
+         "[\"********\", \"********\"]"},
+        {"one\U0001f511", "[\"one\\ud83d\\udd11\", \"one\\ud83d\"]",
+         "[\"********\", \"one\\ud83d\"]"},
+        {"a<b>&c", "[\"a\\u003cb\\u003e\\u0026c\"]", "[\"********\"]"}, /* as Go's encoding/json */
+    };
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        bench.body = rows[i].body;
+        struct tool tool = {.auth = TOOL_AUTH_BEARER, .auth_token = (char *)rows[i].secret};
+        run_as(&bench, "/given", tool);
+        CHECK_TEXT(bench.model_text, rows[i].shown);
+    }
+    bench_close(&bench);
+}
+
 TEST(json_answers_are_parsed_and_headers_joined)
 {
     struct bench bench;

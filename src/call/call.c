@@ -165,11 +165,18 @@ static void arm(struct live_call *call)
         timer_set(&call->clock, limits_due_us(&call->limits, &call->presence));
 }
 
+/* The end rounds a limit down: a lost caller's last second is begun before it, and counts whole. */
+static int64_t begun_second_us(const struct live_call *call)
+{
+    int64_t used_ms = presence_billed_ms(&call->presence, used_to_us(call));
+    return call->presence.joined_us + money_seconds_up(used_ms) * 1000000;
+}
+
 static void end_at_limit(struct live_call *call, int64_t at_us)
 {
     end(call, &(struct ending){.reason = END_MAX_DURATION,
                                .at_us = at_us,
-                               .billed_to_us = MIN(at_us, used_to_us(call)),
+                               .billed_to_us = MIN(at_us, begun_second_us(call)),
                                .is_limit = true});
 }
 

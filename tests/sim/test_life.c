@@ -139,6 +139,19 @@ TEST(the_time_limit_is_the_duration)
     CHECK_INT(sim_store_row("c1")->cost_usd4, 300);
 }
 
+TEST(a_time_limit_met_by_a_lost_caller_bills_the_begun_second)
+{
+    WORLD_WITH_CALL(world, call);
+    call.start.config.call.max_duration_s = 25;
+    struct sim_caller *caller = world_talk(&world, &call);
+    REQUIRE(caller != NULL);
+    world_run(7000);
+    sim_cut(caller);
+    world_run(18000);
+    CHECK(sim_told("call.ended max-duration"));
+    CHECK_INT(sim_store_row("c1")->duration_s, 8); /* 7.5 s in the room until the cut */
+}
+
 TEST(no_call_is_longer_than_a_day)
 {
     WORLD_WITH_CALL(world, call);

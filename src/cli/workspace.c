@@ -90,6 +90,8 @@ static enum err read_create(const struct invocation *call, struct workspace *out
     enum err err = read_plan(call, out, fault);
     if (!err && balance)
         err = parse_usd4(balance, &out->balance_usd4, fault);
+    if (!err && out->balance_usd4 < 0)
+        return fault_set(fault, ERR_INVALID, "--balance must be 0 or more");
     if (err || !calls)
         return err;
     char *end;

@@ -95,6 +95,7 @@ test('mistakes are refused with a sentence', async () => {
     [['workspace', 'create', '--name', 'a\nb'], 1, /--name must be/],
     [['workspace', 'create', '--name', 'x'.repeat(101)], 1, /--name must be/],
     [['workspace', 'create', '--name', 'x', '--balance', '1.23456'], 1, /no amount of USD/],
+    [['workspace', 'create', '--name', 'x', '--balance', '-5'], 1, /--balance must be 0 or more/],
     [['workspace', 'create', '--name', 'x', '--plan', 'gold'], 1, /no plan 'gold'/],
     [['workspace', 'credit', '--workspace', 'usr_x', '--amount', '1'], 1, /no such workspace/],
     [['key', 'create', '--workspace', 'usr_x', '--name', 'x'], 1, /no such workspace/],

@@ -157,6 +157,32 @@ static void shorten(struct history *history, const struct entry *question,
     }
 }
 
+static void shorten_arguments(struct history *history, struct entry *entry)
+{
+    for (size_t i = 0; i < entry->call_count; i++) {
+        const char *arguments = entry->calls[i].arguments;
+        if (!arguments || strlen(arguments) <= HISTORY_RESULT_CHARS)
+            continue;
+        mem_free((char *)arguments);
+        entry->calls[i].arguments = mem_strdup("{}");
+    }
+    measure_again(history, entry);
+}
+
+/* What the model wrote itself goes before the question that it answers. */
+static void shorten_calls(struct history *history, const struct measure *most)
+{
+    static void (*const steps[])(struct history *, struct entry *) = {shorten_arguments,
+                                                                      drop_extra};
+    struct entry *entry;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+        LIST_EACH (entry, &history->entries, struct entry, node) {
+            if (!is_larger(history, most))
+                return;
+            steps[i](history, entry);
+        }
+}
+
 static void cut(struct history *history, const struct measure *most)
 {
     const struct measure goal = {less_a_quarter(most->count), less_a_quarter(most->bytes),
@@ -169,6 +195,7 @@ static void cut(struct history *history, const struct measure *most)
     drop_until(history, question, &goal);
     if (is_larger(history, most))
         shorten_results(history, newest);
+    shorten_calls(history, most);
     drop_until(history, newest, most);
 }
 

@@ -227,6 +227,35 @@ TEST(signatures_of_calls_go_before_words)
     history_clear(&history);
 }
 
+/* One answer may ask for eight calls with 16 KB of arguments each, and sign them. */
+TEST(what_a_model_writes_to_its_tools_does_not_drive_out_the_question)
+{
+    static char long_text[16000], extra[30000];
+    memset(long_text, 'a', sizeof(long_text) - 1);
+    memset(extra, 'x', sizeof(extra) - 1);
+    const struct llm_tool_call rows[] = {
+        {.id = "c", .name = "look", .arguments = long_text},
+        {.id = "c", .name = "look", .arguments = "{\"a\":1}", .extra = extra}};
+    static const char *const kept[] = {"{}", "{\"a\":1}"};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct history history;
+        struct llm_message messages[60];
+        struct history_call calls[8];
+        size_t count = 0;
+        history_init(&history);
+        history_add(&history, LLM_USER, "question");
+        for (size_t k = 0; k < ARRAY_LEN(calls); k++)
+            calls[k] = (struct history_call){&rows[i], "found", 0};
+        history_add_calls(&history, calls, ARRAY_LEN(calls));
+        history_write(&history, messages, &count);
+        CHECK(history.bytes <= HISTORY_MAX_BYTES);
+        CHECK_TEXT(messages[0].text, "question");
+        REQUIRE(count == 10);
+        CHECK_TEXT(messages[1].calls[0].arguments, kept[i]);
+        history_clear(&history);
+    }
+}
+
 /* Lines that are said into a call are many, and nothing of the caller's. */
 TEST(a_question_does_not_hold_all_that_was_said_after_it)
 {

@@ -57,7 +57,7 @@ export function More({ list }) {
 /* A list with its search; children(rows) shows them. empty: what stands there when there is nothing at all. */
 export function Listing({ list, wanted, onWanted, empty, children }) {
   return html`<${Loaded} load=${list.load}>${() => (!list.rows.length && !list.q && !wanted ? empty
-    : html`<div class="filters"><${Search} value=${wanted} onInput=${onWanted} /></div>${children(list.rows)}<${More} list=${list} />`)}<//>`;
+    : html`<div class="filters"><${Search} value=${wanted} onInput=${onWanted} /></div>${list.rows.length || !list.q ? children(list.rows) : html`<div class="card empty"><p>${t('list.none')}</p></div>`}<${More} list=${list} />`)}<//>`;
 }
 
 /* Names of agents by id: of those that are asked for, read once. */

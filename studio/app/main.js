@@ -3,7 +3,7 @@ import { effect, html, render, useEffect, useState } from './lib.js';
 import { api, isOffline, loadSession, may, session } from './api.js';
 import { language, setLanguage, setTheme, t, theme } from './text.js';
 import { match, path } from './router.js';
-import { Button, Empty, Icon, Questions, Toasts, explain } from './ui.js';
+import { Button, Empty, Head, Icon, Questions, Toasts, explain } from './ui.js';
 import { SignIn } from './pages/sign-in.js';
 import { Overview } from './pages/overview.js';
 import { Agents } from './pages/agents.js';
@@ -63,7 +63,7 @@ function Frame() {
     <div class="frame"><header class="side ${isOpen ? 'is-open' : ''}" id="side"><a class="brand" href="/studio"><img src="/studio/icon.svg" alt="" width="26" height="26" />Earshot</a>
       <${Menu} current=${entry?.nav ?? entry?.of} /><${Who} /></header>
     <main class="main" id="main" tabindex="-1">${isOffline.value && html`<div class="notice warn" role="status"><p>${t('offline')}</p></div>`}
-      ${isAllowed ? html`<${entry.page} key=${path.value} ...${match(entry.path)} />` : html`<${Empty} icon="overview" title=${t('nothingHere')} text=${t('nothingHereText')}><a class="button" href="/studio">${t('nav.overview')}</a><//>`}</main></div>`;
+      ${isAllowed ? html`<${entry.page} key=${path.value} ...${match(entry.path)} />` : html`<${Head} title=${t('nothingHere')} /><${Empty} icon="overview" text=${t('nothingHereText')}><a class="button" href="/studio">${t('nav.overview')}</a><//>`}</main></div>`;
 }
 
 function App() {

@@ -31,7 +31,7 @@ export function Button({ onClick, busy = false, kind = '', type = 'button', chil
 }
 
 export function Empty({ icon, title, text, children }) {
-  return html`<div class="card empty"><${Icon} name=${icon} /><h2>${title}</h2><p>${text}</p><div class="actions">${children}</div></div>`;
+  return html`<div class="card empty"><${Icon} name=${icon} />${title && html`<h2>${title}</h2>`}<p>${text}</p><div class="actions">${children}</div></div>`;
 }
 
 /* Label, control, hint and fault, tied together. `control` gets the attributes. */
@@ -106,9 +106,10 @@ export function useLoad(fn, key = '') {
   return { ...state, reload, set: (data) => setState({ data }) };
 }
 
-export function Loaded({ load, children }) {
+/* title: of a page that has its own only when there is something to show. */
+export function Loaded({ load, title, children }) {
   if (load.data !== undefined) return html`${load.error && html`<${Problem} error=${load.error} again=${load.reload} />`}${children(load.data)}`;
-  return load.error ? html`<${Problem} error=${load.error} again=${load.reload} />` : html`<p class="loading" role="status">${t('loading')}</p>`;
+  return html`${title && html`<${Head} title=${title} />`}${load.error ? html`<${Problem} error=${load.error} again=${load.reload} />` : html`<p class="loading" role="status">${t('loading')}</p>`}`;
 }
 
 /* Something that takes a moment: [run, busy, error]. */

@@ -68,6 +68,7 @@ for (const [path, what, name] of [['agents', 'Agent', 'Agents'], ['tools', 'tool
       assert.match((await rows.allTextContents()).join(), /^(Agent |tool_)003$/);
       await page.getByLabel('Search').fill('nothing like that');
       await shown('0 of 0');
+      await page.getByText('Search for less of it').waitFor();
       await page.getByLabel('Search').fill('');
       await shown(`50 of ${MANY}`);
       const lists = page.asked.filter((url) => url.startsWith(`/v1/${path}`));
@@ -125,6 +126,26 @@ test('an agent switches on a tool that no first page has, and one that is on sta
     assert.match(await page.locator('form .check').first().textContent(), /^tool_003/);
     assert.deepEqual(page.errors, []);
   });
+
+test("an agent's voices are its engine's, however many others there are", { timeout: 300000 }, async () => {
+  const { body: { voices: [own] } } = await api('GET', '/v1/voices?limit=1');
+  const all = [...Array.from({ length: 150 }, (_, n) => ({ ...own, provider: 'another', id: `a${n}`, name: `A ${n}` })),
+    { ...own, id: 'last', name: 'The last one' }];
+  await page.route('**/v1/voices?*', (route) => {
+    const asked = new URL(route.request().url()).searchParams;
+    const voices = all.filter(({ provider }) => provider === (asked.get('provider') ?? provider));
+    const limit = Number(asked.get('limit'));
+    return route.fulfill({ json: { voices: voices.slice(0, limit), nextPage: voices.length > limit ? 'x' : null } });
+  });
+  const made = await api('POST', '/v1/agents', { name: 'Voiced', voice: { provider: own.provider, speaker: own.id } });
+  await at(`/studio/agents/${made.body.agent.id}`);
+  await page.locator('.tabs').getByRole('link', { name: 'Voice' }).click();
+  await page.getByLabel('Speaker', { exact: true }).locator('option', { hasText: 'The last one' })
+    .waitFor({ state: 'attached' });
+  await api('DELETE', `/v1/agents/${made.body.agent.id}`);
+  await page.unrouteAll();
+  assert.deepEqual(page.errors, []);
+});
 
 test('a tool that is not among the first is completed in the instructions', { timeout: 300000 }, async () => {
   await at(`/studio/agents/${agents[1].id}`);

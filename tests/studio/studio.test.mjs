@@ -662,6 +662,12 @@ test(
       await lookInThemes(`empty${path.replace('/', '-')}`);
     }
 
+    for (const path of ['agents/ua_none', 'calls/none', 'knowledge/kd_none', 'tools/tool_none', 'webhooks/none', 'none']) {
+      await at(`/studio/${path}`);
+      await settled();
+      await lookInThemes(`none-${path.split('/')[0]}`);
+    }
+
     await browser.clearCookies();
     await at('/studio');
     await button('Sign in').waitFor();

@@ -5,7 +5,7 @@ import { Picker } from '../list.js';
 import { t } from '../text.js';
 import { Complete } from '../complete.js';
 import { Hear } from '../hear.js';
-import { Button, Check, Problem, Secret, Select, Text, faultIn, sure, useWork } from '../ui.js';
+import { Button, Check, Problem, Secret, Select, Text, faultIn, sure, useLoad, useWork } from '../ui.js';
 
 const numberOf = (text) => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
 const engineOptions = (entries) => entries.map(({ id, label, enabled }) => [id, enabled === false ? `${label} (${t('off')})` : label]);
@@ -25,17 +25,23 @@ function Behaviour({ agent, saved, set, faults, data }) {
     ${agent.greetingMode === 'generate' && html`<${Complete} label=${t('agent.greetingInstruction')} lines="3" maxlength="5000" value=${agent.greetingInstruction} onInput=${(v) => set(['greetingInstruction'], v)} fault=${faults.greetingInstruction} tools=${[]} variables=${names} />`}`;
 }
 
-/* The voices that the engine has for the language; any other name may be typed. */
+/* The voices that the engine has for the language; where it tells of none, or of more than a list can hold, a name is typed. null: not known yet. */
+function useSpeakers({ provider, language }) {
+  const key = JSON.stringify([provider, language]);
+  const { data } = useLoad(async () => ({ key, ...await get(`/v1/voices?${new URLSearchParams({ provider, language, limit: 100 })}`) }), key);
+  if (data?.key !== key) return null;
+  return data.nextPage ? [] : data.voices;
+}
+
 function Voice({ agent, set, faults: saving, data }) {
   const { voice } = agent;
   const [hearing, setHearing] = useState({});
   const faults = { ...hearing, ...saving };
   const engine = data.catalog.ttsProviders.find((one) => one.id === voice.provider);
-  const language = data.catalog.languages.find((one) => one.id === voice.language);
-  const fitting = data.voices.filter((one) => one.provider === voice.provider && (!one.languages?.length || one.languages.includes(voice.language) || one.languages.includes(language?.iso)));
+  const fitting = useSpeakers(voice);
   return html`<div class="row"><${Select} label=${t('voice.language')} value=${voice.language} onInput=${(v) => set(['voice', 'language'], v)} fault=${faults['voice.language']} options=${data.catalog.languages.map((one) => [one.id, one.label, !one.enabled])} />
       <${Select} label=${t('voice.provider')} value=${voice.provider} onInput=${(v) => set(['voice', 'provider'], v)} fault=${faults['voice.provider']} options=${engineOptions(data.catalog.ttsProviders)} /></div>
-    ${fitting.length ? html`<${Select} label=${t('voice.speaker')} value=${voice.speaker} onInput=${(v) => set(['voice', 'speaker'], v)} fault=${faults['voice.speaker']} options=${fitting.map((one) => [one.id, `${one.name} – ${t(`gender.${one.gender}`)}`])} />`
+    ${!fitting || fitting.length ? html`<${Select} label=${t('voice.speaker')} value=${voice.speaker} onInput=${(v) => set(['voice', 'speaker'], v)} fault=${faults['voice.speaker']} options=${(fitting ?? []).map((one) => [one.id, `${one.name} – ${t(`gender.${one.gender}`)}`])} />`
       : html`<${Text} label=${t('voice.speaker')} hint=${t('voice.speakerHint')} value=${voice.speaker} onInput=${(v) => set(['voice', 'speaker'], v)} fault=${faults['voice.speaker']} />`}
     <div class="row"><${Text} label=${t('voice.speed')} hint="0.2 – 2" type="number" step="0.05" min="0.2" max="2" value=${voice.speed} onInput=${(v) => set(['voice', 'speed'], numberOf(v))} fault=${faults['voice.speed']} />
       <${Text} label=${t('voice.volume')} hint="0.5 – 2" type="number" step="0.05" min="0.5" max="2" value=${voice.volume} onInput=${(v) => set(['voice', 'volume'], numberOf(v))} fault=${faults['voice.volume']} />

@@ -27,9 +27,9 @@ function changed(object, [name, ...rest], value) {
 }
 
 async function load(id) {
-  const [{ agent }, { catalog }, { voices }, { tools, nextCursor }, { documents }] = await Promise.all([
-    get(`/v1/agents/${id}`), get('/v1/catalog'), get('/v1/voices?limit=100'), get(`/v1/tools?${new URLSearchParams({ usableBy: id, limit: 100 })}`), get('/v1/knowledge/documents')]);
-  return { agent, catalog, voices, documents, tools, hasMoreTools: nextCursor !== null };
+  const [{ agent }, { catalog }, { tools, nextCursor }, { documents }] = await Promise.all([
+    get(`/v1/agents/${id}`), get('/v1/catalog'), get(`/v1/tools?${new URLSearchParams({ usableBy: id, limit: 100 })}`), get('/v1/knowledge/documents')]);
+  return { agent, catalog, documents, tools, hasMoreTools: nextCursor !== null };
 }
 
 const hasFault = (faults, fields) => fields.some((field) => faultIn(faults, field) !== undefined);
@@ -108,5 +108,5 @@ function Editor({ data, reload }) {
 
 export function Agent({ id }) {
   const loaded = useLoad(() => load(id), id);
-  return html`<${Loaded} load=${loaded}>${(data) => html`<${Editor} key=${id} data=${data} reload=${loaded.reload} />`}<//>`;
+  return html`<${Loaded} load=${loaded} title=${t('nav.agents')}>${(data) => html`<${Editor} key=${id} data=${data} reload=${loaded.reload} />`}<//>`;
 }

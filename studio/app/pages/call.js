@@ -86,7 +86,7 @@ export function Call({ id }) {
     return () => clearInterval(timer);
   }, [isRunning, loaded.reload]);
   useEffect(() => { if (seen.isOver || seen.call) loaded.reload(); }, [seen.isOver, seen.call]);
-  return html`<${Loaded} load=${loaded}>${({ call, runs }) => {
+  return html`<${Loaded} load=${loaded} title=${t('nav.calls')}>${({ call, runs }) => {
     const transcript = seen.turns.length > call.transcript.length ? seen.turns : call.transcript;
     return html`<${Detail} call=${{ ...call, transcript }} runs=${isRunning && seen.runs.length ? seen.runs : runs} lookUps=${seen.passages} state=${seen.state} reload=${loaded.reload} />`;
   }}<//>`;

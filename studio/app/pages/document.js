@@ -24,7 +24,7 @@ function Passages({ id }) {
 export function Document({ id }) {
   const loaded = useLoad(() => get(`/v1/knowledge/documents/${encodeURIComponent(id)}`), id);
   const [save, saving, error] = useWork((document) => download(`/v1/knowledge/documents/${id}/file`, document.name));
-  return html`<${Loaded} load=${loaded}>${({ document, cards }) => html`<${Head} title=${document.name} lead=${t('document.lead', size(document.bytes), count(document.chars), count(document.sectionCount))}><${DocumentState} document=${document} />
+  return html`<${Loaded} load=${loaded} title=${t('nav.knowledge')}>${({ document, cards }) => html`<${Head} title=${document.name} lead=${t('document.lead', size(document.bytes), count(document.chars), count(document.sectionCount))}><${DocumentState} document=${document} />
       ${document.stored && html`<${Button} busy=${saving} onClick=${() => save(document)}>${t('document.download')}<//>`}<//>
     ${error && html`<${Problem} error=${error} />`}${document.error && html`<div class="notice bad"><p>${document.error}</p></div>`}
     ${document.topics.length > 0 && html`<${Card} title=${t('document.topics')}><ul class="actions">${document.topics.map((topic) => html`<li class="badge" key=${topic}>${topic}</li>`)}</ul><//>`}

@@ -74,5 +74,5 @@ function Form({ tool: loaded }) {
 
 export function Tool({ id }) {
   const loaded = useLoad(() => (id === 'new' ? { tool: EMPTY } : get(`/v1/tools/${encodeURIComponent(id)}`)), id);
-  return html`<${Loaded} load=${loaded}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
+  return html`<${Loaded} load=${loaded} title=${t('nav.tools')}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
 }

@@ -49,5 +49,5 @@ function Form({ webhook: loaded, types }) {
 
 export function Webhook({ id }) {
   const loaded = useLoad(async () => ({ ...await get(`/v1/webhooks/${encodeURIComponent(id)}`), types: (await get('/v1/webhooks/events')).events }), id);
-  return html`<${Loaded} load=${loaded}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
+  return html`<${Loaded} load=${loaded} title=${t('nav.webhooks')}>${(data) => html`<${Form} key=${id} ...${data} />`}<//>`;
 }

@@ -51,7 +51,7 @@ static void note_thinking(struct talk *talk, int64_t now_us)
 void floor_settle(struct talk *talk, int64_t now_us)
 {
     note_thinking(talk, now_us);
-    talk->voice.quiet_us = talk->thinking_us;
+    talk->voice.quiet_us = MIN(talk->thinking_us, talk->again_us);
     if (voice_settle(&talk->voice, now_us))
         give_up_voice(talk, now_us);
     const struct speech_line *line = speech_front(&talk->voice.speech);
@@ -61,6 +61,7 @@ void floor_settle(struct talk *talk, int64_t now_us)
         floor_move(talk, TURN_WAIT);
     if (line && speech_ready_samples(&talk->voice.speech) > 0) {
         floor_move(talk, TURN_SPEAK);
+        talk->again_us = INT64_MAX;
         if (!line->is_interruptible)
             floor_move(talk, TURN_INSIST);
     } else if (!line && !mind_is_replying(&talk->mind) && talk->floor == TURN_THINKING) {

@@ -30,6 +30,7 @@ struct talk {
     char iso[8]; /* what is spoken now */
     enum turn_state floor;
     int64_t thinking_us; /* the caller waits since then while it THINKS; INT64_MAX: it does not */
+    int64_t again_us; /* end of the voice that nobody heard, until the agent says so; INT64_MAX */
     struct actions actions;
     struct health health;
     struct quality quality;

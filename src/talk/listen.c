@@ -115,6 +115,7 @@ void talk_heard(struct talk *talk, const struct stt_event *event, int64_t now_us
 void listen_answer(struct talk *talk, const char *text, int64_t now_us)
 {
     talk->quality.turns++;
+    talk->again_us = INT64_MAX;
     talk->is_ending = false; /* who speaks before the hang-up keeps the call */
     answer_commit(talk, text, now_us);
     floor_move(talk, TURN_COMMIT);
@@ -150,10 +151,12 @@ static void commit(struct talk *talk, int64_t now_us)
 static void void_turn(struct talk *talk, int64_t now_us)
 {
     bool asks_again = talk->floor == TURN_CALLER && hear_has_lost(&talk->hear);
+    int64_t voice_end_us = talk->hear.endpoint.last_voice_us;
     hear_count_unanswered(&talk->hear, now_us);
     hear_next(&talk->hear, false);
     floor_resume(talk);
     floor_move(talk, TURN_VOID);
+    talk->again_us = asks_again ? voice_end_us : INT64_MAX;
     if (asks_again)
         voice_say(&talk->voice, SPEECH_NOTICE, phrase_line(PHRASE_NOT_HEARD, talk->iso), false);
 }

@@ -49,7 +49,7 @@ struct talk *talk_new(const struct talk_config *config)
     talk->config = config;
     snprintf(talk->iso, sizeof(talk->iso), "%s", config->iso);
     join_parts(talk);
-    talk->hang_up_us = talk->thinking_us = INT64_MAX;
+    talk->hang_up_us = talk->thinking_us = talk->again_us = INT64_MAX;
     return talk;
 }
 

@@ -139,6 +139,60 @@ TEST(a_mute_voice_behind_a_slow_model_leaves_no_long_silence)
     }
 }
 
+static const char *say_two(const struct llm_request *request)
+{
+    (void)request;
+    return "We are open today. Our shop closes at nine in the evening.";
+}
+
+/* Whatever two engines do at the same time. */
+enum fault_of { NO_FAULT, BREAKS, IS_MUTE, IS_SLOW, FAULTS_OF_ONE };
+
+static void script_stt(enum fault_of fault)
+{
+    sim_engines.stt_breaks = fault == BREAKS ? 1 : 0;
+    sim_engines.is_stt_mute = fault == IS_MUTE;
+    sim_engines.stt_us = fault == IS_SLOW ? 1500000 : 120000;
+}
+
+static void script_llm(enum fault_of fault)
+{
+    sim_engines.llm_breaks_at = fault == BREAKS ? 30 : 0;
+    sim_engines.is_llm_mute = fault == IS_MUTE;
+    sim_engines.llm_us = fault == IS_SLOW ? 3000000 : 200000;
+}
+
+static void script_tts(enum fault_of fault)
+{
+    sim_engines.tts_breaks_at = fault == BREAKS ? 30000 : 0;
+    sim_engines.is_tts_mute = fault == IS_MUTE;
+    sim_engines.tts_us = fault == IS_SLOW ? 700000 : 80000;
+}
+
+TEST(no_two_faults_at_once_leave_a_long_silence)
+{
+    enum { CASES = FAULTS_OF_ONE * FAULTS_OF_ONE * FAULTS_OF_ONE };
+    for (int i = 0; i < CASES; i++) {
+        enum fault_of stt = i % FAULTS_OF_ONE, llm = i / FAULTS_OF_ONE % FAULTS_OF_ONE,
+                      tts = i / FAULTS_OF_ONE / FAULTS_OF_ONE;
+        if (!stt + !llm + !tts != 1)
+            continue;
+        RICH_WORLD(world);
+        sim_engines.reply = say_two;
+        script_stt(stt);
+        script_llm(llm);
+        script_tts(tts);
+        struct sim_caller *caller = ask(&world, "when are you open");
+        REQUIRE(caller != NULL);
+        int64_t end_ms = world_ms() + 1000;
+        world_run(9000);
+        int64_t silent_ms = longest_silence_ms(caller, end_ms);
+        if (silent_ms >= 4000)
+            test_fail(__FILE__, __LINE__, "faults %d, %d, %d: %lld ms without a word", stt, llm,
+                      tts, (long long)silent_ms);
+    }
+}
+
 TEST(a_recogniser_that_fails_is_opened_again)
 {
     RICH_WORLD(world);
@@ -205,12 +259,6 @@ TEST(a_silent_caller_is_asked_and_then_hung_up_on)
     world_run(60000);
     CHECK_INT(sim_told_count("transcript.assistant"), 3);
     CHECK(sim_told("call.ended api"));
-}
-
-static const char *say_two(const struct llm_request *request)
-{
-    (void)request;
-    return "We are open today. Our shop closes at nine in the evening.";
 }
 
 TEST(a_model_that_breaks_after_a_sentence_is_followed_by_an_apology)

@@ -662,7 +662,8 @@ test(
       await lookInThemes(`empty${path.replace('/', '-')}`);
     }
 
-    for (const path of ['agents/ua_none', 'calls/none', 'knowledge/kd_none', 'tools/tool_none', 'webhooks/none', 'none']) {
+    const nowhere = ['agents/ua_none', 'calls/none', 'knowledge/kd_none', 'tools/tool_none', 'webhooks/none', 'none'];
+    for (const path of nowhere) {
       await at(`/studio/${path}`);
       await settled();
       await lookInThemes(`none-${path.split('/')[0]}`);

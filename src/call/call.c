@@ -297,8 +297,9 @@ static void on_written(void *arg, const struct journal_record *record, enum jour
     bool is_stored = outcome == JOURNAL_WRITTEN || outcome == JOURNAL_SET_ASIDE;
     live_call_news(call, CALL_NEWS_STORED, NULL);
     if (record->kind == JOURNAL_END && is_stored) {
-        tell_up(call, ERR_UNSUPPORTED,
-                call->refusal ? call->refusal : "the agent could not be dispatched");
+        bool is_failed = call->end_reason == END_DISPATCH_FAILED;
+        tell_up(call, is_failed ? ERR_UNSUPPORTED : ERR_CLOSED,
+                call->refusal ? call->refusal : "the call ended before it was set up");
         calls_is_ended(call->home->calls, call->id);
     }
     free_if_over(call);

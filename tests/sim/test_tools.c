@@ -1,6 +1,7 @@
 /* Tools of a call as their operator sees them: what ran, when, and what became of it. */
 #include <string.h>
 
+#include "base/loop.h"
 #include "test.h"
 #include "tool/run.h"
 #include "world.h"
@@ -70,6 +71,47 @@ TEST(a_before_call_run_is_written_too)
     CHECK(sim_told("tool.began 1 account {\"id\":\"1\",\"zip\":\"10115\"} [c1]"));
     CHECK(sim_told("tool.ended 1 succeeded 50 ms gold member [c1]"));
     CHECK(sim_told_ms("tool.ended") <= sim_told_ms("call.started"));
+}
+
+static void ended(void *arg, enum err err, const char *message)
+{
+    (void)message;
+    *(enum err *)arg = err;
+}
+
+static void end_call(void *arg)
+{
+    static enum err err;
+    calls_end(arg, "", "c1", ended, &err);
+}
+
+static void end_service(void *arg)
+{
+    static enum err err;
+    calls_drain(arg, 0, ended, &err);
+}
+
+/* DISPATCH_FAILED is told of calls that stay in the log as dispatch-failed, and of no others. */
+TEST(a_start_that_is_ended_while_its_tools_run_is_no_failed_dispatch)
+{
+    static const struct {
+        void (*end)(void *arg);
+        const char *told;
+    } rows[] = {{end_call, "call.ended api"}, {end_service, "call.ended agent-shutdown"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        WORLD_WITH_CALL(world, call);
+        struct tool tool = make_tool("account", TOOL_BEFORE_CALL);
+        struct timer end = {0};
+        call.agent.tools = (struct tool_list){&tool, 1};
+        world_tool_us = 20000000;
+        timer_init(&end, world.control, rows[i].end, world.calls);
+        timer_set_after(&end, 1000000);
+        CHECK_INT(world_call(&world, &call), ERR_CLOSED);
+        CHECK(sim_told(rows[i].told));
+        CHECK(!sim_told("call.started"));
+        CHECK(sim_told("tool.ended 1 cancelled"));
+        CHECK_INT(sim_store_row("c1")->cost_usd4, 0);
+    }
 }
 
 TEST(the_end_of_a_call_cancels_what_runs)

@@ -1,8 +1,11 @@
-/* GET /v1/me: whose key this is. */
+/* GET /v1/me: whose key this is; GET /v1/sessions: of a member, which others there are. */
+#include <string.h>
+
 #include "api/request.h"
 #include "api/resources.h"
 #include "base/js.h"
 #include "store/member.h"
+#include "store/session.h"
 #include "store/workspace.h"
 
 enum { ACCOUNT_MAX_BYTES = 16384 };
@@ -53,5 +56,25 @@ void me_get(struct request *request)
     };
     if (who->kind == KEY_SESSION && !read_account(request, &answer))
         return;
+    request_answer(request, &answer, 0);
+}
+
+struct sessions_answer {
+    struct session_list sessions;
+};
+static const struct field sessions_rows[] = {
+    ROW_OBJECTS(struct sessions_answer, sessions, "sessions", struct session_list, &session_table),
+};
+FIELD_TABLE(sessions_answer_table, struct sessions_answer, "SessionsAnswer", sessions_rows);
+
+void sessions_list(struct request *request)
+{
+    struct sessions_answer answer;
+    const struct principal *who = &request->who.principal;
+    if (!request_found(request, store_session_list(request->job.tx, who->key_id, &answer.sessions)))
+        return;
+    for (size_t i = 0; i < answer.sessions.count; i++)
+        answer.sessions.items[i].is_current =
+            strcmp(answer.sessions.items[i].id, who->session_id) == 0;
     request_answer(request, &answer, 0);
 }

@@ -159,13 +159,20 @@ struct attempt {
     size_t count, chosen; /* chosen == count: none fits */
 };
 
-/* The address that a proxy of ours vouches for; NULL: none does. */
+/* The address that a proxy of ours vouches for; NULL: none does. Of two that differ one may be the
+ * client's own, to which the proxy has added. */
 static const char *vouched_email(struct request *request)
 {
     const char *name = config_text(request->deps->config, SET_STUDIO_TRUSTED_HEADER);
     if (!*name || !proxies_have(request->api->proxies, &request->head.http->peer))
         return NULL;
-    return request_header(request, name);
+    const struct http_request *http = request->head.http;
+    const char *email = request_header(request, name);
+    for (size_t i = 0; i < http->header_count; i++)
+        if (strcasecmp(http->headers[i].name, name) == 0 &&
+            strcmp(http->headers[i].value, email) != 0)
+            return NULL;
+    return email;
 }
 
 /* What a header holds need be no UTF-8, and PostgreSQL takes no other text. */
@@ -209,12 +216,28 @@ static void use_link(struct request *request)
         open_session(request, &member);
 }
 
-static void open_chosen(struct request *request)
+/* Under the workspace's lock, as members are changed: ERR_NOT_FOUND when the address or the
+ * password is another one by now. Looking at a password takes a while. */
+static enum err read_chosen(struct request *request, struct member *out)
 {
     const struct attempt *attempt = request->job.state;
     const struct candidate *chosen = &attempt->candidates[attempt->chosen];
+    struct tx *tx = request->job.tx;
+    const char *hash;
+    enum err err = store_workspace_lock(tx, chosen->workspace_id);
+    if (!err)
+        err = store_member_get(tx, chosen->workspace_id, chosen->id, out);
+    if (!err && strcmp(out->email, attempt->email) != 0)
+        err = ERR_NOT_FOUND;
+    if (!err && attempt->password)
+        err = store_member_hash(tx, chosen->id, &hash);
+    return !err && attempt->password && strcmp(hash, chosen->hash) != 0 ? ERR_NOT_FOUND : err;
+}
+
+static void open_chosen(struct request *request)
+{
     struct member member;
-    enum err err = store_member_get(request->job.tx, chosen->workspace_id, chosen->id, &member);
+    enum err err = read_chosen(request, &member);
     if (err == ERR_NOT_FOUND)
         request_error(request, API_UNAUTHORIZED);
     else if (request_found(request, err))
@@ -402,7 +425,8 @@ static void ask_which(struct request *request, const struct attempt *attempt)
 static void by_proxy(struct request *request, const char *email, const char *workspace_id)
 {
     struct attempt *attempt = request->job.state;
-    if (!find_candidates(request, lower(request->arena, email), workspace_id, attempt))
+    attempt->email = lower(request->arena, email);
+    if (!find_candidates(request, attempt->email, workspace_id, attempt))
         return;
     attempt->chosen = choose(attempt);
     if (attempt->chosen < attempt->count || attempt->count == 0)
@@ -454,27 +478,7 @@ void sign_in(struct request *request)
     }
 }
 
-/* One's own sessions and password. */
-
-struct sessions_answer {
-    struct session_list sessions;
-};
-static const struct field sessions_rows[] = {
-    ROW_OBJECTS(struct sessions_answer, sessions, "sessions", struct session_list, &session_table),
-};
-FIELD_TABLE(sessions_answer_table, struct sessions_answer, "SessionsAnswer", sessions_rows);
-
-void sessions_list(struct request *request)
-{
-    struct sessions_answer answer;
-    const struct principal *who = &request->who.principal;
-    if (!request_found(request, store_session_list(request->job.tx, who->key_id, &answer.sessions)))
-        return;
-    for (size_t i = 0; i < answer.sessions.count; i++)
-        answer.sessions.items[i].is_current =
-            strcmp(answer.sessions.items[i].id, who->session_id) == 0;
-    request_answer(request, &answer, 0);
-}
+/* The end of one's own sessions, and one's password. */
 
 static void end_session(struct request *request, const char *id)
 {
@@ -520,9 +524,16 @@ static void store_password(struct request *request)
     const struct password_change *change = request->job.state;
     const struct principal *who = &request->who.principal;
     struct removed answer = {.is_ok = true, .id = who->key_id};
-    if (request_found(request, store_member_set_hash(request->job.tx, who->key_id, change->hash)) &&
-        request_found(request,
-                      store_session_end_others(request->job.tx, who->key_id, who->session_id)))
+    enum err err = store_workspace_lock(request->job.tx, who->workspace_id);
+    if (!err)
+        err = store_session_look(request->job.tx, who->session_id);
+    if (err == ERR_NOT_FOUND) /* it was ended meanwhile: the address may be another person's now */
+        request_error(request, API_UNAUTHORIZED);
+    else if (request_found(request, err) &&
+             request_found(request,
+                           store_member_set_hash(request->job.tx, who->key_id, change->hash)) &&
+             request_found(request,
+                           store_session_end_others(request->job.tx, who->key_id, who->session_id)))
         request_answer(request, &answer, 0);
 }
 

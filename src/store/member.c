@@ -63,10 +63,11 @@ enum err store_member_get(struct tx *tx, const char *workspace_id, const char *i
     return cursor_next(row) ? read_row(tx, row, out) : tx_missing(tx);
 }
 
+/* Links first: this waits for who is using one, whose session is then there to be ended. */
 static void sign_out(struct tx *tx, const char *id)
 {
-    EXEC(tx, "DELETE FROM sessions WHERE member_id = ?", TEXT(id));
     EXEC(tx, "DELETE FROM links WHERE member_id = ?", TEXT(id));
+    EXEC(tx, "DELETE FROM sessions WHERE member_id = ?", TEXT(id));
 }
 
 /* What the one of the former address had does not become the new one's. */

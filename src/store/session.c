@@ -114,6 +114,12 @@ enum err store_session_create(struct tx *tx, const struct member *member, const 
     return tx_result(tx);
 }
 
+enum err store_session_look(struct tx *tx, const char *session_id)
+{
+    AUTO(cursor) row = QUERY(tx, "SELECT id FROM sessions WHERE id = ?", TEXT(session_id));
+    return cursor_next(row) ? OK : tx_missing(tx);
+}
+
 enum err store_session_touch(struct tx *tx, const char *session_id)
 {
     int64_t changed = EXEC(tx, "UPDATE sessions SET used_ms = ? WHERE id = ? AND used_ms <= ?",

@@ -34,6 +34,8 @@ enum err store_link_for(struct tx *tx, const char *workspace_id, const char *ema
 
 enum err store_session_create(struct tx *tx, const struct member *member, const char *browser,
                               const char *address, char out[KEY_SIZE]) MUST_USE;
+/* ERR_NOT_FOUND: it was ended. */
+enum err store_session_look(struct tx *tx, const char *session_id) MUST_USE;
 /* Writes at most once a minute. */
 enum err store_session_touch(struct tx *tx, const char *session_id) MUST_USE;
 /* Used last first. */

@@ -344,6 +344,12 @@ test('an e-mail address is believed from a trusted proxy alone', async () => {
   );
 });
 
+test('where a proxy adds its address to one that the client sent, nobody is vouched for', async () => {
+  for (const names of [['ann@example.com', 'nobody@example.com'], ['nobody@example.com', 'ann@example.com']])
+    assert.equal(await throughProxy(names), 401);
+  assert.equal(await throughProxy(['ann@example.com', 'ann@example.com']), 201);
+});
+
 test('an address and a browser that are no UTF-8 are nobody and kept clean', async () => {
   assert.equal(await throughProxy('ann@\xff.com'), 401);
   const { link } = await t.service.cli('studio', 'link', '--workspace', t.workspace.workspaceId, '--json');
@@ -492,6 +498,21 @@ test('a password that changes ends the other sessions of its member', async () =
   assert.equal(changed.status, 200);
   await soon(() => two('GET', '/v1/me'), 401);
   assert.equal((await one('GET', '/v1/me')).status, 200);
+});
+
+test('what an address had is not left to the next one by who signs in, or sets a password, meanwhile', async () => {
+  const email = 'former@example.com',
+    password = 'correct horse';
+  const one = await inviteWithPassword(email, password);
+  const former = Array.from({ length: 6 }, () =>
+    passedOn({ email, password }, { 'X-Forwarded-For': '203.0.113.40' }));
+  former.push(one('PUT', '/v1/session/password', { password: 'another horse', current: password }));
+  const moved = await owner('PATCH', `/v1/members/${one.member.id}`, { email: 'latter@example.com' });
+  assert.equal(moved.status, 200, moved.text);
+  await Promise.all(former);
+  const latter = await signIn(t.service, { link: moved.body.link, check });
+  assert.equal((await latter('GET', '/v1/me')).body.account.hasPassword, false);
+  assert.deepEqual((await latter('GET', '/v1/sessions')).body.sessions.map(({ current }) => current), [true]);
 });
 
 test('wrong passwords are limited, and then nobody learns whether one was right', async () => {

@@ -1,5 +1,6 @@
-/* What a tool's request carries that nobody is to read back: its credential, and the values of
- * headers whose names say that they hold one. An endpoint may send them back (many test servers
+/* What a tool's request carries that nobody is to read back: its credential, and values of headers
+ * and of the URL's query that are one by their name, or that their owner wrote there and that look
+ * like one. What is filled in is the caller's. An endpoint may send them back (many test servers
  * do), as they are or escaped as JSON may: what the model and operators are shown has stars in
  * their place. Thread: any. */
 #pragma once

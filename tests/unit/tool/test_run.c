@@ -212,6 +212,39 @@ TEST(credentials_that_come_back_escaped_are_not_shown_either)
     bench_close(&bench);
 }
 
+/* Where no field is meant for them, and however they are written as they come back. */
+TEST(credentials_in_plain_headers_and_in_the_url_are_not_shown_either)
+{
+    static const struct {
+        const char *query, *name, *value, *body, *want;
+    } rows[] = {
+        {"", "X-Shop", "k3y4f09ab77c1d2", "got k3y4f09ab77c1d2.", "got ********."},
+        {"", "X-Shop", "corner-store-number", "corner-store-number", "corner-store-number"},
+        {"", "X-Order", "{{order}}", "order-2026-000123", "order-2026-000123"},
+        {"", "Accept-Language", "en-us2-x-long-one", "en-us2-x-long-one", "en-us2-x-long-one"},
+        {"", "Cookie", "session=abcdefgh; theme=dark", "abcdefgh dark", "******** dark"},
+        {"", "X-Token", "a/b/c/d", "{\"t\":\"a\\/b\\/c\\/d\"}", "{\"t\":\"********\"}"},
+        {"", "X-Token", "a+b/c=", "?t=a%2Bb%2Fc%3D", "?t=********"},
+        {"?api_key=hush&page=2", "X", "", "api_key=hush page 2", "api_key=******** page 2"},
+        {"?a=b&u=9f86d081884c7d65", "X", "", "9f86d081884c7d65", "********"},
+        {"?token=hush%2Fhush", "X", "", "hush/hush hush%2Fhush", "******** ********"},
+        {"?key={{order}}", "X", "", "order-2026-000123", "order-2026-000123"},
+        {"?key=abc", "X", "", "abc", "abc"},
+    };
+    static struct tool_pair order = {"order", "order-2026-000123"};
+    struct bench bench;
+    bench_open(&bench, "127.0.0.1");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tool_pair header = {rows[i].name, rows[i].value};
+        AUTO_MEM char *path = mem_printf("/given%s", rows[i].query);
+        bench.body = rows[i].body;
+        run_as(&bench, path,
+               (struct tool){.method = TOOL_POST, .headers = {&header, 1}, .params = {&order, 1}});
+        CHECK_TEXT(bench.model_text, rows[i].want);
+    }
+    bench_close(&bench);
+}
+
 TEST(json_answers_are_parsed_and_headers_joined)
 {
     struct bench bench;

@@ -460,12 +460,16 @@ static void tell_replaced(struct live_call *call)
     }
 }
 
-/* Tools that are larger than a model's request may be. */
+/* Tools that are larger than a model's request may be, a greeting that nobody would hear out. */
 static void tell_left_out(struct live_call *call)
 {
     const char *message = setup_left_out(call->setup);
     if (message)
         write_error(call, TALK_STAGE_LLM, message, NULL);
+    if (setup_left_out_greeting(call->setup))
+        write_error(call, TALK_STAGE_GREETING,
+                    "the greeting is too long when its variables are filled in, and is left out",
+                    NULL);
 }
 
 void converse_begin(struct live_call *call)

@@ -15,6 +15,7 @@
 #include "model/language.h"
 #include "store/document.h"
 #include "store/store.h"
+#include "talk/speech.h"
 
 enum { LEFT_OUT_NAMES = 5, LEFT_OUT_MAX_BYTES = 4096 /* those that are named */ };
 
@@ -42,7 +43,7 @@ struct setup {
     struct buf system;
     struct buf left_out; /* names of tools */
     size_t left_out_count;
-    bool is_ready;
+    bool is_ready, is_greeting_long;
 };
 
 /* Words of the documents. */
@@ -191,11 +192,12 @@ static const char *value_of(void *arg, const char *name, size_t name_len)
     return NULL;
 }
 
-static const char *filled(struct setup *setup, const char *text)
+/* NULL: it is longer than that when it is filled in. */
+static const char *filled(struct setup *setup, const char *text, size_t max_bytes)
 {
-    AUTO_BUF out = BUF_INIT(PROMPT_SYSTEM_MAX_BYTES);
+    AUTO_BUF out = BUF_INIT(max_bytes);
     if (template_fill(text, value_of, setup, &out) != OK)
-        return arena_strdup(setup->arena, text);
+        return NULL;
     return arena_strdup(setup->arena, out.data ? out.data : "");
 }
 
@@ -242,6 +244,19 @@ const char *setup_left_out(const struct setup *setup)
                         count, setup->left_out.data, count > LEFT_OUT_NAMES ? ", ..." : "");
 }
 
+bool setup_left_out_greeting(const struct setup *setup)
+{
+    return setup->is_greeting_long;
+}
+
+static const char *fill_greeting(struct setup *setup, bool is_used, const char *sent,
+                                 const char *own)
+{
+    const char *text = filled(setup, sent ? sent : own, SPEECH_LINE_MAX_BYTES);
+    setup->is_greeting_long |= is_used && !text;
+    return text ? text : "";
+}
+
 static void write_greeting(struct setup *setup, struct talk_config *out)
 {
     static const enum talk_greeting modes[] = {
@@ -256,9 +271,10 @@ static void write_greeting(struct setup *setup, struct talk_config *out)
     if (sent_mode >= 0)
         mode = (enum greeting_mode)sent_mode;
     out->greeting = modes[mode];
-    out->greeting_text = filled(setup, sent->text ? sent->text : agent->greeting_text);
-    out->greeting_instruction =
-        filled(setup, sent->instruction ? sent->instruction : agent->greeting_instruction);
+    out->greeting_text =
+        fill_greeting(setup, mode == GREETING_STATIC, sent->text, agent->greeting_text);
+    out->greeting_instruction = fill_greeting(setup, mode == GREETING_GENERATE, sent->instruction,
+                                              agent->greeting_instruction);
 }
 
 static enum err write_system(struct setup *setup, const char *iso)
@@ -331,9 +347,12 @@ const char *setup_words(struct setup *setup)
     const struct call_prompt *sent = &setup->config.plan->start->config.prompt;
     const char *greeting = sent->greeting.text ? sent->greeting.text : agent->greeting_text;
     const char *documents = setup->vocabulary;
-    return arena_printf(setup->arena, "%s\n%s\n%s",
-                        sent->system ? sent->system : filled(setup, agent->system_instruction),
-                        filled(setup, greeting), documents ? documents : "");
+    const char *said = filled(setup, greeting, PROMPT_SYSTEM_MAX_BYTES);
+    const char *system = sent->system
+                             ? sent->system
+                             : filled(setup, agent->system_instruction, PROMPT_SYSTEM_MAX_BYTES);
+    return arena_printf(setup->arena, "%s\n%s\n%s", system ? system : "", said ? said : "",
+                        documents ? documents : "");
 }
 
 struct setup *setup_start(const struct setup_config *config)

@@ -52,3 +52,5 @@ const char *setup_vocabulary(const struct setup *setup); /* the documents; may b
 const char *setup_words(struct setup *setup);
 /* After setup_talk(): a sentence that names tools for which there was no room; NULL: none. */
 const char *setup_left_out(const struct setup *setup);
+/* After setup_talk(): the greeting is too long when it is filled in, and is not said. */
+bool setup_left_out_greeting(const struct setup *setup);

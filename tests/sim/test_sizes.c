@@ -95,6 +95,30 @@ TEST(a_tool_that_has_room_is_offered_behind_those_that_have_none)
     run("\xF0\x9F\x8E\xA7", true, 2);
 }
 
+/* It is neither lost without a word nor said with its placeholders. */
+TEST(a_greeting_that_its_variables_make_too_long_is_told)
+{
+    AUTO(arena) arena = arena_new((size_t)1 << 30);
+    static const size_t sizes[] = {10, 70 * 1000, 1100 * 1000};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        WORLD_WITH_CALL(world, call);
+        char *value = arena_alloc(arena, sizes[i] + 1);
+        memset(value, 'a', sizes[i]);
+        value[sizes[i]] = '\0';
+        struct text_pair variable = {"v", value};
+        call.start.variables = (struct text_pair_list){&variable, 1};
+        call.agent.greeting_mode = GREETING_STATIC;
+        call.agent.greeting_text = "Hello {{v}}.";
+        REQUIRE(world_call(&world, &call) == OK);
+        sim_join(sim_caller("r1"));
+        world_run(8000);
+        CHECK_INT(sim_told_count("call.error greeting"), i == 0 ? 0 : 1);
+        CHECK_INT(sim_told_count("transcript.assistant Hello aaaaaaaaaa."), i == 0 ? 1 : 0);
+        CHECK_INT(sim_told_count("transcript.assistant"), i == 0 ? 1 : 0);
+        CHECK_INT(world_end_call(&world, "c1"), OK);
+    }
+}
+
 TEST(a_definition_tells_the_example_and_no_credential)
 {
     AUTO(arena) arena = arena_new(0);

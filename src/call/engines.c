@@ -232,13 +232,19 @@ static void open_stt(struct engines *engines, const char *id)
         engine->ops.stt->open(engine, engines->loop, &engines->stt_config, on_stt, engines);
 }
 
+bool engine_choice_is_named(const struct engine_choice *choice)
+{
+    return strcmp(choice->info->id, choice->tried[0]) == 0;
+}
+
 static void open_tts(struct engines *engines, const char *id)
 {
     const struct engine *engine = registry_find(engines->registry, ENGINE_TTS, id);
-    const struct engine_choice *choice = &engines->choice[ENGINE_TTS];
     struct tts_config config = engines->tts_config;
     config.is_ahead = engines->is_ahead;
-    if (choice->tried_count > 1) /* a speaker and a delivery of another engine mean nothing here */
+    if (!engine_choice_is_named(
+            &engines->choice[ENGINE_TTS])) /* a speaker and a delivery of another engine mean
+                                              nothing here */
         config.speaker = config.emotion = "";
     engines->tts = engine->ops.tts->open(engine, engines->loop, &config, on_tts, engines);
 }
@@ -247,7 +253,7 @@ static void open_llm(struct engines *engines, const char *id)
 {
     const struct engine *engine = registry_find(engines->registry, ENGINE_LLM, id);
     const struct engine_choice *choice = &engines->choice[ENGINE_LLM];
-    const char *model = choice->tried_count > 1 ? "" : engines->model;
+    const char *model = engine_choice_is_named(choice) ? engines->model : "";
     if (!*model && choice->info->model_count > 0)
         model = choice->info->models[0];
     struct llm_config config = {
@@ -255,16 +261,10 @@ static void open_llm(struct engines *engines, const char *id)
     engines->llm = engine->ops.llm->open(engine, &config, engines->loop, on_llm, engines);
 }
 
-static void open_one(struct engines *engines, enum engine_kind kind, bool is_fallback)
+static void open_one(struct engines *engines, enum engine_kind kind)
 {
-    struct engine_choice *choice = &engines->choice[kind];
-    const struct engine_info *next = is_fallback ? next_of(engines, kind) : NULL;
-    if (next) {
-        choice->info = next;
-        choice->tried[choice->tried_count++] = next->id;
-    }
     close_one(engines, kind);
-    const char *id = choice->info->id;
+    const char *id = engines->choice[kind].info->id;
     const struct engine *engine = registry_find(engines->registry, kind, id);
     if (engines->opened[kind] != engine)
         engines->is_failing[kind] = engines->has_told[kind] = false;
@@ -283,7 +283,14 @@ void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallba
      * a tenant's own bad request must not count after all. */
     if (is_fallback && !engines->has_told[kind])
         note_failure(engines, kind, ENGINE_TIMEOUT);
-    open_one(engines, kind, is_fallback);
+    struct engine_choice *choice = &engines->choice[kind];
+    const struct engine_info *next = is_fallback ? next_of(engines, kind) : NULL;
+    choice->has_failed = choice->has_failed || is_fallback;
+    if (next) {
+        choice->info = next;
+        choice->tried[choice->tried_count++] = next->id;
+    }
+    open_one(engines, kind);
 }
 
 bool engines_can_change_language(const struct engines *engines)
@@ -299,15 +306,34 @@ bool engines_can_change_language(const struct engines *engines)
     return true;
 }
 
+/* The agent's own, if it has not failed; else the one in use, else any. None of this is a failure:
+ * those that may still be tried stay as many. */
+static const struct engine_info *fit_for_language(const struct engines *engines,
+                                                  enum engine_kind kind)
+{
+    const struct engine_choice *choice = &engines->choice[kind];
+    const char *iso = language_needed(engines, kind);
+    const struct engine *named = registry_find(engines->registry, kind, choice->tried[0]);
+    bool is_working = named && named->info.is_enabled && !choice->has_failed;
+    if (is_working && engine_speaks(&named->info, iso) &&
+        !breaker_is_open(named->breaker, own_wish(engines, &named->info), clock_now_us()))
+        return &named->info;
+    if (engine_speaks(choice->info, iso))
+        return choice->info;
+    const struct engine_info *other =
+        registry_fallback(engines->registry, kind, iso, choice->info->id);
+    return other ? other : choice->info;
+}
+
 void engines_change_language(struct engines *engines, const char *iso)
 {
+    static const enum engine_kind spoken[] = {ENGINE_STT, ENGINE_TTS};
     snprintf(engines->iso, sizeof(engines->iso), "%s", iso);
     hear_first(engines, iso);
     set_languages(engines);
-    for (int i = 0; i < 2; i++) {
-        enum engine_kind kind = i == 0 ? ENGINE_STT : ENGINE_TTS;
-        bool is_fit = engine_speaks(engines->choice[kind].info, iso);
-        open_one(engines, kind, !is_fit);
+    for (size_t i = 0; i < ARRAY_LEN(spoken); i++) {
+        engines->choice[spoken[i]].info = fit_for_language(engines, spoken[i]);
+        open_one(engines, spoken[i]);
     }
 }
 

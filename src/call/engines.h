@@ -22,6 +22,7 @@ struct engine_choice {
     const struct engine_info *info;       /* in use */
     const char *tried[ENGINES_TRIED_MAX]; /* ids, the one in use included */
     size_t tried_count;
+    bool has_failed;  /* one of them, in this call */
     bool is_replaced; /* not the one the agent names, from the start */
 };
 
@@ -57,6 +58,8 @@ enum err engines_choose(struct engines *engines, const struct registry *registry
                         const struct call_plan *plan, struct fault *fault) MUST_USE;
 /* Opens, or closes and opens again; is_fallback: the next one that can serve the call. */
 void engines_open(struct engines *engines, enum engine_kind kind, bool is_fallback);
+/* The one that the agent names: its model, speaker and delivery mean something there. */
+bool engine_choice_is_named(const struct engine_choice *choice);
 bool engines_has_more(const struct engines *engines, enum engine_kind kind);
 /* Is there a voice and a recogniser for both languages of changeLanguage? */
 bool engines_can_change_language(const struct engines *engines);

@@ -44,9 +44,10 @@ static char *key_of(const struct speak *speak, const char *text)
 {
     const struct tts_config *config = &speak->engines->tts_config;
     const struct engine_choice *choice = &speak->engines->choice[ENGINE_TTS];
-    return mem_printf("%s|%d|%s|%s|%s|%g|%g|%d|%s", choice->info->id, (int)choice->tried_count,
-                      config->language, config->speaker, config->emotion, config->speed,
-                      config->volume, (int)speak->media->profile, text);
+    return mem_printf("%s|%d|%s|%s|%s|%g|%g|%d|%s", choice->info->id,
+                      engine_choice_is_named(choice), config->language, config->speaker,
+                      config->emotion, config->speed, config->volume, (int)speak->media->profile,
+                      text);
 }
 
 static void replay(struct speak *speak, uint32_t gen, struct encoded_line *line, int64_t now_us)

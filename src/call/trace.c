@@ -38,7 +38,7 @@ static void new_span_id(char out[OTLP_SPAN_SIZE])
 static const char *model_of(const struct live_call *call)
 {
     const struct engine_choice *choice = &call->engines.choice[ENGINE_LLM];
-    const char *model = choice->tried_count > 1 ? "" : call->engines.model;
+    const char *model = engine_choice_is_named(choice) ? call->engines.model : "";
     return model && *model ? model : choice->info->model_count ? choice->info->models[0] : "";
 }
 

@@ -294,6 +294,30 @@ TEST(engines_stay_in_use_for_others_when_one_workspace_names_a_speaker_that_is_r
             cases[i].voice);
 }
 
+/* Each time the agent's own voice where it knows the language, and nothing counts as a failure. */
+TEST(engines_change_the_language_there_and_back)
+{
+    struct scene scene;
+    begin(&scene, "en", "en");
+    REQUIRE(choose(&scene) == OK);
+    open_all(&scene);
+    for (int i = 0; i < 3; i++) {
+        opened[0] = '\0';
+        engines_change_language(&scene.engines, "hi");
+        CHECK_TEXT(opened, "ears(hi+en) more-throat(hi,) ");
+        opened[0] = '\0';
+        engines_change_language(&scene.engines, "en");
+        CHECK_TEXT(opened, "ears(en+hi) throat(en,anna) ");
+    }
+    CHECK(engines_has_more(&scene.engines, ENGINE_TTS));
+    engines_open(&scene.engines, ENGINE_TTS, true); /* it fails: it is not gone back to */
+    engines_change_language(&scene.engines, "hi");
+    opened[0] = '\0';
+    engines_change_language(&scene.engines, "en");
+    CHECK_TEXT(opened, "ears(en+hi) more-throat(en,) ");
+    end(&scene);
+}
+
 TEST(engines_change_the_language_and_keep_the_one_before_as_a_hint)
 {
     struct scene scene;

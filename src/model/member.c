@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "model/workspace.h"
 
 const char *const member_role_names[ROLE_COUNT] = {"viewer", "editor", "owner"};
@@ -17,6 +18,18 @@ static void check_name(struct field_context *context, const struct field *row, v
         faults_add(&context->faults, path, "must be 1 to 100 printable characters");
 }
 
+static bool has_control(const char *text)
+{
+    size_t len = strlen(text);
+    for (size_t at = 0; at < len;) {
+        uint32_t code;
+        at += utf8_decode(text + at, len - at, &code);
+        if (code < ' ' || (code >= 0x7f && code < 0xa0))
+            return true;
+    }
+    return false;
+}
+
 /* Something, an @, a host; kept in lower case, so that it is found however it is typed. */
 static void check_email(struct field_context *context, const struct field *row, void *object,
                         const char *path)
@@ -27,8 +40,8 @@ static void check_email(struct field_context *context, const struct field *row, 
     size_t len = strlen(member->email);
     if (len == 0)
         return;
-    if (!at || at == member->email || at[1] == '\0' ||
-        strcspn(member->email, " \t\r\n<>\"") != len) {
+    if (!at || at == member->email || at[1] == '\0' || strcspn(member->email, " <>\"") != len ||
+        has_control(member->email)) {
         faults_add(&context->faults, path, "must be an e-mail address");
         return;
     }

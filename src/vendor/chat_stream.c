@@ -2,10 +2,12 @@
 #include "vendor/chat_stream.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/js.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "vendor/vendor_error.h"
 
 enum { DEPTH_MAX = 64 };
@@ -91,6 +93,50 @@ void chat_stream_end(struct chat_stream *stream)
         stream->is_done = true;
 }
 
+/* Bytes of "\u0000", or of a surrogate without its other half; 0: nothing of that kind. */
+static size_t bad_escape_len(const char *at, size_t len)
+{
+    enum { ESCAPE = 6 };
+    unsigned code[2] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(code); i++) {
+        char digits[ESCAPE + 1] = "";
+        if (len < (i + 1) * ESCAPE || strncmp(at + i * ESCAPE, "\\u", 2) != 0)
+            break;
+        memcpy(digits, at + i * ESCAPE + 2, ESCAPE - 2);
+        code[i] = (unsigned)strtoul(digits, NULL, 16);
+        if (strspn(digits, "0123456789abcdefABCDEF") != ESCAPE - 2)
+            return 0;
+        if (i == 0 && (code[0] & 0xFC00) != 0xD800)
+            return code[0] == 0 || (code[0] & 0xFC00) == 0xDC00 ? ESCAPE : 0;
+    }
+    return (code[0] & 0xFC00) == 0xD800 && (code[1] & 0xFC00) != 0xDC00 ? ESCAPE : 0;
+}
+
+/* Bytes that stay together: both halves of a pair, a backslash with what it escapes. */
+static size_t good_len(const char *at, size_t len)
+{
+    enum { PAIR = 12 };
+    if (*at != '\\')
+        return utf8_decode(at, len, NULL);
+    bool is_pair = len >= PAIR && at[1] == 'u' && strchr("dD", at[2]) && strchr("89abAB", at[3]);
+    return is_pair ? PAIR : MIN((size_t)2, len);
+}
+
+/* An event with a character that is none is read without it. */
+static enum err read_mended(const char *data, size_t len, struct js **out)
+{
+    AUTO_BUF mended = BUF_INIT(CHAT_EVENT_MAX_BYTES);
+    for (size_t at = 0; at < len;) {
+        size_t bad = data[at] == '\\' ? bad_escape_len(data + at, len - at) : 0;
+        size_t good = good_len(data + at, len - at);
+        bool is_control = (unsigned char)data[at] < ' ';
+        if (!bad && good && !is_control)
+            (void)buf_append(&mended, data + at, good);
+        at += MAX(bad ? bad : good, (size_t)1);
+    }
+    return js_parse(mended.data ? mended.data : "", mended.len, DEPTH_MAX, out, NULL);
+}
+
 static void on_event(void *arg, const char *type, const char *data, size_t len)
 {
     struct chat_stream *stream = arg;
@@ -102,7 +148,7 @@ static void on_event(void *arg, const char *type, const char *data, size_t len)
         return;
     }
     AUTO(js) tree = NULL;
-    if (js_parse(data, len, DEPTH_MAX, &tree, NULL) == OK)
+    if (js_parse(data, len, DEPTH_MAX, &tree, NULL) == OK || read_mended(data, len, &tree) == OK)
         stream->read(stream, tree);
     else
         stream->unreadable++;

@@ -57,6 +57,17 @@ static const struct {
      ": ping\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"A\"}}]}\r\n\r\ndata: "
      "[DONE]\r\n\r\n",
      "A|done"},
+    {"characters that are none",
+     TEXT("Hello\\u0000 the\\ud800re\\udc00, \\ud83d\\ude00 \\\\u0000") DONE,
+     "Hello there, \xf0\x9f\x98\x80 \\u0000|done"},
+    {"bytes that are no UTF-8",
+     TEXT("A\xff\xe0\xa4") TEXT("B\xed\xa0\x80"
+                                "C") DONE,
+     "ABC|done"},
+    {"a lone half at the end",
+     TEXT("A\\ud83d") TEXT("\\ude00"
+                           "B") DONE,
+     "AB|done"},
     {"no space, empty data",
      "data:\n\ndata:{\"choices\":[{\"delta\":{\"content\":\"A\"}}]}\n\ndata:[DONE]\n\n", "A|done"},
     {"DONE without an empty line", TEXT("A") "data: [DONE]", "A|done"},

@@ -2,8 +2,14 @@
 const el = (id) => document.getElementById(id);
 const EVENTS_SHOWN = 50;
 
+/* The key may come from a link that somebody else wrote: what is no key stands in no line that is copied. */
+function typedKey() {
+  const typed = el('key').value.trim();
+  return /^\w+$/.test(typed) ? typed : '';
+}
+
 function snippet() {
-  const key = el('key').value.trim() || 'pk_...';
+  const key = typedKey() || 'pk_...';
   const attributes = { key, mode: el('mode').value, lang: el('lang').value, accent: el('accent').value };
   const text = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`).join('');
   const script = `<script src="${location.origin}/embed/earshot.js"`;
@@ -12,7 +18,7 @@ function snippet() {
 }
 
 function show() {
-  const key = el('key').value.trim();
+  const key = typedKey();
   el('snippet').textContent = snippet();
   if (!key) return;
   const example = document.createElement('earshot-call');
@@ -38,7 +44,7 @@ el('copy').addEventListener('click', async () => {
 /* A node that has begun since the page was loaded is none that its policy names. */
 document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
   if (effectiveDirective !== 'connect-src') return;
-  location.hash = `key=${el('key').value.trim()}`;
+  location.hash = `key=${typedKey()}`;
   location.reload();
 });
 el('form').addEventListener('submit', (event) => event.preventDefault());

@@ -352,6 +352,15 @@ test('attributes choose look, languages and words; text is never markup', { time
   await page.close();
 });
 
+test('what is no key comes into no line to paste', { timeout: 300000 }, async () => {
+  const foreign = encodeURIComponent('pk_"></script><script src="https://elsewhere.example/x.js">');
+  const page = await open(quiet, `${service.url}/docs/button#key=${foreign}`);
+  const line = page.locator('#snippet');
+  await line.filter({ hasText: 'pk_...' }).waitFor();
+  assert.doesNotMatch(await line.textContent(), /elsewhere/);
+  await page.close();
+});
+
 test('the page of the button shows it live, by the key in the address', { timeout: 300000 }, async () => {
   const agent = await newAgent();
   const page = await open(quiet, `${service.url}/docs/button#key=${agent.publicKey}`);

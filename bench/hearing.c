@@ -4,8 +4,7 @@
  *     hearing SPEECH-PROGRAM [brown|babble DB] [VOCABULARY-FILE [SENTENCES-FILE]]
  *
  * Without SENTENCES-FILE (a line each, words as they are heard) they are those of
- * tests/voice/everyday.def and strangers.def, and the half that tuned is told apart from the half
- * that did not. */
+ * tests/voice/everyday.def, and the half that tuned is told apart from the half that did not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@ enum { FILE_MAX_BYTES = 1024 * 1024, SENTENCES_MAX = 1000 };
 static const char *const everyday[] = {
 #define EVERYDAY(tuned, held) tuned, held,
 #include "everyday.def"
-#include "strangers.def"
 #undef EVERYDAY
 };
 

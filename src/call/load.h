@@ -26,9 +26,9 @@
 enum {
     LOAD_LOOK_US = 250000,
     LOAD_YOUNG_US = 6000000, /* a call that began since then does not cost yet what it will */
-    LOAD_FULL = 600,         /* beyond it the tail of the reply times grows (docs/performance.md) */
-    LOAD_LOWER = 540,
-    LOAD_RAISE = 450,
+    LOAD_FULL = 550,         /* beyond it the tail of the reply times grows (docs/performance.md) */
+    LOAD_LOWER = 490,
+    LOAD_RAISE = 410,
     LOAD_ROOM_MAX = 1000000,
     LOAD_OURS = 300, /* a loop below this share does not spoil anything by itself */
 };

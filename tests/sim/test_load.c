@@ -13,10 +13,10 @@ static int64_t busy_milli(void *arg)
     return others_milli;
 }
 
-/* One core. A call costs 132 ms a second, its encoding 198 at best and 18 at least. */
+/* One core. A call costs 121 ms a second, its encoding 181 at best and 17 at least. */
 static const struct calls_machine machine = {
     .cores_milli = 1000,
-    .frame_ns = {7900000, 2200000, 1460000, 730000},
+    .frame_ns = {7240000, 2010000, 1340000, 670000},
     .busy_milli = busy_milli,
 };
 
@@ -80,7 +80,7 @@ TEST(one_call_after_the_other_sounds_best_again)
 {
     static const struct calls_machine twice = {
         .cores_milli = 1000,
-        .frame_ns = {3950000, 1100000, 730000, 365000},
+        .frame_ns = {3620000, 1000000, 670000, 335000},
         .busy_milli = busy_milli,
     };
     WORLD world;
@@ -103,7 +103,7 @@ TEST(one_workspace_does_not_take_the_last_place)
 {
     static const struct calls_machine large = {
         .cores_milli = 1000,
-        .frame_ns = {790000, 220000, 146000, 73000},
+        .frame_ns = {724000, 201000, 134000, 67000},
         .busy_milli = busy_milli,
     };
     WORLD world;
@@ -128,7 +128,7 @@ TEST(embedded_recognition_hears_no_more_calls_than_it_can)
 {
     static const struct calls_machine large = {
         .cores_milli = 1000,
-        .frame_ns = {790000, 220000, 146000, 73000},
+        .frame_ns = {724000, 201000, 134000, 67000},
         .busy_milli = busy_milli,
     };
     WORLD world;

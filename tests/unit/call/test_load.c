@@ -53,7 +53,7 @@ TEST(load_refuses_what_would_not_fit_in_the_cheapest_sound)
 {
     struct load load;
     load_init(&load, 1000, costs_ns, CODEC_VOIP);
-    look_for(&load, sight_of(0, 160, 580, 1), 100);
+    look_for(&load, sight_of(0, 147, 532, 1), 100);
     int room = atomic_load(&load.room);
     CHECK(room > 0 && room < 10);
     while (room-- > 0)

@@ -16,9 +16,11 @@ static const char *vendor_error_sentence(const struct js *tree)
         return vendor_error_sentence(js_at(tree, 0));
     if (js_type(error) == JS_OBJECT)
         return vendor_error_sentence(error);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (js_text(js_get(tree, names[i])))
-            return js_text(js_get(tree, names[i]));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *text = js_text_or(js_get(tree, names[i]), "");
+        if (*text)
+            return text;
+    }
     return NULL;
 }
 

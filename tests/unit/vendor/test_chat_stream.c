@@ -151,6 +151,8 @@ TEST(chat_error_bodies_in_all_their_forms)
         {500, "[{\"error\":{\"message\":\"oops\"}}]", "HTTP 500: oops", ENGINE_TRANSIENT},
         {503, "<html>", "HTTP 503", ENGINE_TRANSIENT},
         {404, "", "HTTP 404", ENGINE_BAD_REQUEST},
+        {0, "{\"message\":\"\"}", "the server reports an error", ENGINE_TRANSIENT},
+        {0, "{\"message\":\"\",\"detail\":\"no\"}", "no", ENGINE_TRANSIENT},
     };
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         char message[128];

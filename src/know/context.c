@@ -80,37 +80,3 @@ bool context_is_age(const struct term_list *terms, size_t at)
     return terms->items[at].is_number && at + 1 < terms->count &&
            is_in(years, terms->items[at + 1].folded);
 }
-
-static const char determiners[] =
-    " the a an my your our his her their its this that these those any some no each every another "
-    "same mera meri mere apna apni apne मेरा मेरी मेरे अपना अपनी अपने আমার আমাদের আপনার আপনাদের en "
-    "engal ungal என் எங்கள் "
-    "உங்கள் ";
-static const char actors[] = " i you we he she they it to who can could do does did will would "
-                             "should must may might let not dont please ";
-static const char prepositions[] =
-    " of for in on at with without from by into about per as through during after before between "
-    "than like ";
-static const char owning[] = " of ka ki ke का की के এর er ";
-static const char cases[] = " mein me main se ko par pe tak liye में से को पर तक लिए ";
-static const char focusing[] =
-    " what what's which how much many whose kitna kitne kitni kaun kaunsa konsa कितना कितने कितनी "
-    "कौन कौनसा कौनसी "
-    "কত কতো কোন koto kon எவ்வளவு எத்தனை என்ன எந்த evvalavu ethanai enna entha ";
-
-enum { FOCUS_WORDS = 4 };
-
-unsigned context_traits(const struct term_list *terms, size_t at)
-{
-    const char *before = at ? terms->items[at - 1].folded : "";
-    const char *after = at + 1 < terms->count ? terms->items[at + 1].folded : "";
-    unsigned traits = 0;
-    traits |= is_in(determiners, before) ? 1U << TRAIT_DETERMINED : 0;
-    traits |= is_in(actors, before) ? 1U << TRAIT_ACTED : 0;
-    traits |= is_in(prepositions, before) ? 1U << TRAIT_PREPOSED : 0;
-    traits |= is_in(owning, after) ? 1U << TRAIT_OWNING : 0;
-    traits |= is_in(cases, after) ? 1U << TRAIT_CASED : 0;
-    for (size_t i = at; i-- && at - i <= FOCUS_WORDS;)
-        traits |= is_in(focusing, terms->items[i].folded) ? 1U << TRAIT_FOCUS : 0;
-    return traits;
-}

@@ -399,8 +399,6 @@ static struct asked *ask_term(struct reading *reading, size_t at)
     if (!asked)
         return NULL;
     asked->is_context = term->is_context;
-    asked->traits = context_traits(&reading->terms, at);
-    asked->term = at;
     asked->is_weak = asked->is_weak || context_is_age(&reading->terms, at);
     return asked;
 }
@@ -539,38 +537,6 @@ static bool is_english(const struct reading *reading)
     return has_small && strcmp(reading->guess, "en") == 0;
 }
 
-/* Those that are told by the word, and by what was found of it. */
-static void note_traits(struct search *search)
-{
-    int first = -1, last = -1;
-    for (unsigned i = 0; i < search->count; i++) {
-        struct asked *asked = &search->asked[i];
-        unsigned char concepts[CONCEPTS_OF_WORD];
-        bool is_common = concept_is_common(asked->folded) || concept_is_common(asked->stem);
-        bool is_grouped =
-            concepts_of(asked->folded, concepts) || concepts_of(asked->stem, concepts);
-        bool is_like = asked->alike >= SURE_SPELLING;
-        asked->traits |= 1U << TRAIT_ANY;
-        asked->traits |= is_common ? 1U << TRAIT_COMMON : 0;
-        asked->traits |= is_grouped ? 1U << TRAIT_GROUPED : 0;
-        asked->traits |= !asked->is_known ? 1U << TRAIT_NEW : 0;
-        asked->traits |= !has_same(search, i) && is_like ? 1U << TRAIT_MISSPELT : 0;
-        asked->traits |= text_length(asked->folded) > 7 ? 1U << TRAIT_LONG : 0;
-        asked->traits |= asked->is_number ? 1U << TRAIT_NUMBER : 0;
-        if (asked->is_weak)
-            continue;
-        if (first < 0)
-            first = (int)i;
-        if (i && last == (int)i - 1 && search->asked[i - 1].term + 1 == asked->term)
-            asked->traits |= 1U << TRAIT_COMPOUND;
-        last = (int)i;
-    }
-    if (first >= 0)
-        search->asked[first].traits |= 1U << TRAIT_FIRST;
-    if (last >= 0)
-        search->asked[last].traits |= 1U << TRAIT_LAST;
-}
-
 void question_read(struct search *search, const char *question)
 {
     struct reading reading = {.search = search, .guess = language_guess(question)};
@@ -581,14 +547,11 @@ void question_read(struct search *search, const char *question)
     for (size_t i = 0; i < reading.terms.count; i++)
         reading.alone[i] = -1;
     context_note(question, &reading.terms);
-    search->terms = reading.terms.count;
-    search->is_latin = script_of(question) == SCRIPT_LATIN;
     search->is_english = is_english(&reading);
     take_terms(&reading);
     for (unsigned i = 0; i < search->count; i++)
         weigh_word(search, i);
     tell_kinds(search);
-    note_traits(search);
     find_answer_words(search);
     qsort(search->matches, search->match_count, sizeof(*search->matches), by_asked);
 }

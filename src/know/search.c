@@ -12,7 +12,6 @@
 /* Half: as likely an answer as not; the weights are fitted so that few questions without an answer
  * get there (tests/knowledge). */
 static const double FLOOR = 0.5;
-static const double FLOOR_BESIDE = 0.3; /* of others, when the best is an answer */
 
 static const double TITLE_PART = 0.8;
 static const float KIND_PART = 0.02F; /* less than any word of the question */
@@ -324,7 +323,7 @@ enum err search_scope(struct word_scope *scope, const char *question,
     enum err err = search_weigh(scope, question, meaning, arena, &items, &count);
     if (err)
         return err;
-    while (kept < count && kept < limit && items[kept].similarity >= (kept ? FLOOR_BESIDE : FLOOR))
+    while (kept < count && kept < limit && items[kept].similarity >= FLOOR)
         kept++;
     *out = (struct hit_list){.items = arena_new_n(arena, struct hit, kept + 1), .count = kept};
     for (size_t i = 0; i < kept; i++) {

@@ -49,16 +49,6 @@ static void read_documents(struct labelled *set, const char *folder, struct aren
     free(entries);
 }
 
-/* Every fourth document's questions; every fourth one of those that are of none. */
-static bool is_of_held_out_document(const struct labelled *set,
-                                    const struct labelled_question *question)
-{
-    for (size_t i = 0; i < set->document_count; i++)
-        if (strcmp(set->documents[i].name, question->document) == 0)
-            return i % 4 == 3;
-    return set->question_count % 4 == 3;
-}
-
 static void read_questions(struct labelled *set, const char *folder, struct arena *arena)
 {
     char *rest = read_whole(arena, arena_printf(arena, "%s/questions.txt", folder));
@@ -69,8 +59,7 @@ static void read_questions(struct labelled *set, const char *folder, struct aren
         question->document = strsep(&line, "|");
         question->answer = strsep(&line, "|");
         question->question = line ? line : "";
-        question->is_held_out = set->is_for_training ? is_of_held_out_document(set, question)
-                                                     : set->question_count % 2 == 0;
+        question->is_held_out = set->question_count % 2 == 0;
         CHECK(*question->question && set->question_count < LABELLED_QUESTIONS_MAX);
     }
 }
@@ -78,7 +67,6 @@ static void read_questions(struct labelled *set, const char *folder, struct aren
 struct labelled *labelled_read(const char *folder, struct arena *arena)
 {
     struct labelled *set = arena_new_of(arena, struct labelled);
-    set->is_for_training = strstr(folder, "training") != NULL;
     read_documents(set, folder, arena);
     read_questions(set, folder, arena);
     return set;

@@ -6,7 +6,7 @@
 
 struct arena;
 
-enum { LABELLED_DOCUMENTS_MAX = 64, LABELLED_QUESTIONS_MAX = 2000 };
+enum { LABELLED_DOCUMENTS_MAX = 64, LABELLED_QUESTIONS_MAX = 1000 };
 
 struct labelled_document {
     const char *name, *text;
@@ -24,7 +24,6 @@ struct labelled {
     size_t document_count;
     struct labelled_question questions[LABELLED_QUESTIONS_MAX];
     size_t question_count;
-    bool is_for_training; /* held out is then what the training is watched on */
 };
 
 /* Read from a folder; texts in the arena. Fails the test when it cannot be read. */

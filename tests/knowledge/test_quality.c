@@ -2,7 +2,7 @@
  * language and form, of the half that nothing was tuned on (README.md).
  * KNOWLEDGE_HALF=tuning prints the other half, KNOWLEDGE_SHOW=1 the questions that go wrong,
  * KNOWLEDGE_SCOPE=one asks each question of its own document alone, KNOWLEDGE_DUMP=file appends
- * what tests/knowledge/fit learns from, KNOWLEDGE_FOLDER=training/english takes another set. */
+ * what tests/knowledge/fit learns from. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,7 @@
 #include "test.h"
 #include "unit/store/fixture.h"
 
-enum { LOOKED_AT = 3, TALLIES_MAX = 32, FEW_DOCUMENTS = 9 };
-enum dumped_scope { DUMPED_ALL, DUMPED_FEW, DUMPED_ONE };
+enum { LOOKED_AT = 3, TALLIES_MAX = 32, FEW_DOCUMENTS = 6 };
 
 struct tally {
     const char *name;
@@ -116,10 +115,9 @@ static void narrow(struct quality *quality, const struct labelled_question *ques
             *ids = (struct text_list){&quality->ids[i], 1};
 }
 
-/* For tests/knowledge/fit: number of the question, whether it is held out, the scope, whether the
- * passage is right (-1: no passage was weighed), and its signs, of all that was weighed. */
+/* For tools that fit the weights: signs and whether it is right, of all that was weighed. */
 static void dump(struct quality *quality, const struct labelled_question *question, struct tx *tx,
-                 const struct text_list *ids, enum dumped_scope kind)
+                 const struct text_list *ids, unsigned number, const char *scope_name)
 {
     FILE *file = fopen(getenv("KNOWLEDGE_DUMP"), "a");
     struct word_index *index = know_index(quality->know);
@@ -128,15 +126,16 @@ static void dump(struct quality *quality, const struct labelled_question *questi
     size_t count;
     CHECK(file && scope &&
           search_weigh(scope, question->question, NULL, tx->arena, &items, &count) == OK);
-    for (size_t i = 0; i < MAX(count, (size_t)1); i++) {
-        bool is_right =
-            count && *question->answer && strstr(items[i].passage.text, question->answer);
-        float row[4 + SIGNS] = {(float)(question - quality->set->questions), question->is_held_out,
-                                (float)kind, count ? is_right : -1};
-        for (unsigned sign = 0; count && sign < SIGNS; sign++)
-            row[4 + sign] = (float)items[i].signs[sign];
-        fwrite(row, sizeof(row), 1, file);
+    for (size_t i = 0; i < count; i++) {
+        bool is_right = *question->answer && strstr(items[i].passage.text, question->answer);
+        fprintf(file, "%u%s %d %s %s", number, scope_name, is_right, question->language,
+                question->form);
+        for (unsigned sign = 0; sign < SIGNS; sign++)
+            fprintf(file, " %.4f", items[i].signs[sign]);
+        fputc('\n', file);
     }
+    if (!count)
+        fprintf(file, "%u%s - %s %s\n", number, scope_name, question->language, question->form);
     fclose(file);
 }
 
@@ -145,17 +144,17 @@ static void dump_all(struct quality *quality, const struct labelled_question *qu
                      struct tx *tx, const struct text_list *all)
 {
     unsigned number = (unsigned)(question - quality->set->questions);
-    size_t count = quality->set->document_count, own = 0;
-    dump(quality, question, tx, all, DUMPED_ALL);
-    while (own < count && strcmp(quality->set->documents[own].name, question->document) != 0)
-        own++;
-    const char *few[FEW_DOCUMENTS]; /* no number of documents here shares a divisor with 11 */
-    for (size_t i = 0; i < FEW_DOCUMENTS; i++)
-        few[i] = quality->ids[(own + 11 * i * (number % 3 + 1)) % count];
-    struct text_list one = {few, 1}, some = {few, FEW_DOCUMENTS};
-    dump(quality, question, tx, &some, DUMPED_FEW);
-    if (own < count)
-        dump(quality, question, tx, &one, DUMPED_ONE);
+    dump(quality, question, tx, all, number, "all");
+    for (size_t i = 0; i < quality->set->document_count; i++) {
+        const char *few[FEW_DOCUMENTS];
+        if (strcmp(quality->set->documents[i].name, question->document) != 0)
+            continue;
+        for (size_t j = 0; j < FEW_DOCUMENTS; j++) /* 7 and 30 share no divisor: all differ */
+            few[j] = quality->ids[(i + 7 * j * (number % 4 + 1)) % quality->set->document_count];
+        struct text_list one = {few, 1}, some = {few, FEW_DOCUMENTS};
+        dump(quality, question, tx, &some, number, "few");
+        dump(quality, question, tx, &one, number, "one");
+    }
 }
 
 static void ask(struct quality *quality, const struct labelled_question *question)
@@ -194,7 +193,7 @@ static void print_tallies(const struct quality *quality)
 
 /* Somewhat under what is measured (docs/performance.md), so that a change that costs answers is
  * noticed, and one question more or less is not. */
-static const double RECALL_MIN = 0.58, FALSE_MAX = 0.15;
+static const double RECALL_MIN = 0.60, FALSE_MAX = 0.20;
 
 static void check_floors(const struct quality *quality)
 {
@@ -222,7 +221,7 @@ TEST(labelled_questions_are_answered)
     const char *half = getenv("KNOWLEDGE_HALF");
     bool is_tuning = half && strcmp(half, "tuning") == 0;
     for (size_t i = 0; i < quality.set->question_count; i++)
-        if (quality.set->questions[i].is_held_out != is_tuning || getenv("KNOWLEDGE_DUMP"))
+        if (quality.set->questions[i].is_held_out != is_tuning)
             ask(&quality, &quality.set->questions[i]);
     print_tallies(&quality);
     if (!is_tuning)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "net/http_choice.h"
 #include "net/http_server.h"
 #include "net/url.h"
 #include "studio/internal.h"
@@ -140,14 +141,6 @@ static const struct page *page_of(const char *path)
     return file_of(path, file) ? page_named(file) : NULL;
 }
 
-/* Does the browser take gzip, and is there something to gain? */
-static bool is_packed(struct http_exchange *exchange, const struct page *page)
-{
-    const char *accepted = http_exchange_header(exchange, "Accept-Encoding");
-    const char *gzip = accepted ? strstr(accepted, "gzip") : NULL;
-    return gzip && strncmp(gzip, "gzip;q=0", 8) != 0 && page->packed.len < page->plain.len;
-}
-
 /* The headers of a page; answers how many. `out` holds HEADERS_MAX. A page that calls has no ETag:
  * what a browser has kept of it would have the policy of other nodes. */
 enum { HEADERS_MAX = 10 };
@@ -181,19 +174,20 @@ bool pages_answer(struct http_exchange *exchange, const struct pages_rooms *room
     const struct page *page = page_of(request->path);
     if (!page)
         return false;
-    bool packed = is_packed(exchange, page);
+    bool packed = page->packed.len < page->plain.len &&
+                  http_takes_gzip(request->headers, request->header_count);
     const struct page_bytes *bytes = packed ? &page->packed : &page->plain;
     AUTO_BUF policy = BUF_INIT(POLICY_MAX_BYTES);
     struct http_header headers[HEADERS_MAX];
     write_policy(page, rooms, &policy);
     size_t count = page_headers(page, request->path, packed, policy.data, headers);
-    const char *known = http_exchange_header(exchange, "If-None-Match");
+    const char *tag = is_calling(page) ? NULL : page->tag;
     struct http_answer answer = {.status = 200,
                                  .headers = headers,
                                  .header_count = count,
                                  .body = (const char *)bytes->data,
                                  .body_len = bytes->len};
-    if (known && strcmp(known, page->tag) == 0 && !is_calling(page)) {
+    if (http_has_already(request->headers, request->header_count, tag)) {
         answer.status = 304;
         answer.body_len = 0;
     }

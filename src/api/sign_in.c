@@ -1,6 +1,5 @@
 /* POST /v1/session by a link, by e-mail and password, or by the e-mail that a trusted proxy vouches
- * for; and the member's own password. Passwords are hashed on the pool: job -> pool -> job. */
-#include "api/sign_in.h"
+ * for. */
 
 #include <stdio.h>
 #include <string.h>
@@ -12,50 +11,22 @@
 #include "api/request.h"
 #include "api/resources.h"
 #include "api/run.h"
+#include "api/sign_in_internal.h"
 #include "base/config.h"
 #include "base/ids.h"
 #include "base/js.h"
-#include "base/mem.h"
 #include "base/password.h"
-#include "base/pool.h"
 #include "base/utf8.h"
 #include "store/member.h"
 #include "store/session.h"
 #include "store/workspace.h"
 
 enum {
-    FAILURES_A_MINUTE = 10, /* of an address; of a member from one network */
-    MEMBER_A_MINUTE = 200,  /* of a member, from everywhere */
-    MEMBER_NET_BITS = 48,   /* the network, of IPv6: what one site may own */
-    TRIED_COUNT = 3,        /* buckets that a password takes from */
-    BUCKETS_MAX = 20000,
-    CANDIDATES_MAX = 8, /* workspaces of one address whose passwords are tried */
     BROWSER_MAX_BYTES = 200,
     BROWSER_SENT_MAX_BYTES = 64 * 1024, /* headers are shorter */
 };
 
 static const char STUDIO_HEADER[] = "X-Earshot-Studio";
-
-struct sign_ins {
-    struct limit *failures, *members;
-};
-
-struct sign_ins *sign_ins_new(void)
-{
-    struct sign_ins *sign_ins = mem_new(struct sign_ins);
-    sign_ins->failures = limit_new(FAILURES_A_MINUTE, FAILURES_A_MINUTE, BUCKETS_MAX);
-    sign_ins->members = limit_new(MEMBER_A_MINUTE, MEMBER_A_MINUTE, BUCKETS_MAX);
-    return sign_ins;
-}
-
-void sign_ins_free(struct sign_ins *sign_ins)
-{
-    if (!sign_ins)
-        return;
-    limit_free(sign_ins->failures);
-    limit_free(sign_ins->members);
-    mem_free(sign_ins);
-}
 
 /* The cookie. */
 
@@ -145,20 +116,6 @@ static const struct field signed_in_rows[] = {
 };
 FIELD_TABLE(signed_in_table, struct signed_in, "SignedIn", signed_in_rows);
 
-struct candidate {
-    const char *id, *workspace_id, *hash;
-    bool is_vouched;
-};
-
-/* From the job over the pool to the next job; in the request's arena. */
-struct attempt {
-    struct request *request;
-    const char *link, *email, *password;
-    const char *member; /* whose password it is to be: an address or an id */
-    struct candidate candidates[CANDIDATES_MAX];
-    size_t count, chosen; /* chosen == count: none fits */
-};
-
 /* The address that a proxy of ours vouches for; NULL: none does. Of two that differ one may be the
  * client's own, to which the proxy has added. */
 static const char *vouched_email(struct request *request)
@@ -234,7 +191,7 @@ static enum err read_chosen(struct request *request, struct member *out)
     return !err && attempt->password && strcmp(hash, chosen->hash) != 0 ? ERR_NOT_FOUND : err;
 }
 
-static void open_chosen(struct request *request)
+void sign_in_open_chosen(struct request *request)
 {
     struct member member;
     enum err err = read_chosen(request, &member);
@@ -244,115 +201,16 @@ static void open_chosen(struct request *request)
         open_session(request, &member);
 }
 
-static void verify(void *arg)
-{
-    struct attempt *attempt = arg;
-    attempt->chosen = 0;
-    while (attempt->chosen < attempt->count &&
-           !password_fits(attempt->password, attempt->candidates[attempt->chosen].hash))
-        attempt->chosen++;
-    if (attempt->count == 0)
-        (void)password_fits(attempt->password, "");
-}
-
-static void refuse_rate(struct request *request, int64_t retry_s)
-{
-    request_error(request, API_RATE_LIMITED);
-    answer_header(&request->answer, "Retry-After",
-                  arena_printf(request->arena, "%lld", (long long)MAX(retry_s, 1)));
-    run_finish(request);
-}
-
 /* What was sent signs nobody in, and cannot be guessed: a failed authentication. */
 static void refuse_stranger(struct request *request)
 {
     struct limit_state state;
     if (!rates_failure(request->api->rates, &request->who.client, &state)) {
-        refuse_rate(request, state.retry_s);
+        sign_in_refuse_rate(request, state.retry_s);
         return;
     }
     request_error(request, API_UNAUTHORIZED);
     run_finish(request);
-}
-
-/* How often a password may be tried. */
-
-struct tried {
-    struct limit *limit;
-    const char *name;
-};
-
-static void list_tried(const struct request *request, const char *member,
-                       struct tried out[TRIED_COUNT])
-{
-    const struct sign_ins *sign_ins = request->api->sign_ins;
-    struct arena *arena = request->arena;
-    char net[NET_ADDR_SIZE];
-    net_ip_print_site(&request->who.client, MEMBER_NET_BITS, net);
-    out[0] =
-        (struct tried){sign_ins->failures, arena_printf(arena, "a:%s", request->who.admitted.site)};
-    out[1] = (struct tried){sign_ins->failures, arena_printf(arena, "m:%s %s", net, member)};
-    out[2] = (struct tried){sign_ins->members, member};
-}
-
-static void give_back(struct request *request, const struct tried *tried, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        limit_give(tried[i].limit, tried[i].name, loop_now_us(request->deps->control));
-}
-
-/* May it be tried? false: answered. The tries are taken before the password is looked at, or those
- * that are under way at once would all pass; a right one gives them back. */
-static bool may_try(struct request *request, const char *member)
-{
-    struct tried tried[TRIED_COUNT];
-    list_tried(request, member, tried);
-    for (size_t i = 0; i < TRIED_COUNT; i++) {
-        struct limit_state state;
-        if (limit_take(tried[i].limit, tried[i].name, loop_now_us(request->deps->control), &state))
-            continue;
-        give_back(request, tried, i);
-        refuse_rate(request, state.retry_s);
-        return false;
-    }
-    return true;
-}
-
-static void note_success(struct request *request, const char *member)
-{
-    struct tried tried[TRIED_COUNT];
-    list_tried(request, member, tried);
-    give_back(request, tried, TRIED_COUNT);
-}
-
-static void verified(void *arg)
-{
-    struct attempt *attempt = arg;
-    struct request *request = attempt->request;
-    if (attempt->chosen < attempt->count) {
-        note_success(request, attempt->member);
-        run_job(request, STORE_WRITE, open_chosen);
-        return;
-    }
-    request_error(request, API_UNAUTHORIZED);
-    run_finish(request);
-}
-
-static void on_pool(struct attempt *attempt, loop_fn *work, loop_fn *done)
-{
-    struct request *request = attempt->request;
-    if (pool_run_fair(request->deps->pool, request->who.admitted.site, work, request->deps->control,
-                      done, attempt) == OK)
-        return;
-    request_error(request, API_UNAVAILABLE);
-    run_finish(request);
-}
-
-static void check_password(struct request *request)
-{
-    struct attempt *attempt = request->job.state;
-    if (may_try(request, attempt->member))
-        on_pool(attempt, verify, verified);
 }
 
 static const char *lower(struct arena *arena, const char *text)
@@ -390,7 +248,7 @@ static bool find_candidates(struct request *request, const char *email, const ch
 
 static void write_session(struct request *request)
 {
-    run_job(request, STORE_WRITE, open_chosen);
+    run_job(request, STORE_WRITE, sign_in_open_chosen);
 }
 
 /* Which of several workspaces does a vouched address enter? Anybody may write it into theirs, and
@@ -474,11 +332,11 @@ void sign_in(struct request *request)
         attempt->member = attempt->email;
         attempt->password = arena_strdup(request->arena, body.password);
         if (find_candidates(request, attempt->email, body.workspace_id, attempt))
-            request_after(request, check_password);
+            request_after(request, sign_in_check_password);
     }
 }
 
-/* The end of one's own sessions, and one's password. */
+/* The end of one's own sessions. */
 
 static void end_session(struct request *request, const char *id)
 {
@@ -499,96 +357,4 @@ void sessions_end(struct request *request)
 void sign_out(struct request *request)
 {
     end_session(request, request->who.principal.session_id);
-}
-
-struct password_body {
-    const char *password, *current;
-};
-static const struct field password_rows[] = {
-    ROW_TEXT(struct password_body, password, "password", .flags = FIELD_REQUIRED,
-             .min = PASSWORD_MIN, .max = PASSWORD_MAX),
-    ROW_TEXT(struct password_body, current, "current", .max = PASSWORD_MAX,
-             .about = "The one until now, where there is one."),
-};
-FIELD_TABLE(password_body_table, struct password_body, "NewPassword", password_rows);
-
-struct password_change {
-    struct attempt attempt; /* candidates[0].hash: as it was */
-    const char *current;
-    char hash[PASSWORD_HASH_SIZE];
-    enum err err; /* ERR_INVALID: the current one does not fit */
-};
-
-static void store_password(struct request *request)
-{
-    const struct password_change *change = request->job.state;
-    const struct principal *who = &request->who.principal;
-    struct removed answer = {.is_ok = true, .id = who->key_id};
-    enum err err = store_workspace_lock(request->job.tx, who->workspace_id);
-    if (!err)
-        err = store_session_look(request->job.tx, who->session_id);
-    if (err == ERR_NOT_FOUND) /* it was ended meanwhile: the address may be another person's now */
-        request_error(request, API_UNAUTHORIZED);
-    else if (request_found(request, err) &&
-             request_found(request,
-                           store_member_set_hash(request->job.tx, who->key_id, change->hash)) &&
-             request_found(request,
-                           store_session_end_others(request->job.tx, who->key_id, who->session_id)))
-        request_answer(request, &answer, 0);
-}
-
-static void hash_new(void *arg)
-{
-    struct password_change *change = arg;
-    const char *old = change->attempt.candidates[0].hash;
-    bool may = !*old || password_fits(change->current, old);
-    change->err = may ? password_hash(change->attempt.password, change->hash) : ERR_INVALID;
-}
-
-static void hashed_new(void *arg)
-{
-    struct password_change *change = arg;
-    struct request *request = change->attempt.request;
-    if (change->err != ERR_INVALID)
-        note_success(request, change->attempt.member);
-    if (!change->err) {
-        run_job(request, STORE_WRITE, store_password);
-        return;
-    }
-    if (change->err == ERR_INVALID) {
-        request_fault(request, "current", "is not the password until now");
-    } else {
-        request_error(request, API_UNAVAILABLE);
-    }
-    run_finish(request);
-}
-
-static void change_password(struct request *request)
-{
-    struct password_change *change = request->job.state;
-    if (may_try(request, change->attempt.member))
-        on_pool(&change->attempt, hash_new, hashed_new);
-}
-
-void password_set(struct request *request)
-{
-    struct password_body body;
-    struct field_context context;
-    const char *hash;
-    request_context(request, &context);
-    field_create(&password_body_table, &body, request_json(request), &context, "");
-    if (!request_is_valid(request, &context) ||
-        !request_found(request,
-                       store_member_hash(request->job.tx, request->who.principal.key_id, &hash)))
-        return;
-    struct password_change *change = arena_new_of(request->arena, struct password_change);
-    change->attempt = (struct attempt){
-        .request = request,
-        .password = arena_strdup(request->arena, body.password),
-        .member = arena_strdup(request->arena, request->who.principal.key_id),
-        .candidates = {{.hash = arena_strdup(request->arena, hash)}},
-    };
-    change->current = arena_strdup(request->arena, body.current);
-    request->job.state = change;
-    request_after(request, change_password);
 }

@@ -472,6 +472,25 @@ test('a password signs in once it is set, whatever the case of the address', asy
   assert.equal((await two('GET', '/v1/me')).body.account.hasPassword, true);
 });
 
+test('wrong passwords from many addresses at once leave a right one its turn; who gives way comes again', async () => {
+  const MANY = 300, LINE = 32, THREADS = 4, email = 'turn@example.com', password = 'correct horse';
+  await inviteWithPassword(email, password);
+  const count = { 401: 0, 429: 0 }, pauses = new Set();
+  const wrong = Array.from({ length: MANY }, async (_, i) => {
+    const { status, headers } = await sendOn({ email: `guess${i}@example.com`, password: 'wrong horse' },
+      { 'X-Forwarded-For': `198.51.${100 + (i >> 8)}.${i & 255}` });
+    count[status]++;
+    if (status === 429) pauses.add(headers.get('retry-after'));
+  });
+  await until(() => count[401] + count[429] >= MANY - LINE - THREADS, { what: 'all but those in line to be answered' });
+  const before = count[401];
+  assert.equal(await passedOn({ email, password }, { 'X-Forwarded-For': '192.0.2.77' }), 201);
+  assert.ok(count[401] - before <= LINE + THREADS, `${count[401] - before} were looked at before it`);
+  await Promise.all(wrong);
+  assert.equal(count[401] + count[429], MANY);
+  assert.ok(count[429] > 0 && [...pauses].join() === '1', JSON.stringify([count, ...pauses]));
+});
+
 test('a password that is too short, or set without the one before, is not taken', async () => {
   const email = 'same@example.com',
     password = 'correct horse';

@@ -10,7 +10,11 @@
 enum member_role { ROLE_VIEWER, ROLE_EDITOR, ROLE_OWNER, ROLE_COUNT };
 extern const char *const member_role_names[ROLE_COUNT];
 
-enum { MEMBERS_MAX = 500 /* of a workspace */ };
+enum {
+    MEMBERS_MAX = 500, /* of a workspace */
+    MEMBER_NAME_MAX = 100,
+    MEMBER_EMAIL_MAX = 254, /* code points, both */
+};
 
 struct member {
     const char *id, *user_id;

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/member.h"
 #include "store/tx.h"
 #include "text/words.h"
 
-enum { NAME_MAX_BYTES = 4 * 255 + 1, VALUES_MAX = 9 };
+enum {
+    NAMED_MAX = MEMBER_NAME_MAX + 1 + MEMBER_EMAIL_MAX, /* the longest: documents have 255 */
+    NAME_MAX_BYTES = 4 * NAMED_MAX + 1,
+    VALUES_MAX = 9,
+};
 
 /* Each list is read from an index in its order that holds the name as well (store/schema.c); those
  * of keys and members are short enough without. */

@@ -161,6 +161,14 @@ test('members: found by their address', async () => {
   assert.deepEqual((await get(api, '/v1/members', { q: '_3@EXAMPLE' })).members.map(({ name }) => name), ['n1_3']);
 });
 
+test('members: found by the end of the longest name and address that may be', async () => {
+  const api = await fillAsOwner(BY_SESSIONS[1]);
+  const name = '𐐀'.repeat(100), email = `${'𐐀'.repeat(242)}@example.end`; // four bytes each
+  const made = await api('POST', '/v1/members', { name, email, role: 'viewer' });
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual((await get(api, '/v1/members', { q: 'EXAMPLE.END' })).members.map((one) => one.name), [name]);
+});
+
 test('agents: letters beyond ASCII are found in any case, and under the new name after an edit', async () => {
   const { api } = await t.newWorkspace();
   const { body: { agent } } = await api('POST', '/v1/agents', { name: 'Zahnärzte Österreich' });

@@ -30,9 +30,7 @@ static const struct field agents_query_rows[] = {
     ROW_TEXT(struct agents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = USER_ID_ABOUT),
     PAGE_QUERY_ROWS(struct agents_query, page, "ua_"),
-    ROW_TEXT(struct agents_query, ids, "ids", .flags = FIELD_OPTIONAL, .max = 4096,
-             .about = "Only these agents, in this order: ids with a comma between, 100 at most; "
-                      "unknown ones are left out. No limit, before or q beside it."),
+    PAGE_IDS_ROW(struct agents_query, ids),
 };
 FIELD_TABLE(agents_query_table, struct agents_query, "AgentsQuery", agents_query_rows);
 
@@ -84,28 +82,6 @@ static bool take_body(struct request *request, struct agent *agent, struct agent
 
 /* Handlers. */
 
-/* The ids of `ids`, those that the key may see. false: answered. */
-static bool read_ids(struct request *request, const struct agents_query *query, struct page *out)
-{
-    enum { IDS_MAX = 100 };
-    const char *own = request_own_agent(request);
-    const char **items = arena_new_n(request->arena, const char *, IDS_MAX);
-    size_t count = 0;
-    for (const char *at = query->ids, *end; *at; at = end + (*end == ',')) {
-        end = at + strcspn(at, ",");
-        const char *id = arena_strndup(request->arena, at, (size_t)(end - at));
-        if (own && strcmp(id, own) != 0)
-            continue;
-        if (count == IDS_MAX) {
-            request_fault(request, "ids", "must have at most 100 entries");
-            return false;
-        }
-        items[count++] = id;
-    }
-    *out = (struct page){.ids = {items, count}};
-    return true;
-}
-
 void agents_list(struct request *request)
 {
     struct agents_query query;
@@ -113,7 +89,7 @@ void agents_list(struct request *request)
     if (!request_query(request, &query))
         return;
     struct page_filter filter = {.id = request_own_agent(request)};
-    if (query.ids ? read_ids(request, &query, &page)
+    if (query.ids ? page_of_ids(request, query.ids, filter.id, &page)
                   : page_find(request, LISTED_AGENTS, &query.page, &filter, &page))
         agents_write(request, &page);
 }

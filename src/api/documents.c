@@ -50,13 +50,14 @@ static const struct field document_rows[] = {
 FIELD_TABLE(document_answer_table, struct document_answer, "DocumentAnswer", document_rows);
 
 struct documents_query {
-    const char *user_id;
+    const char *user_id, *ids;
     struct page_query page;
 };
 static const struct field documents_query_rows[] = {
     ROW_TEXT(struct documents_query, user_id, "userId", .flags = FIELD_OPTIONAL,
              .about = "A workspace id; another workspace's is refused."),
     PAGE_QUERY_ROWS(struct documents_query, page, "kd_"),
+    PAGE_IDS_ROW(struct documents_query, ids),
 };
 FIELD_TABLE(documents_query_table, struct documents_query, "DocumentsQuery", documents_query_rows);
 
@@ -90,9 +91,12 @@ static enum err read_page(struct request *request, const struct page *page,
     struct document_list *list = &out->documents;
     enum err err = OK;
     list->items = arena_new_n(tx->arena, struct document, page->ids.count + 1);
-    for (size_t i = 0; i < page->ids.count && !err; i++)
+    for (size_t i = 0; i < page->ids.count && !err; i++) {
         err = store_document_get(tx, request_workspace(request), page->ids.items[i],
-                                 &list->items[list->count++]);
+                                 &list->items[list->count]);
+        list->count += err == OK;
+        err = err == ERR_NOT_FOUND ? OK : err;
+    }
     out->page = page_answer(page);
     return err;
 }
@@ -106,9 +110,10 @@ void documents_list(struct request *request)
     if (!request_query(request, &query))
         return;
     enum err err = OK;
-    if (!page_is_asked(&query.page))
+    if (!query.ids && !page_is_asked(&query.page))
         err = store_document_list(request->job.tx, request_workspace(request), &answer.documents);
-    else if (page_find(request, LISTED_DOCUMENTS, &query.page, &filter, &page))
+    else if (query.ids ? page_of_ids(request, query.ids, NULL, &page)
+                       : page_find(request, LISTED_DOCUMENTS, &query.page, &filter, &page))
         err = read_page(request, &page, &answer);
     else
         return;

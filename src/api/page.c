@@ -1,9 +1,11 @@
 #include "api/page.h"
 
+#include <string.h>
+
 #include "api/request.h"
 #include "store/tx.h"
 
-enum { LIMIT_STANDARD = 50 };
+enum { LIMIT_STANDARD = 50, IDS_MAX = 100 };
 
 /* The job's memory ends with the first piece. */
 static void keep(struct request *request, const struct page *page, struct page *out)
@@ -33,6 +35,25 @@ bool page_find(struct request *request, enum listed listed, const struct page_qu
     else if (request_found(request, err))
         keep(request, &page, out);
     return !err;
+}
+
+bool page_of_ids(struct request *request, const char *ids, const char *own, struct page *out)
+{
+    const char **items = arena_new_n(request->arena, const char *, IDS_MAX);
+    size_t count = 0;
+    for (const char *at = ids, *end; *at; at = end + (*end == ',')) {
+        end = at + strcspn(at, ",");
+        const char *id = arena_strndup(request->arena, at, (size_t)(end - at));
+        if (own && strcmp(id, own) != 0)
+            continue;
+        if (count == IDS_MAX) {
+            request_fault(request, "ids", "must have at most 100 entries");
+            return false;
+        }
+        items[count++] = id;
+    }
+    *out = (struct page){.ids = {items, count}};
+    return true;
 }
 
 bool page_is_asked(const struct page_query *query)

@@ -24,6 +24,12 @@ struct page_query {
         ROW_TEXT(T, m.named, "q", .flags = FIELD_OPTIONAL, .max = 255,                             \
                  .about = "Only entries with this in their name, in any case, or with this id.")
 
+/* Of lists whose entries are also asked for by what others hold of them. */
+#define PAGE_IDS_ROW(T, m)                                                                         \
+    ROW_TEXT(T, m, "ids", .flags = FIELD_OPTIONAL, .max = 4096,                                    \
+             .about = "Only these, in this order: ids with a comma between, 100 at most; "         \
+                      "unknown ones are left out. No limit, before or q beside it.")
+
 /* In the answer's struct, and its rows, after the list. */
 struct page_answer {
     int64_t total;
@@ -40,6 +46,9 @@ struct page_answer {
  * the answer is sent. false: answered. */
 bool page_find(struct request *request, enum listed listed, const struct page_query *query,
                struct page_filter *filter, struct page *out);
+/* The entries that `ids` names, unknown ones included. own: NULL, or the only one that may be seen.
+ * false: answered. */
+bool page_of_ids(struct request *request, const char *ids, const char *own, struct page *out);
 /* Was a page asked for, or what has a name? Else the list is whole. */
 bool page_is_asked(const struct page_query *query);
 struct page_answer page_answer(const struct page *page);

@@ -87,13 +87,30 @@ export function AgentSelect({ label, any, value, onInput }) {
   return html`${(list.next || wanted || list.q) && html`<${Search} label=${t('agents.search')} value=${wanted} onInput=${setWanted} />`}<${Select} label=${label} value=${value} onInput=${onInput} options=${options} />`;
 }
 
-/* Things that can be on or off by their id: those that are on first, then a page of all, or of those that are searched for. known: entries
- * whose names are needed though no page has shown them. */
-export function Picker({ path, entries, query, ids, known, about, onInput, empty, href }) {
+/* Entries by their ids: each is read once, some at a time. */
+const BY_IDS = 100;
+function useEntries(path, entries, ids) {
+  const [found, setFound] = useState([]);
+  const asked = useRef(new Set());
+  useEffect(() => {
+    const missing = ids.filter((id) => !asked.current.has(id));
+    for (let i = 0; i < missing.length; i += BY_IDS) {
+      const some = missing.slice(i, i + BY_IDS);
+      some.forEach((id) => asked.current.add(id));
+      get(`${path}?ids=${some.join()}`).then((answer) => setFound((old) => [...old, ...answer[entries]]), () => some.forEach((id) => asked.current.delete(id)));
+    }
+  }, [ids.join()]);
+  return found;
+}
+
+/* Things that can be on or off by their id: those that are on first, then a page of all, or of those that are searched for. Names of those that
+ * are on and that no page has shown are in `known`, or (isFoundById) asked for. */
+export function Picker({ path, entries, query, ids, known = [], isFoundById = false, about, onInput, empty, href }) {
   const [wanted, setWanted] = useState('');
   const list = useList(path, entries, wanted, query);
   const seen = useRef(new Map());
-  for (const one of [...known, ...list.rows]) seen.current.set(one.id, one);
+  const found = useEntries(path, entries, isFoundById && list.load.data ? ids.filter((id) => !seen.current.has(id) && !list.rows.some((one) => one.id === id)) : []);
+  for (const one of [...known, ...found, ...list.rows]) seen.current.set(one.id, one);
   const pinned = useMemo(() => ids, [list.q]); // those that are switched off stay where they are
   const listed = new Set(list.rows.map((one) => one.id));
   const rows = [...(list.q ? [] : pinned.filter((id) => !listed.has(id)).map((id) => seen.current.get(id) ?? { id, name: id })), ...list.rows];

@@ -181,15 +181,17 @@ test('agents: letters beyond ASCII are found in any case, and under the new name
   assert.deepEqual(await found('prax'), ['Praxis']);
 });
 
-test('agents: those that are asked for by id come in that order, and no others', async () => {
-  const { api, ids } = await fill(LISTS[0]);
-  const theirs = await fill(LISTS[0]);
-  const asked = [ids[4], 'ua_none', theirs.ids[0], ids[1]];
-  const { agents } = await get(api, '/v1/agents', { ids: asked.join(',') });
-  assert.deepEqual(agents.map(({ id }) => id), [ids[4], ids[1]]);
-  assert.deepEqual(await get(api, '/v1/agents', { ids: '' }), { agents: [] });
-  refused(await api('GET', `/v1/agents?ids=${'ua_1,'.repeat(101)}`), 400, 'VALIDATION_FAILED', 'ids');
-});
+for (const kind of [LISTS[0], LISTS[2]])
+  test(`${kind.list}: those that are asked for by id come in that order, and no others`, async () => {
+    const { api, ids } = await fill(kind);
+    const theirs = await fill(kind);
+    const asked = [ids[4], 'ua_none', theirs.ids[0], ids[1]];
+    const answer = await get(api, kind.path, { ids: asked.join(',') });
+    assert.deepEqual(Object.keys(answer), [kind.list]);
+    assert.deepEqual(answer[kind.list].map(({ id }) => id), [ids[4], ids[1]]);
+    assert.deepEqual(await get(api, kind.path, { ids: '' }), { [kind.list]: [] });
+    refused(await api('GET', `${kind.path}?ids=${'ua_1,'.repeat(101)}`), 400, 'VALIDATION_FAILED', 'ids');
+  });
 
 test("agents: an agent's own key sees itself, page or not", async () => {
   const { api, ids } = await fill(LISTS[0]);

@@ -178,6 +178,16 @@ test('documents are chosen from a page, or found by name', { timeout: 300000 }, 
     assert.equal(answer.status, 201, answer.text);
     made.push(answer.body.document);
   }
+  const chosen = await api('PATCH', `/v1/agents/${agents[3].id}`, { documentIds: [made[1].id] }); // on no first page
+  assert.equal(chosen.status, 200, chosen.text);
+  page.asked.length = 0;
+  await at(`/studio/agents/${agents[3].id}`);
+  await page.getByRole('link', { name: 'Documents', exact: true }).click();
+  const first = page.locator('form .check').first();
+  await until(async () => /^Document 1(?!\d)/.test(await first.textContent()), { what: 'the name of the chosen one' });
+  assert.equal(await first.getByRole('checkbox').isChecked(), true);
+  const lists = page.asked.filter((url) => url.startsWith('/v1/knowledge/documents'));
+  assert.ok(lists.length > 0 && lists.every((url) => /[?&](limit|ids)=/.test(url)), lists.join(' '));
   await at(`/studio/agents/${agents[2].id}`);
   await page.getByRole('link', { name: 'Documents', exact: true }).click();
   await shown('50 of 55');

@@ -84,8 +84,8 @@ function ToolsOn({ agent, saved, set, faults }) {
     <h2>${t('agent.systemTools')}</h2>${['endCall', 'changeLanguage'].map((name) => html`<${Check} key=${name} label=${t(`systemTool.${name}`)} hint=${t(`systemTool.${name}.about`)} checked=${agent.systemTools[name]} onInput=${(v) => set(['systemTools', name], v)} fault=${faults[`systemTools.${name}`]} />`)}`;
 }
 
-function Documents({ agent, set, faults, data }) {
-  return html`<p class="soft">${t('agent.documentsAbout')}</p><${Picker} path="/v1/knowledge/documents" entries="documents" ids=${agent.documentIds} known=${data.documents} about=${({ status }) => (status ? t(`status.${status}`) : '')} onInput=${(v) => set(['documentIds'], v)} empty=${t('knowledge.empty')} href="/studio/knowledge" />${faultIn(faults, 'documentIds') && html`<p class="fault" role="alert">${faultIn(faults, 'documentIds')}</p>`}`;
+function Documents({ agent, set, faults }) {
+  return html`<p class="soft">${t('agent.documentsAbout')}</p><${Picker} path="/v1/knowledge/documents" entries="documents" ids=${agent.documentIds} isFoundById about=${({ status }) => (status ? t(`status.${status}`) : '')} onInput=${(v) => set(['documentIds'], v)} empty=${t('knowledge.empty')} href="/studio/knowledge" />${faultIn(faults, 'documentIds') && html`<p class="fault" role="alert">${faultIn(faults, 'documentIds')}</p>`}`;
 }
 
 function Embed({ agent, saved, set, faults, setAgent }) {

@@ -27,9 +27,9 @@ function changed(object, [name, ...rest], value) {
 }
 
 async function load(id) {
-  const [{ agent }, { catalog }, { tools, nextCursor }, { documents }] = await Promise.all([
-    get(`/v1/agents/${id}`), get('/v1/catalog'), get(`/v1/tools?${new URLSearchParams({ usableBy: id, limit: 100 })}`), get('/v1/knowledge/documents')]);
-  return { agent, catalog, documents, tools, hasMoreTools: nextCursor !== null };
+  const [{ agent }, { catalog }, { tools, nextCursor }] = await Promise.all([
+    get(`/v1/agents/${id}`), get('/v1/catalog'), get(`/v1/tools?${new URLSearchParams({ usableBy: id, limit: 100 })}`)]);
+  return { agent, catalog, tools, hasMoreTools: nextCursor !== null };
 }
 
 const hasFault = (faults, fields) => fields.some((field) => faultIn(faults, field) !== undefined);

@@ -19,9 +19,11 @@ static const struct field day_rows[] = {
     ROW_INT(struct usage_day, seconds, "seconds"),
     ROW_MONEY(struct usage_day, cost_usd4, "cost"),
     ROW_REAL(struct usage_day, reply_p50_ms, "replyMs", MEASURED,
-             .about = "Mean of the calls' median reply times; null when none was measured."),
+             .about =
+                 "Reply time of a typical call: the mean of the calls' medians, each call counting "
+                 "once; null when none was measured."),
     ROW_REAL(struct usage_day, reply_p95_ms, "replyP95Ms", MEASURED,
-             .about = "Mean of the calls' 95th percentiles."),
+             .about = "The mean of the calls' 95th percentiles; not that of all replies."),
     ROW_OBJECTS(struct usage_day, reasons, "reasons", struct usage_reason_list, &reason_table,
                 .about = "How its calls ended; most frequent first."),
 };

@@ -17,7 +17,8 @@ test('ended calls are summed up by day, agent and reason', async () => {
   }
   sql(t.service, // yesterday's, as they were summed up then
     `INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds, cost_usd4, replies, reply_p50_ms,
-     reply_p95_ms) SELECT workspace_id, day - 1, agent_id, 'user-left', calls, 60, 1000, 0, 0, 0 FROM usage_days
+     reply_p95_ms) SELECT workspace_id, day - 1, agent_id, 'user-left', calls, 60, 1000, calls, 500 * calls,
+     1500 * calls FROM usage_days
      UNION ALL SELECT workspace_id, day - 1, agent_id, 'no-user', 2, 0, 0, 0, 0, 0 FROM usage_days`);
   await api('POST', '/v1/calls', { agentId: one }); // not ended: not counted
   const { usage } = (await api('GET', '/v1/usage?days=7')).body;
@@ -34,6 +35,8 @@ test('ended calls are summed up by day, agent and reason', async () => {
   });
   const before = [{ reason: 'no-user', calls: 4 }, { reason: 'user-left', calls: 3 }];
   assert.deepEqual(usage.days.at(-2).reasons, before);
+  assert.deepEqual([usage.days.at(-2), usage.total].map((of) => [of.replyMs, of.replyP95Ms]),
+    [[500, 1500], [500, 1500]], 'of a call, in the mean of those that measured it');
   assert.deepEqual(usage.days[0].reasons, []);
   assert.deepEqual(usage.reasons, [before[0], { reason: 'api', calls: 3 }, before[1]]);
   assert.deepEqual(usage.total.reasons, usage.reasons);

@@ -1,5 +1,6 @@
 /* What keeps a page's own state safe, in a real browser: what was typed into a webhook's form is neither left without
- * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last. */
+ * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last; deliveries
+ * that wait are told, and followed. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { openBrowser } from '../harness/browser.mjs';
@@ -135,5 +136,30 @@ test('more voices of an older filter are not shown under the new one', { timeout
   await page.locator('button:not([aria-disabled])', { hasText: 'Show more' }).click(); // once the older is settled
   await page.getByRole('cell', { name: 'anna second' }).first().waitFor();
   assert.deepEqual(await names(), ['anna first', 'anna second']);
+  await page.unrouteAll();
+});
+
+test('deliveries that wait are told with their next try, and followed to their end', { timeout: 300000 }, async () => {
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'Told', greetingMode: 'none' });
+  const { body: { callId } } = await workspace.api('POST', '/v1/calls', { agentId: agent.id });
+  assert.equal((await workspace.api('POST', `/v1/calls/${callId}/end`)).status, 200);
+  const { body: { events: [event] } } = await workspace.api('GET', `/v1/calls/${callId}/events`);
+  const [known] = event.deliveries;
+  const inAnHour = new Date(Date.now() + 3600000).toISOString();
+  const states = ['waiting', 'delivered'];
+  await page.route(`**/v1/calls/${callId}/events?*`, (route) => {
+    const state = states.shift() ?? 'delivered';
+    const delivery = (id, more) => ({ ...known, id, status: null, error: null, ...more });
+    return route.fulfill({ json: { nextCursor: null, events: [{ ...event, deliveries: [
+      delivery('1', { state: 'delivered', status: 200 }), delivery('2', { state, dueAt: inAnHour }),
+      delivery('3', { state, dueAt: new Date(Date.now() + 7200000).toISOString() })] }] } });
+  });
+  await page.goto(`${service.url}/studio/calls/${callId}`);
+  const line = page.locator('details summary', { hasText: event.type });
+  const shown = await page.evaluate((iso) =>
+    new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format(new Date(iso)), inAnHour);
+  await line.getByText(`1 delivered, 0 failed, 2 waiting · next try at ${shown}`).waitFor();
+  await line.getByText('3 delivered, 0 failed').waitFor(); // by itself
+  assert.equal(await line.getByText('waiting').count(), 0);
   await page.unrouteAll();
 });

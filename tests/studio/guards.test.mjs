@@ -1,6 +1,6 @@
 /* What keeps a page's own state safe, in a real browser: what was typed into a webhook's form is neither left without
- * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last; deliveries
- * that wait are told, and followed. */
+ * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last; a test call
+ * that is called off before it began is over; deliveries that wait are told, and followed. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { openBrowser } from '../harness/browser.mjs';
@@ -137,6 +137,65 @@ test('more voices of an older filter are not shown under the new one', { timeout
   await page.getByRole('cell', { name: 'anna second' }).first().waitFor();
   assert.deepEqual(await names(), ['anna first', 'anna second']);
   await page.unrouteAll();
+});
+
+/* A test call's start, up to where `held` says: its answer is held until release(). */
+async function holdStart() {
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'Held', greetingMode: 'none' });
+  let release;
+  const isHeld = new Promise((done) => { release = done; });
+  const started = new Promise((done) => {
+    page.route('**/v1/calls', async (route) => {
+      const answer = await route.fetch();
+      done((await answer.json()).callId);
+      await isHeld;
+      await route.fulfill({ response: answer });
+    }, { times: 1 });
+  });
+  await page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await button('Start a test call').click();
+  return { agent, started, release };
+}
+
+async function leave() {
+  await menu('Members').click();
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+}
+
+for (const [how, callOff] of [['by its button', () => button('Cancel').click()], ['by leaving its page', leave]])
+  test(`a test call that is called off ${how} while it is being started is ended`, { timeout: 300000 }, async () => {
+    const { agent, started, release } = await holdStart();
+    const id = await started;
+    const find = async () => (await workspace.api('GET', `/v1/calls/${id}`)).body.call;
+    assert.equal((await find()).userJoinedAt, null);
+    await callOff();
+    release();
+    await until(async () => (await find()).status === 'ended', { what: 'the end of the call' });
+    assert.deepEqual([(await find()).userJoinedAt, (await find()).endReason], [null, 'api']);
+    await page.goto(`${service.url}/studio/agents/${agent.id}`);
+    await button('Start a test call').waitFor();
+  });
+
+test('a test call that is called off while the microphone is asked for is not made', { timeout: 300000 }, async () => {
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'Asked', greetingMode: 'none' });
+  await page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await page.evaluate(() => {
+    const { mediaDevices } = navigator, ask = mediaDevices.getUserMedia.bind(mediaDevices);
+    let isFirst = true;
+    mediaDevices.getUserMedia = (...args) => {
+      if (!isFirst) return ask(...args);
+      isFirst = false;
+      return new Promise((done) => { globalThis.allow = () => done(ask(...args)); });
+    };
+  });
+  await button('Start a test call').click();
+  await page.waitForFunction(() => globalThis.allow);
+  await button('Cancel').click();
+  await page.evaluate(() => globalThis.allow());
+  await button('Start a test call').click(); // the next one, which goes on to its end
+  await button('Hang up').click();
+  await page.getByRole('link', { name: 'Details of the call' }).waitFor();
+  assert.equal((await workspace.api('GET', `/v1/calls?agentId=${agent.id}`)).body.total, 1);
 });
 
 test('deliveries that wait are told with their next try, and followed to their end', { timeout: 300000 }, async () => {

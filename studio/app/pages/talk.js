@@ -17,14 +17,31 @@ function reasonOf(error) {
   return error.code ? explain(error) : t('talk.connect');
 }
 
+const endCall = (call) => api('POST', `/v1/calls/${call.callId}/end`).catch(() => {});
+
+/* The page may go while the call is being started: its end is asked for in a request that outlives it. */
+const endAtOnce = (call) => fetch(`/v1/calls/${call.callId}/end`, { method: 'POST', headers: { 'X-Earshot-Studio': '1' }, keepalive: true }).catch(() => {});
+
+/* A start goes on until its person is in the call, or calls it off: then each step looks whether it is still wanted, and a call that nobody
+ * comes to any more is ended. */
 function useTalk(agentId) {
   const [now, setNow] = useState(IDLE);
   const [phase, setPhase] = useState('idle'); // idle, starting, calling, ended
   const [fault, setFault] = useState(null);
   const room = useRef(null);
-  const end = async () => { await room.current?.leave(); };
+  const attempt = useRef(null); // { microphone, call, isOff } while a start goes on
+  const callOff = () => {
+    const one = attempt.current;
+    if (!one) return;
+    attempt.current = null;
+    one.isOff = true;
+    one.microphone?.stop();
+    if (one.call) endAtOnce(one.call);
+    setPhase('idle');
+  };
+  const end = async () => { callOff(); await room.current?.leave(); };
   useEffect(() => {
-    const onLeave = () => room.current?.leave();
+    const onLeave = () => { callOff(); room.current?.leave(); };
     addEventListener('pagehide', onLeave);
     return () => { removeEventListener('pagehide', onLeave); onLeave(); };
   }, []);
@@ -36,21 +53,32 @@ function useTalk(agentId) {
     setPhase('starting');
     setFault(null);
     setNow(IDLE);
+    const one = attempt.current = { microphone: null, call: null, isOff: false };
+    const stay = () => { if (one.isOff) throw new Error('called off'); };
     const isAnew = takeAnew(agentId), policy = watchPolicy();
-    let microphone, call;
+    let mine;
     try {
       if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
       const livekit = await loadLivekit();
-      microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
-      call = await api('POST', '/v1/calls', { agentId });
+      stay();
+      one.microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
+      stay();
+      const call = await api('POST', '/v1/calls', { agentId });
+      if (one.isOff) endAtOnce(call);
+      stay();
+      one.call = call;
       setNow((old) => ({ ...old, callId: call.callId }));
-      room.current = new TestRoom(tell);
-      await room.current.join(call, microphone, livekit);
+      mine = room.current = new TestRoom((change) => { if (!one.isOff) tell(change); });
+      await mine.join(call, one.microphone, livekit);
+      stay();
+      attempt.current = null;
       setPhase('calling');
     } catch (error) {
-      microphone?.stop();
-      await room.current?.leave();
-      const ended = call && api('POST', `/v1/calls/${call.callId}/end`).catch(() => {}); // nobody comes any more
+      one.microphone?.stop();
+      await mine?.leave();
+      if (one.isOff) return;
+      attempt.current = null;
+      const ended = one.call && endCall(one.call); // nobody comes any more
       if (policy.hasRefused && !isAnew) return await ended, callAnew(agentId);
       setPhase('idle');
       setFault(reasonOf(error));
@@ -79,8 +107,10 @@ export function Talk({ agent, isDirty, save }) {
   const [isMuted, setMuted] = useState(false);
   const isCalling = phase === 'calling';
   const actions = useRef();
+  const before = useRef(phase);
   useLayoutEffect(() => { // the button that had the focus may have gone with the call
-    if (phase !== 'idle' && document.activeElement === document.body) actions.current.querySelector('button').focus({ preventScroll: true });
+    if (phase !== before.current && document.activeElement === document.body) actions.current.querySelector('button').focus({ preventScroll: true });
+    before.current = phase;
   }, [phase]);
   const seen = useWatch(now.callId, now.callId !== null); // goes on to the end of the call, whoever ends it
   const begun = new Date(seen.call?.userJoinedAt ?? seen.call?.createdAt ?? 0);
@@ -93,6 +123,6 @@ export function Talk({ agent, isDirty, save }) {
     <${Waterfall} turns=${seen.turns} begin=${begun} />
     ${seen.passages.length > 0 && html`<br /><h3>${t('call.lookUps')}</h3><${LookUps} lookUps=${seen.passages} />`}${seen.runs.length > 0 && html`<br /><h3>${t('call.runs')}</h3><${Runs} runs=${seen.runs} />`}<br />
     <div class="actions" ref=${actions}>${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
-      : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>`}
+      : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>${phase === 'starting' && html`<${Button} onClick=${end}>${t('cancel')}<//>`}`}
       ${phase === 'ended' && now.callId && html`<a class="button" href="/studio/calls/${now.callId}">${t('talk.details')}</a>`}</div><//>`;
 }

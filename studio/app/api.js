@@ -1,7 +1,7 @@
 /* The API by the session's cookie. A refusal is an ApiError: its code, and the faults by field. */
 import { asked } from '../apart.js';
 import { signal } from './lib.js';
-import { faultText } from './text.js';
+import { faultText, theirs } from './text.js';
 
 export class ApiError extends Error {
   constructor(status, body) {
@@ -9,7 +9,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = body?.code ?? (status ? 'INTERNAL_ERROR' : 'OFFLINE');
     this.details = body?.details ?? [];
-    this.faults = Object.fromEntries(this.details.map(({ field, message }) => [field, faultText(message)]));
+    this.faults = Object.fromEntries(this.details.map(({ field, message }) => [field, faultText(message) ?? theirs(message)]));
   }
 }
 

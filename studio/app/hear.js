@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useId, useRef } from './lib.js';
 import { api } from './api.js';
 import { t } from './text.js';
-import { Button, Icon, explain, useWork } from './ui.js';
+import { Button, Icon, explain, explainFaults, useWork } from './ui.js';
 
 const wavOf = (response) => response.blob();
 const playing = signal(null); // the button's id
@@ -45,7 +45,7 @@ export function Hear({ voice, label, kind = '', onFaults }) {
     if (playing.value === id) stop();
   }, []);
   const isPlaying = playing.value === id;
-  const said = error && (Object.entries(error.faults ?? {}).map(([field, fault]) => `${field}: ${fault}`).join('; ') || explain(error));
+  const said = error && (explainFaults(error) ?? explain(error));
   return html`<${Button} kind=${kind} busy=${busy} aria-label=${isPlaying ? undefined : label} onClick=${isPlaying ? stop : hear}><${Icon} name=${isPlaying ? 'stop' : 'play'} />${busy ? t('working') : isPlaying ? t('hear.stop') : t('hear')}<//>
     ${said && html`<span class="fault" role="alert">${said}</span>`}`;
 }

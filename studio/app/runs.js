@@ -1,13 +1,13 @@
 /* What the agent did in a call beside talking: the runs of its tools, and what it looked up in its documents. */
 import { html } from './lib.js';
-import { count, ms, t, time } from './text.js';
+import { count, ms, t, theirs, time } from './text.js';
 import { Badge } from './ui.js';
 
 const KINDS = { succeeded: 'good', failed: 'bad', running: 'info', cancelled: 'warn' };
 
 export function Runs({ runs }) {
   return html`<ul class="list runs">${runs.map((run) => html`<li key=${run.number}><details><summary><code>${run.name}</code> <${Badge} kind=${KINDS[run.status]} live=${run.status === 'running'}>${t(`run.${run.status}`)}<//> <span class="soft small number">${time(run.at, { timeStyle: 'medium' })} · ${ms(run.ms)}${run.httpStatus ? ` · ${run.httpStatus}` : ''}</span></summary>
-    <p class="soft small">${t('run.sent')}</p><pre tabindex="0">${JSON.stringify(run.arguments, null, 2)}</pre>${(run.result ?? run.error) && html`<p class="soft small">${t(run.error ? 'run.error' : 'run.answer')}</p><pre tabindex="0">${run.error ?? run.result}</pre>`}</details></li>`)}</ul>`;
+    <p class="soft small">${t('run.sent')}</p><pre tabindex="0">${JSON.stringify(run.arguments, null, 2)}</pre>${(run.result ?? run.error) && html`<p class="soft small">${t(run.error ? 'run.error' : 'run.answer')}</p><pre tabindex="0">${run.error ? theirs(run.error) : run.result}</pre>`}</details></li>`)}</ul>`;
 }
 
 /* lookUps: [{ at, query, passages }] */

@@ -1,5 +1,5 @@
 /* Every text by its name, in the language that the person has chosen: a translation is a file of texts/. */
-import { signal } from './lib.js';
+import { html, signal } from './lib.js';
 import en from './texts/en.js';
 import hi from './texts/hi.js';
 
@@ -33,8 +33,17 @@ export function t(name, ...values) {
   return text.replace(/\{(\d)\}/g, (_, n) => String(values[n]));
 }
 
+/* What the service says in a sentence of its own, in English whatever language the page is in; nothing of nothing. */
+export const theirs = (said) => said && html`<span lang="en">${said}</span>`;
+
+/* A text whose {0} is an element, such as that sentence. */
+export function around(name, element) {
+  const [before, after] = t(name, '\n').split('\n');
+  return html`${before}${element}${after}`;
+}
+
 /* What the API says of a field, in the chosen language: the English texts under 'fault.' are its sentences, with places for
- * what differs. What the table lacks is told as the API says it. */
+ * what differs. null: the table lacks it. */
 const sentences = Object.entries(en).filter(([name]) => name.startsWith('fault.')).map(([name, text]) => {
   const places = [...text.matchAll(/\{(\d)\}/g)].length;
   const pattern = text.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\d\}/g, places > 1 ? '(\\S+)' : '(.+)');
@@ -45,7 +54,7 @@ export function faultText(message) {
     const [, ...values] = pattern.exec(message) ?? [];
     if (pattern.test(message)) return t(name, ...values);
   }
-  return message;
+  return null;
 }
 
 /* The words of the API (end reasons, states, roles) as people say them. */

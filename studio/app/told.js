@@ -1,7 +1,7 @@
 /* What receivers were told of a call: its events, each with its deliveries, as they are now. */
 import { html, useEffect, useState } from './lib.js';
 import { api, get, may } from './api.js';
-import { count, ms, t, time } from './text.js';
+import { count, ms, t, theirs, time } from './text.js';
 import { Badge, Button, Card, Loaded, Problem, toast, useLoad, useWork } from './ui.js';
 
 const PAGE = 50;
@@ -22,7 +22,7 @@ function Delivery({ delivery, onResend, busy }) {
   const isWaiting = delivery.state === 'waiting';
   const mayResend = may('editor') && delivery.webhookId && !isWaiting;
   return html`<li><span class="break">${delivery.webhookId ? html`<a href="/studio/webhooks/${delivery.webhookId}">${delivery.url || delivery.webhookId}</a>` : delivery.url}<br />
-      <span class="soft small">${t('told.attempts', count(delivery.attempts), ms(delivery.latencyMs))}${delivery.error && ` · ${delivery.error}`}${isWaiting && ` · ${nextTry([delivery])}`}</span></span>
+      <span class="soft small">${t('told.attempts', count(delivery.attempts), ms(delivery.latencyMs))}${delivery.error && html` · ${theirs(delivery.error)}`}${isWaiting && ` · ${nextTry([delivery])}`}</span></span>
     <span class="actions"><${DeliveryState} delivery=${delivery} />${mayResend && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => onResend(delivery)} aria-label=${t('told.resend', delivery.type)}>${t('webhook.resend')}<//>`}</span></li>`;
 }
 

@@ -2,7 +2,7 @@
 import { html, signal, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
 import { ApiError } from './api.js';
 import en from './texts/en.js';
-import { t } from './text.js';
+import { t, theirs } from './text.js';
 
 const ICONS = {
   play: 'M7 4v16l13-8z', stop: 'M6 6h12v12H6z',
@@ -79,8 +79,13 @@ export function Badge({ kind = '', live = false, children }) {
 
 export function explain(error) {
   if (!(error instanceof ApiError)) return String(error?.message ?? error);
-  const faults = Object.entries(error.faults).map(([field, fault]) => `${field}: ${fault}`);
-  return [en[`error.${error.code}`] ? t(`error.${error.code}`) : error.message, faults.join('; ')].filter(Boolean).join(' ');
+  return html`${en[`error.${error.code}`] ? t(`error.${error.code}`) : theirs(error.message)} ${explainFaults(error)}`;
+}
+
+/* null: none of its fields is at fault. */
+export function explainFaults(error) {
+  const faults = Object.entries(error.faults ?? {});
+  return faults.length ? faults.map(([field, fault], i) => html`${i ? '; ' : ''}${field}: ${fault}`) : null;
 }
 
 export function Problem({ error, again }) {

@@ -2,7 +2,7 @@
 import { html, useState } from '../lib.js';
 import { download, get } from '../api.js';
 import { More } from '../list.js';
-import { count, size, t } from '../text.js';
+import { count, size, t, theirs } from '../text.js';
 import { Button, Card, Head, Loaded, Problem, useLoad, useWork } from '../ui.js';
 import { DocumentState } from './knowledge.js';
 
@@ -26,7 +26,7 @@ export function Document({ id }) {
   const [save, saving, error] = useWork((document) => download(`/v1/knowledge/documents/${id}/file`, document.name));
   return html`<${Loaded} load=${loaded} title=${t('nav.knowledge')}>${({ document, cards }) => html`<${Head} title=${document.name} lead=${t('document.lead', size(document.bytes), count(document.chars), count(document.sectionCount))}><${DocumentState} document=${document} />
       ${document.stored && html`<${Button} busy=${saving} onClick=${() => save(document)}>${t('document.download')}<//>`}<//>
-    ${error && html`<${Problem} error=${error} />`}${document.error && html`<div class="notice bad"><p>${document.error}</p></div>`}
+    ${error && html`<${Problem} error=${error} />`}${document.error && html`<div class="notice bad"><p>${theirs(document.error)}</p></div>`}
     ${document.topics.length > 0 && html`<${Card} title=${t('document.topics')}><ul class="actions">${document.topics.map((topic) => html`<li class="badge" key=${topic}>${topic}</li>`)}</ul><//>`}
     <${Card} title=${t('document.cards')}>${cards.length ? html`<ul class="list">${cards.map((card, i) => html`<li key=${i}><span><strong>${card.question}</strong><br />${card.answer}</span></li>`)}</ul>` : html`<p class="soft">${t('document.noCards')}</p>`}<//>
     ${document.status === 'ready' && html`<${Passages} key=${id} id=${id} />`}`}<//>`;

@@ -1,7 +1,7 @@
 /* What agents know: documents added by dropping files or typing text, and a search that shows what an agent would find. */
 import { html, useEffect, useRef, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
-import { count, size, t, time } from '../text.js';
+import { count, size, t, theirs, time } from '../text.js';
 import { Badge, Button, Card, Dialog, Empty, Head, Loaded, Problem, Table, Text, explain, sure, toast, useLoad, useWork } from '../ui.js';
 
 const PROCESSING_MS = 1000;
@@ -78,7 +78,7 @@ function Rows({ documents, reload }) {
   const [retry, retrying, retryError] = useWork(async (one) => { await api('POST', `/v1/knowledge/documents/${one.id}/retry`); reload(); });
   return html`<div class="filters"><${Text} label=${t('search')} type="search" value=${wanted} onInput=${setWanted} /></div>${(error || retryError) && html`<${Problem} error=${error ?? retryError} />`}
     <${Table} label=${t('nav.knowledge')} head=${[t('name'), t('state'), { name: t('knowledge.size'), kind: 'right' }, { name: t('knowledge.passages'), kind: 'right' }, t('added'), { name: '', kind: 'right' }]}>${found.slice(0, shown).map((one) => html`<tr key=${one.id}><td class="name"><a href="/studio/knowledge/${one.id}">${one.name}</a></td>
-      <td><${DocumentState} document=${one} />${one.error && html`<p class="small soft">${one.error}</p>`}</td><td class="right number">${size(one.bytes)}</td><td class="right number">${count(one.sectionCount)} + ${count(one.cardCount)}</td><td class="soft">${time(one.createdAt)}</td>
+      <td><${DocumentState} document=${one} />${one.error && html`<p class="small soft">${theirs(one.error)}</p>`}</td><td class="right number">${size(one.bytes)}</td><td class="right number">${count(one.sectionCount)} + ${count(one.cardCount)}</td><td class="soft">${time(one.createdAt)}</td>
       <td><div class="actions">${may('editor') && one.status === 'failed' && html`<${Button} kind="slim" busy=${retrying} onClick=${() => retry(one)}>${t('again')}<//>`}${may('editor') && html`<${Button} kind="slim quiet" busy=${removing} onClick=${() => remove(one)} aria-label=${t('removeThis', one.name)}>${t('remove')}<//>`}</div></td></tr>`)}<//>
     <div class="more"><span class="soft" role="status">${t('shown', Math.min(shown, found.length), found.length)}</span>${found.length > shown && html`<${Button} onClick=${() => setShown(shown + SHOWN_AT_ONCE)}>${t('more')}<//>`}</div>`;
 }

@@ -1,7 +1,7 @@
 /* Signing in: by the link in the address (once), or by e-mail and password; behind a proxy that signs people in, by itself. */
 import { html, useEffect, useState } from '../lib.js';
 import { api, session } from '../api.js';
-import { t } from '../text.js';
+import { around, t } from '../text.js';
 import { Button, Text, explain, useWork } from '../ui.js';
 
 function takeLink() {
@@ -31,5 +31,5 @@ export function SignIn() {
     ${choices.length > 0 && html`<p>${t('signIn.choose')}</p><ul class="list">${choices.map(({ id, name }) => html`<li key=${id}><${Button} busy=${busy} onClick=${() => enter({ workspaceId: id })}>${name} <span class="soft small">${id}</span><//></li>`)}</ul><br />`}
     <form onSubmit=${submit}><${Text} label=${t('email')} value=${email} onInput=${setEmail} type="email" autocomplete="username" required />
       <${Text} label=${t('password')} value=${password} onInput=${setPassword} type="password" autocomplete="current-password" required />
-      <${Button} kind="primary" type="submit" busy=${busy}>${busy ? t('working') : t('signIn')}<//></form><br /><p class="soft small">${t('signIn.help')}</p></section></main>`;
+      <${Button} kind="primary" type="submit" busy=${busy}>${busy ? t('working') : t('signIn')}<//></form><br /><p class="soft small">${around('signIn.help', html`<code>earshot studio link --workspace ID</code>`)}</p></section></main>`;
 }

@@ -2,7 +2,7 @@
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { AgentSelect } from '../list.js';
-import { ms, t } from '../text.js';
+import { ms, t, theirs } from '../text.js';
 import { go, guardLeaving, useGuard } from '../router.js';
 import { Badge, Button, Card, Head, Loaded, Problem, Select, Text, sure, toast, useLoad, useWork } from '../ui.js';
 
@@ -31,7 +31,7 @@ function Test({ tool }) {
   const [run, busy, error] = useWork(async () => setAnswer(await api('POST', `/v1/tools/${tool.id}/test`, { params: Object.fromEntries(tool.params.map(({ key, value }) => [key, values[key] ?? value])) })));
   return html`<${Card} title=${t('tool.test')}><p class="soft small">${t('tool.testHint')}</p><br />${tool.params.map(({ key, value }) => html`<${Text} key=${key} label=${key} value=${values[key] ?? value} onInput=${(v) => setValues({ ...values, [key]: v })} />`)}
     <${Button} busy=${busy} onClick=${run}>${busy ? t('working') : t('tool.run')}<//>${error && html`<${Problem} error=${error} />`}
-    <div aria-live="polite">${answer && html`<br /><p><${Badge} kind=${answer.success ? 'good' : 'bad'}>${answer.status}<//> <span class="soft">${ms(answer.latencyMs)}</span></p>${answer.error && html`<p class="fault">${answer.error}</p>`}<br /><pre tabindex="0">${typeof answer.data === 'string' ? answer.data : JSON.stringify(answer.data, null, 2)}</pre>`}</div><//>`;
+    <div aria-live="polite">${answer && html`<br /><p><${Badge} kind=${answer.success ? 'good' : 'bad'}>${answer.status}<//> <span class="soft">${ms(answer.latencyMs)}</span></p>${answer.error && html`<p class="fault">${theirs(answer.error)}</p>`}<br /><pre tabindex="0">${typeof answer.data === 'string' ? answer.data : JSON.stringify(answer.data, null, 2)}</pre>`}</div><//>`;
 }
 
 function Form({ tool: loaded }) {

@@ -2,7 +2,7 @@
 import { html, useRef, useState } from '../lib.js';
 import { get, may } from '../api.js';
 import { Hear } from '../hear.js';
-import { t } from '../text.js';
+import { t, theirs } from '../text.js';
 import { Button, Empty, Head, Loaded, Problem, Select, Table, Text, useLoad, useWork } from '../ui.js';
 
 const NONE_OLDER = { voices: [], next: undefined };
@@ -32,7 +32,7 @@ export function Voices() {
       <${Select} label=${t('voice.language')} value=${filter.language} onInput=${(v) => set('language', v)} options=${options(catalog.data?.catalog.languages, 'voices.anyLanguage')} /><${Select} label=${t('voices.gender')} value=${filter.gender} onInput=${(v) => set('gender', v)} options=${[['', t('voices.anyGender')], ...['female', 'male', 'neutral'].map((one) => [one, t(`gender.${one}`)])]} /></div>
     <${Loaded} load=${loaded}>${(page) => {
       const voices = [...page.voices, ...older.voices], next = page.key !== key ? null : older.next === undefined ? page.nextPage : older.next;
-      return voices.length ? html`<${Table} label=${t('nav.voices')} head=${[t('name'), 'ID', t('voice.provider'), t('voices.gender'), t('voices.languages'), t('description'), ...(may('editor') ? [{ kind: 'right', name: t('hear') }] : [])]}>${voices.map((voice) => html`<tr key=${`${voice.provider} ${voice.id}`}><td class="name">${voice.name}</td><td><code>${voice.id}</code></td><td>${voice.provider}</td><td>${t(`gender.${voice.gender}`)}</td><td>${voice.languages.join(', ')}</td><td class="soft">${voice.description}</td>${may('editor') && html`<td class="right hear"><${Hear} kind="slim" label=${t('hear.voice', voice.name)} voice=${voiceOf(voice, catalog.data?.catalog, filter.language)} /></td>`}</tr>`)}<//>
+      return voices.length ? html`<${Table} label=${t('nav.voices')} head=${[t('name'), 'ID', t('voice.provider'), t('voices.gender'), t('voices.languages'), t('description'), ...(may('editor') ? [{ kind: 'right', name: t('hear') }] : [])]}>${voices.map((voice) => html`<tr key=${`${voice.provider} ${voice.id}`}><td class="name">${voice.name}</td><td><code>${voice.id}</code></td><td>${voice.provider}</td><td>${t(`gender.${voice.gender}`)}</td><td>${voice.languages.join(', ')}</td><td class="soft">${theirs(voice.description)}</td>${may('editor') && html`<td class="right hear"><${Hear} kind="slim" label=${t('hear.voice', voice.name)} voice=${voiceOf(voice, catalog.data?.catalog, filter.language)} /></td>`}</tr>`)}<//>
         ${error && html`<${Problem} error=${error} />`}${next && html`<div class="more"><${Button} busy=${busy} onClick=${() => more(next)}>${t('more')}<//></div>`}` : html`<${Empty} icon="voices" title=${t('voices.empty')} text=${t('voices.emptyText')} />`;
     }}<//>`;
 }

@@ -2,7 +2,7 @@
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { More, useList } from '../list.js';
-import { count, ms, t, time } from '../text.js';
+import { around, count, ms, t, theirs, time } from '../text.js';
 import { go, guardLeaving, useGuard } from '../router.js';
 import { Button, Card, Check, Head, Loaded, Problem, Secret, Table, Text, sure, toast, useLoad, useWork } from '../ui.js';
 import { DeliveryState } from '../told.js';
@@ -12,7 +12,7 @@ function Deliveries({ id }) {
   const list = useList(`/v1/webhooks/${id}/deliveries`, 'deliveries');
   const [resend, busy, error] = useWork(async (one) => { await api('POST', `/v1/webhooks/${id}/deliveries/${one.id}/resend`); toast(t('webhook.resent')); list.again(); });
   return html`<header class="head"><div><h2>${t('webhook.log')}</h2></div><${Button} kind="slim" onClick=${list.again}>${t('refresh')}<//></header>${error && html`<${Problem} error=${error} />`}<${Loaded} load=${list.load}>${() => (list.rows.length ? html`<${Table} label=${t('webhook.log')} head=${[t('calls.when'), t('webhook.event'), t('state'), { name: t('webhook.attempts'), kind: 'right' }, { name: t('webhook.latency'), kind: 'right' }, { name: '', kind: 'right' }]}>
-    ${list.rows.map((one) => html`<tr key=${one.id}><td>${time(one.createdAt)}</td><td>${one.type}${one.callId && html` <a class="small" href="/studio/calls/${one.callId}">${t('webhook.call')}</a>`}</td><td><${DeliveryState} delivery=${one} />${one.error && html`<p class="small soft">${one.error}</p>`}</td><td class="right number">${count(one.attempts)}</td><td class="right number">${ms(one.latencyMs)}</td>
+    ${list.rows.map((one) => html`<tr key=${one.id}><td>${time(one.createdAt)}</td><td>${one.type}${one.callId && html` <a class="small" href="/studio/calls/${one.callId}">${t('webhook.call')}</a>`}</td><td><${DeliveryState} delivery=${one} />${one.error && html`<p class="small soft">${theirs(one.error)}</p>`}</td><td class="right number">${count(one.attempts)}</td><td class="right number">${ms(one.latencyMs)}</td>
       <td><div class="actions">${may('editor') && one.state !== 'waiting' && html`<${Button} kind="slim quiet" busy=${busy} onClick=${() => resend(one)}>${t('webhook.resend')}<//>`}</div></td></tr>`)}<//><${More} list=${list} />` : html`<p class="soft">${t('webhook.noDeliveries')}</p>`)}<//>`;
 }
 
@@ -42,7 +42,7 @@ function Form({ webhook: loaded, types }) {
   const faults = { ...(error?.faults ?? {}), ...(error?.code === 'URL_NOT_ALLOWED' ? { url: t('error.URL_NOT_ALLOWED') } : {}) };
   const mayEdit = may('editor');
   return html`<${Head} title=${t('webhook.title')} lead=${saved.url}>${mayEdit && html`<${Button} busy=${testing} onClick=${test}>${t('webhook.test')}<//><${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>${(testError || (error && !Object.keys(faults).length)) && html`<${Problem} error=${testError ?? error} />`}
-    <div aria-live="polite">${tested && html`<div class="notice ${tested.ok ? '' : 'bad'}"><p>${tested.ok ? t('webhook.testOk', tested.status) : t('webhook.testFailed', tested.error ?? tested.status)}</p></div>`}${secret && html`<div class="notice"><div><p>${t('webhook.secretOnce')}</p><br /><${Secret} value=${secret} label=${t('webhook.secret')} /></div></div>`}</div>
+    <div aria-live="polite">${tested && html`<div class="notice ${tested.ok ? '' : 'bad'}"><p>${tested.ok ? t('webhook.testOk', tested.status) : around('webhook.testFailed', theirs(tested.error) ?? tested.status)}</p></div>`}${secret && html`<div class="notice"><div><p>${t('webhook.secretOnce')}</p><br /><${Secret} value=${secret} label=${t('webhook.secret')} /></div></div>`}</div>
     <form noValidate onSubmit=${(event) => { event.preventDefault(); if (!busy) save(); }}><${Card}><fieldset disabled=${!mayEdit}><${Text} label=${t('webhook.url')} type="url" value=${webhook.url} onInput=${(v) => set('url', v)} fault=${faults.url} required /><${EventChoice} types=${types} events=${webhook.events} onInput=${(v) => set('events', v)} fault=${faults.events} />
       <${Check} label=${t('webhook.enabled')} checked=${webhook.enabled} onInput=${(v) => set('enabled', v)} /></fieldset>${mayEdit && html`<div class="actions"><${Button} kind="primary" type="submit" busy=${busy}>${t('save')}<//><${Button} busy=${busy} onClick=${() => save({ rotateSecret: true })}>${t('webhook.rotate')}<//></div>`}<//></form><br /><${Deliveries} id=${saved.id} />`;
 }

@@ -1,14 +1,14 @@
 /* Subscriptions to events. */
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
-import { t, time } from '../text.js';
+import { t, theirs, time } from '../text.js';
 import { Badge, Button, Check, Dialog, Empty, Head, Loaded, Problem, Secret, Table, Text, useLoad, useWork } from '../ui.js';
 
 /* All events, or those that are chosen. */
 export function EventChoice({ types, events, onInput, fault }) {
   const isAll = events.includes('*');
   return html`<fieldset><legend>${t('webhook.events')}</legend><${Check} label=${t('webhook.all')} checked=${isAll} onInput=${(isOn) => onInput(isOn ? ['*'] : ['call.ended'])} />
-    ${!isAll && types.map(({ type, description }) => html`<${Check} key=${type} label=${type} hint=${description} checked=${events.includes(type)} onInput=${(isOn) => onInput(isOn ? [...events, type] : events.filter((one) => one !== type))} />`)}${fault && html`<p class="fault">${fault}</p>`}</fieldset>`;
+    ${!isAll && types.map(({ type, description }) => html`<${Check} key=${type} label=${type} hint=${theirs(description)} checked=${events.includes(type)} onInput=${(isOn) => onInput(isOn ? [...events, type] : events.filter((one) => one !== type))} />`)}${fault && html`<p class="fault">${fault}</p>`}</fieldset>`;
 }
 
 function NewWebhook({ types, onClose }) {

@@ -1,4 +1,4 @@
-/* The button's page: a live example by the reader's own key (/docs/button#key=pk_...), and the line to paste. */
+/* The button's page: a live example by the reader's own key (/docs/button#key=pk_...), and the line to paste. Its words are those of words.js. */
 const el = (id) => document.getElementById(id);
 const EVENTS_SHOWN = 50;
 
@@ -39,7 +39,7 @@ for (const element of document.querySelectorAll('.origin')) element.textContent 
 for (const element of document.querySelectorAll('.socket')) element.textContent = location.origin.replace(/^http/, 'ws');
 el('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(snippet());
-  el('copied').textContent = 'Copied.';
+  words.tell(el('copied'), 'button.copied');
 });
 /* A node that has begun since the page was loaded is none that its policy names. */
 document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
@@ -49,5 +49,6 @@ document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) =>
 });
 el('form').addEventListener('submit', (event) => event.preventDefault());
 el('form').addEventListener('input', show);
+el('lang').value = document.documentElement.lang;
 el('key').value = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';
 show();

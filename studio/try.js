@@ -1,6 +1,6 @@
 /* The page on which a person talks with an agent. The link carries the agent's publishable key behind the #, which
  * browsers do not send to servers: /try#key=pk_...&name=Front%20desk. It starts a call with that key (POST /v1/embed/calls)
- * and joins the room with livekit-client. */
+ * and joins the room with livekit-client. Its words are those of words.js. */
 import LivekitClient from './livekit-client.js';
 
 const { Room, RoomEvent, Track, ConnectionState, DisconnectReason } = LivekitClient;
@@ -13,39 +13,25 @@ let room = null;
 let clockTimer = null;
 let meterTimer = null;
 
-const STATES = {
-  initializing: 'Getting ready…', idle: 'Idle', listening: 'Listening', thinking: 'Thinking…', speaking: 'Speaking',
-};
-
-/* What can go wrong, in words that say what to do. Keys: DOMException names, API codes, our own. */
-const PROBLEMS = {
-  NotAllowedError: ['The microphone is blocked', 'Allow the microphone for this page (the icon beside the address), then start again.'],
-  NotFoundError: ['No microphone found', 'Connect a microphone or a headset, then start again.'],
-  NotReadableError: ['The microphone is in use', 'Another program holds the microphone. Close it, then start again.'],
-  insecure: ['This page cannot use the microphone', 'Browsers give it to pages on localhost or HTTPS only. Open this page by its https:// address.'],
-  nokey: ['The link is incomplete', 'It carries no key of an agent. Use the whole link that the service printed.'],
-  connect: ['The call could not connect', 'Signalling worked, but no audio path could be made. Is UDP to the service blocked by a firewall?'],
-  unreachable: ['The service cannot be reached', 'Is it still running? Check the address and your network, then start again.'],
-  UNAUTHORIZED: ['The link is no longer valid', 'The key in it was replaced or its agent was removed. Ask for a new link.'],
-  EMBED_DISABLED: ['Calls from this page are switched off', "The agent's embed.enabled setting is off."],
-  ORIGIN_NOT_ALLOWED: ['This site may not start calls', "It is not among the agent's embed.allowedOrigins."],
-  DAILY_LIMIT_REACHED: ["Today's limit is reached", 'The agent takes calls from pages again tomorrow.'],
-  INSUFFICIENT_BALANCE: ['No balance left', "The workspace's balance is used up; add credit to go on."],
-  CONCURRENT_CALL_LIMIT: ['All lines are busy', 'The workspace is on as many calls as it may be. Try again in a moment.'],
-  DISPATCH_FAILED: ['The agent is not available', 'It could not be brought into the call. The log of the service says why.'],
-  RATE_LIMITED: ['Too many tries', 'Wait a minute, then start again.'],
-};
-
+/* Says what can go wrong, in words that say what to do. kind: a DOMException's name, a code of the API, one of ours; detail: what the
+ * service says of what has no words of ours. */
 function showProblem(kind, detail) {
-  const [title, text] = PROBLEMS[kind] ?? ['The call did not work', detail || String(kind)];
-  el('problem-title').textContent = title;
-  el('problem-text').textContent = text;
+  const isKnown = words.has(`problem.${kind}`);
+  words.tell(el('problem-title'), isKnown ? `problem.${kind}` : 'problem.other');
+  if (isKnown) words.tell(el('problem-text'), `problem.${kind}.help`);
+  else words.quote(el('problem-text'), detail || String(kind), 'en');
   el('problem').hidden = false;
 }
 
-function setState(state, text) {
-  el('avatar').dataset.state = state;
-  el('state').textContent = text ?? STATES[state] ?? state;
+/* look: of the picture of the agent, which is the state itself where that is the agent's own. */
+function setState(state, look = state) {
+  el('avatar').dataset.state = look;
+  words.tell(el('state'), `state.${words.has(`state.${state}`) ? state : 'idle'}`);
+}
+
+function setName(name) {
+  if (name) words.quote(el('agent-name'), name);
+  else words.tell(el('agent-name'), 'try.agent');
 }
 
 function setInCall(isInCall) {
@@ -64,11 +50,11 @@ async function startCall() {
   if (!publishableKey) return showProblem('nokey');
   if (!navigator.mediaDevices?.getUserMedia) return showProblem('insecure');
   el('start').disabled = true;
-  setState('connecting', 'Asking for the microphone…');
+  setState('asking', 'connecting');
   try {
     document.addEventListener('securitypolicyviolation', noteRefusal);
     const microphone = await LivekitClient.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
-    setState('connecting', 'Connecting…');
+    setState('connecting');
     const call = await requestCall().catch((error) => { microphone.stop(); throw error; });
     await joinRoom(call, microphone);
   } catch (error) {
@@ -77,8 +63,8 @@ async function startCall() {
       history.replaceState({ callAnew: true }, '');
       return location.reload();
     }
-    setState('idle', 'Not connected');
-    showProblem(error.problem ?? (PROBLEMS[error.name] ? error.name : 'connect'), error.message);
+    setState('failed', 'idle');
+    showProblem(error.problem ?? (words.has(`problem.${error.name}`) ? error.name : 'connect'), error.message);
   } finally {
     document.removeEventListener('securitypolicyviolation', noteRefusal);
     el('start').disabled = false;
@@ -121,21 +107,21 @@ function watchRoom(current) {
   });
   current.on(RoomEvent.ParticipantConnected, showAgent);
   current.on(RoomEvent.ParticipantAttributesChanged, showAgent);
-  current.on(RoomEvent.Reconnecting, () => setState('connecting', 'Connection lost, trying again…'));
+  current.on(RoomEvent.Reconnecting, () => setState('lost', 'connecting'));
   current.on(RoomEvent.Reconnected, showAgent);
   current.on(RoomEvent.Disconnected, async (reason) => {
     if (room !== current) return;
     await leave();
     const isPlain = [DisconnectReason.CLIENT_INITIATED, DisconnectReason.ROOM_DELETED, DisconnectReason.ROOM_CLOSED].includes(reason);
-    setState('idle', isPlain ? 'The call has ended' : 'Disconnected');
+    setState(isPlain ? 'ended' : 'disconnected', 'idle');
     if (!isPlain) showProblem(reason === DisconnectReason.SERVER_SHUTDOWN ? 'unreachable' : 'connect');
   });
 }
 
 function showAgent() {
   const agent = room && [...room.remoteParticipants.values()].find((participant) => participant.isAgent);
-  if (!agent) return setState('connecting', 'Waiting for the agent…');
-  el('agent-name').textContent = agent.name || link.get('name') || 'Agent';
+  if (!agent) return setState('waiting', 'connecting');
+  setName(agent.name || link.get('name'));
   setState(agent.attributes['lk.agent.state'] ?? 'initializing');
 }
 
@@ -164,7 +150,7 @@ function captionLine(segment, isCaller) {
   const line = document.createElement('li');
   line.id = id;
   line.className = isCaller ? 'caller-said' : 'agent-said';
-  line.setAttribute('aria-label', isCaller ? 'You' : 'Agent');
+  line.setAttribute('aria-label', words.text(line.dataset.label = isCaller ? 'try.you' : 'try.agent'));
   el('captions').append(line);
   el('hint').hidden = true;
   return line;
@@ -225,13 +211,13 @@ async function toggleMute() {
   const isMuted = !room.localParticipant.isMicrophoneEnabled;
   await room.localParticipant.setMicrophoneEnabled(isMuted);
   el('mute').setAttribute('aria-pressed', String(!isMuted));
-  el('mute').textContent = isMuted ? 'Mute' : 'Unmute';
+  words.tell(el('mute'), isMuted ? 'try.mute' : 'try.unmute');
 }
 
-el('agent-name').textContent = link.get('name') || 'Agent';
+setName(link.get('name'));
 el('start').addEventListener('click', startCall);
 el('mute').addEventListener('click', toggleMute);
-el('end').addEventListener('click', async () => { await leave(); setState('idle', 'The call has ended'); });
+el('end').addEventListener('click', async () => { await leave(); setState('ended', 'idle'); });
 addEventListener('pagehide', () => room?.disconnect());
 if (!publishableKey) showProblem('nokey');
 else if (isAnew) { history.replaceState(null, ''); startCall(); }

@@ -1,7 +1,7 @@
 /* The studio: who is signed in sees the page of the path; everybody else signs in first. */
 import { effect, html, render, useEffect, useState } from './lib.js';
 import { api, isOffline, loadSession, may, session } from './api.js';
-import { language, setLanguage, setTheme, t, theme } from './text.js';
+import { setTheme, t, theme } from './text.js';
 import { match, path } from './router.js';
 import { Button, Empty, Head, Icon, Questions, Toasts, explain } from './ui.js';
 import { SignIn } from './pages/sign-in.js';
@@ -82,10 +82,8 @@ function applyTheme() {
 }
 prefersDark.addEventListener('change', applyTheme);
 effect(applyTheme);
-effect(() => { document.documentElement.lang = language.value; });
 addEventListener('storage', ({ key, newValue }) => { // chosen in another tab
   if (key === 'earshot.theme') setTheme(newValue ?? 'system');
-  if (key === 'earshot.language' && newValue) setLanguage(newValue);
 });
 
 render(html`<${App} />`, document.getElementById('app'));

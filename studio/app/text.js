@@ -1,23 +1,19 @@
 /* Every text by its name, in the language that the person has chosen: a translation is a file of texts/. */
-import { html, signal } from './lib.js';
+import { LANGUAGES, filled, firstLanguage, keep, keepLanguage, mark, onChosenElsewhere, stored } from '../language.js';
+import { effect, html, signal } from './lib.js';
 import en from './texts/en.js';
 import hi from './texts/hi.js';
 
-export const LANGUAGES = { en: ['English', en], hi: ['हिन्दी', hi] };
+const TEXTS = { en, hi };
 
-function stored(name) {
-  try { return localStorage.getItem(name); } catch { return null; }
-}
-
-export function keep(name, value) {
-  try { localStorage.setItem(name, value); } catch { /* private window: for this visit only */ }
-}
-
-export const language = signal(LANGUAGES[stored('earshot.language')] ? stored('earshot.language') : navigator.language.startsWith('hi') ? 'hi' : 'en');
+export { LANGUAGES, keep };
+export const language = signal(firstLanguage());
+effect(() => mark(language.value));
+onChosenElsewhere((id) => { language.value = id; });
 
 export function setLanguage(id) {
   language.value = id;
-  keep('earshot.language', id);
+  keepLanguage(id);
 }
 
 export const theme = signal(stored('earshot.theme') ?? 'system');
@@ -29,8 +25,7 @@ export function setTheme(name) {
 
 /* t('calls.count', 3): {0} is the first value. */
 export function t(name, ...values) {
-  const text = LANGUAGES[language.value][1][name] ?? en[name] ?? name;
-  return text.replace(/\{(\d)\}/g, (_, n) => String(values[n]));
+  return filled(TEXTS[language.value][name] ?? en[name] ?? name, values);
 }
 
 /* What the service says in a sentence of its own, in English whatever language the page is in; nothing of nothing. */

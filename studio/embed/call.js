@@ -1,6 +1,11 @@
-/* The call behind the button: its panel, the start of a call by the publishable key, the room. Loaded at the first click; the texts
- * are those of earshot.js, asked for by name. Captions: the agent's grow by deltas in one stream, the caller's come as whole
+/* The call behind the button: its panel, the start of a call by the publishable key, the room. Loaded at the first click; with the
+ * texts, which the button is asked for by name. Captions: the agent's grow by deltas in one stream, the caller's come as whole
  * versions under one segment id. */
+import en from './texts/en.json';
+import hi from './texts/hi.json';
+
+/* Every text, by language. {0} is filled in. A language more is a file of texts/, named here and in earshot.js. */
+export const TEXTS = { en, hi };
 
 const PANEL_CSS = `.panel{--paper:#fff;--ink:#17231f;--soft:#55635e;--line:#d9e0dc;--mine:#e3efe9;--warn:#fff3e2;--red:#a8322a;box-sizing:border-box;width:min(340px,calc(100vw - 40px));padding:16px;border-radius:16px;
 border:1px solid var(--line);background:var(--paper);color:var(--ink);text-align:start}
@@ -84,6 +89,8 @@ export class Call {
       make('header', { children: [ui.title, ui.clock, ui.close] }), ui.status, ui.consent, ui.language, ui.problem, ui.captions, ui.level,
       make('div', { part: 'controls', children: [ui.start, ui.mute, ui.end] })] });
     ui.panel.setAttribute('aria-labelledby', 'title');
+    ui.panel.lang = this.#host.spoken;
+    for (const [name, element] of [['name', ui.title], ['consent', ui.consent]]) if (this.#host.hasAttribute(name)) element.lang = this.#host.surrounding;
     ui.panel.addEventListener('keydown', (event) => { if (event.key === 'Escape') this.close(); });
     this.#host.shadowRoot.append(ui.panel);
   }
@@ -97,7 +104,7 @@ export class Call {
   /* languages="en, hi": the caller's choice. */
   #languages() {
     const ids = (this.#host.getAttribute('languages') ?? '').split(',').map((id) => id.trim()).filter(Boolean);
-    const names = new Intl.DisplayNames([this.#host.closest('[lang]')?.lang || navigator.language], { type: 'language', fallback: 'code' });
+    const names = new Intl.DisplayNames([this.#host.spoken], { type: 'language', fallback: 'code' });
     const nameOf = (id) => { try { return names.of(id); } catch { return id; } };
     const select = make('select', { part: 'language', children: ids.map((id) => new Option(id === 'hinglish' ? 'Hinglish' : nameOf(id), id)) });
     select.value = this.#host.getAttribute('language') ?? ids[0] ?? '';

@@ -26,7 +26,7 @@ function Sessions() {
 
 export function Settings() {
   const { workspace } = session.value;
-  return html`<${Head} title=${t('nav.settings')} lead=${session.value.member.name} /><div class="two"><div class="stack"><${Card} title=${t('settings.look')}><${Select} label=${t('settings.language')} value=${language.value} onInput=${setLanguage} options=${Object.entries(LANGUAGES).map(([id, [name]]) => [id, name])} />
+  return html`<${Head} title=${t('nav.settings')} lead=${session.value.member.name} /><div class="two"><div class="stack"><${Card} title=${t('settings.look')}><${Select} label=${t('settings.language')} value=${language.value} onInput=${setLanguage} options=${Object.entries(LANGUAGES).map(([id, { name }]) => [id, name])} />
       <${Select} label=${t('settings.theme')} value=${theme.value} onInput=${setTheme} options=${['system', 'light', 'dark'].map((name) => [name, t(`theme.${name}`)])} /><//><${Password} /></div>
     <div class="stack"><${Card} title=${t('settings.workspace')}><dl class="pairs"><dt>${t('name')}</dt><dd>${workspace.name}</dd><dt>ID</dt><dd><code>${workspace.id}</code></dd><dt>${t('overview.balance')}</dt><dd class="number">${money(workspace.balance)}</dd><dt>${t('settings.plan')}</dt><dd>${workspace.plan}</dd><dt>${t('settings.calls')}</dt><dd class="number">${count(workspace.maxConcurrentCalls)}</dd></dl><//>
       <${Sessions} /><${Card} title=${t('settings.help')}><ul class="list"><li><a href="/docs">${t('settings.api')}</a></li><li><a href="/docs/button">${t('settings.button')}</a></li></ul><//></div></div>`;

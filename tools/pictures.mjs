@@ -9,7 +9,7 @@ import { sql } from '../tests/harness/sql.mjs';
 import { signIn } from '../tests/harness/studio.mjs';
 
 const DIRECTORY = resolve(process.argv[2] ?? join(root, 'docs'));
-const DAYS = 30, DAY_MS = 86400000;
+const DAYS = 30, DAY_MS = 86400000, HOUR_MS = 3600000;
 const AGENTS = ['Front desk', 'Bookings', 'Reminders', 'After hours'];
 const PAGE = `## Opening hours
 We are open Tuesday to Friday from nine in the morning to six in the evening. On Saturday we are open from nine to four.
@@ -44,15 +44,14 @@ function makeCall(n, agent, workspaceId, at) {
     last_event_ms: at + 1200 + seconds * 1000, turns: 0 };
 }
 
-/* More on weekdays than at weekends, a little more each week; none later than `now`. */
+/* More on weekdays than at weekends, a little more each week; today's until `now`, at whatever hour the pictures are taken. */
 function makeCalls(agents, workspaceId, now) {
   const calls = [];
   for (let back = DAYS - 1; back >= 0; back--) {
     const day = Math.floor(now / DAY_MS - back) * DAY_MS, isWeekend = [0, 6].includes(new Date(day).getUTCDay());
     const count = Math.round((isWeekend ? 14 : 42) * (0.85 + 0.3 * draw()) + (DAYS - back) * 0.4);
-    const until = Math.min(day + 18 * 3600000, now - 300000);
-    for (let i = 0; i < count; i++) calls.push(day + 8 * 3600000 + draw() * 10 * 3600000);
-    if (until < day + 18 * 3600000) calls.splice(0, calls.length, ...calls.filter((at) => at < until));
+    const [from, until] = back ? [day + 8 * HOUR_MS, day + 18 * HOUR_MS] : [Math.min(day + 8 * HOUR_MS, (day + now) / 2), now - 300000];
+    for (let i = 0; i < (back ? count : count * 0.7); i++) calls.push(from + draw() * (until - from));
   }
   return calls.sort((a, b) => a - b).map((at, n) => makeCall(n, pick([agents[0], agents[0], agents[1], agents[2], agents[3]]), workspaceId, Math.floor(at)));
 }

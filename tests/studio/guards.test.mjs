@@ -222,3 +222,20 @@ test('deliveries that wait are told with their next try, and followed to their e
   assert.equal(await line.getByText('waiting').count(), 0);
   await page.unrouteAll();
 });
+
+test('long words make no page wider than a telephone', { timeout: 300000 }, async () => {
+  const long = 'a'.repeat(200);
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'Long', greetingMode: 'none' });
+  const { body: { webhook: { id } } } = await workspace.api('POST', '/v1/webhooks', { url: `${URL_OF}/${long}` });
+  await workspace.api('POST', '/v1/knowledge/documents', { name: long, text: 'We are open from nine to five.' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await page.goto(`${service.url}/studio/webhooks/${id}`);
+  await page.getByRole('heading', { level: 1, name: 'Subscription' }).waitFor();
+  assert.equal(await width(), 360);
+  await page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await page.locator('.tabs').getByRole('link', { name: 'Documents' }).click();
+  const { x, width: wide } = await page.locator('.check', { hasText: long }).locator('span').first().boundingBox();
+  assert.ok(x + wide <= 360, `${x + wide} px`);
+  assert.equal(await width(), 360);
+});

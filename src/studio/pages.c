@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "net/http_choice.h"
@@ -51,29 +52,34 @@ static bool is_calling(const struct page *page)
     return false;
 }
 
-/* The origin that clients join rooms at, and the one at which they ask why they could not. A host
- * in brackets has no name in a policy; as the page's own it is 'self'. */
-static void allow_node(const char *text, struct buf *policy)
+/* The origin that clients join rooms at, and the one at which they ask why they could not. A policy
+ * cannot name a host in brackets: as the page's own it is 'self', and as another node's only
+ * any host with its port lets browsers there. */
+static void allow_node(const char *text, const char *own_host, struct buf *policy)
 {
     struct url url;
     struct fault fault = {0};
     AUTO_BUF host = BUF_INIT(POLICY_MAX_BYTES);
-    if (url_parse(text, &url, &fault) || url.is_ipv6 || url_write_host(&url, &host))
+    if (url_parse(text, &url, &fault) || url_write_host(&url, &host))
         return;
+    if (url.is_ipv6 && own_host && strcasecmp(host.data, own_host) == 0)
+        return;
+    const char *any = url.is_ipv6 ? "*" : "";
+    const char *rest = url.is_ipv6 ? strchr(host.data, ']') + 1 : host.data;
     const char *s = url_is_tls(&url) ? "s" : "";
     AUTO_BUF origins = BUF_INIT(POLICY_MAX_BYTES);
-    (void)buf_printf(&origins, " ws%s://%s http%s://%s", s, host.data, s, host.data);
+    (void)buf_printf(&origins, " ws%s://%s%s http%s://%s%s", s, any, rest, s, any, rest);
     if (!strstr(policy->data, origins.data)) /* several behind one name */
         (void)buf_append(policy, origins.data, origins.len);
 }
 
 static void write_policy(const struct page *page, const struct pages_rooms *rooms,
-                         struct buf *policy)
+                         const char *own_host, struct buf *policy)
 {
     const char *url;
     (void)buf_append_str(policy, is_calling(page) ? call_policy : any_policy);
     for (size_t i = 0; is_calling(page) && (url = rooms->url(rooms->arg, i)); i++)
-        allow_node(url, policy);
+        allow_node(url, own_host, policy);
 }
 
 enum { FILE_NAME_MAX = 100 };
@@ -179,7 +185,7 @@ bool pages_answer(struct http_exchange *exchange, const struct pages_rooms *room
     const struct page_bytes *bytes = packed ? &page->packed : &page->plain;
     AUTO_BUF policy = BUF_INIT(POLICY_MAX_BYTES);
     struct http_header headers[HEADERS_MAX];
-    write_policy(page, rooms, &policy);
+    write_policy(page, rooms, http_exchange_header(exchange, "Host"), &policy);
     size_t count = page_headers(page, request->path, packed, policy.data, headers);
     const char *tag = is_calling(page) ? NULL : page->tag;
     struct http_answer answer = {.status = 200,

@@ -2,6 +2,7 @@
  * the real service with its embedded engines. SCREENSHOT names a file to keep a picture of the page in a call. */
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { get } from 'node:http';
 import { startService, until } from '../harness/service.mjs';
 import { openBrowser, speechFile } from '../harness/browser.mjs';
 
@@ -115,5 +116,28 @@ test('a service that is gone is said, and the page can try again', { timeout: 30
     assert.equal(await page.isEnabled('#start'), true);
   } finally {
     await browser.close();
+  }
+});
+
+test('a page of another name than its node, whose address is of IPv6, calls there', { timeout: 300000 }, async () => {
+  const six = await startService({ args: ['--demo'], env: { EARSHOT_LISTEN: '[::1]:0' } });
+  const url = await until(() => six.output.match(/http:\/\/\[::1\]:\S+\/try#\S+/)?.[0], { what: 'the link to try' });
+  const named = url.replace('[::1]', 'localhost'), { port } = new URL(url);
+  const connects = (host) => new Promise((done) => {
+    get({ host: '::1', port, path: '/try', headers: { Host: `${host}:${port}` } }, (answer) => {
+      answer.resume();
+      done(answer.headers['content-security-policy'].match(/connect-src ([^;]*)/)[1].split(' '));
+    });
+  });
+  assert.deepEqual(await connects('[::1]'), ["'self'"]);
+  assert.deepEqual(await connects('localhost'), ["'self'", `ws://*:${port}`, `http://*:${port}`]);
+  const { browser, page } = await openPage({}, named);
+  try {
+    await page.click('#start');
+    await page.waitForSelector('.agent-said');
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await browser.close();
+    await six.close();
   }
 });

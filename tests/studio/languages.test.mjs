@@ -203,6 +203,35 @@ test('the call button and its panel are in the language of the page around them'
   }
 });
 
+/* Somebody with a Hindi name is signed in, in Hindi. */
+async function enter() {
+  const owner = await signIn(service, { workspaceId: workspace.workspaceId });
+  await owner('PATCH', `/v1/members/${owner.member.id}`, { name: 'राधा' });
+  const [name, value] = owner.cookie.split('=');
+  await browser.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
+  await choose('hi');
+}
+
+test('faults of fields are said in Hindi, those of a later version as the English that they are',
+  { timeout: 300000 }, async () => {
+  await enter();
+  await at(`/studio/agents/${agent.id}`);
+  const details = [{ field: 'name', message: 'must have at most 100 characters' },
+    { field: 'greetingText', message: 'is of a later version' }];
+  await page.route('**/v1/agents/*', (route) => (route.request().method() === 'PATCH'
+    ? route.fulfill({ status: 400, json: { code: 'VALIDATION_FAILED', error: 'Not valid.', details } })
+    : route.continue()));
+  await page.getByLabel('नाम', { exact: true }).fill('द्वार');
+  await page.getByRole('button', { name: 'सहेजें', exact: true }).click();
+  await page.locator('.fault', { hasText: /^अधिकतम 100 अक्षर हों$/ }).waitFor();
+  assert.equal(await page.locator('.fault [lang=en]').textContent(), 'is of a later version');
+  assert.deepEqual(await strangers(page, 'hi'), []);
+  assert.deepEqual(await faults(page, 'faults in Hindi'), []);
+  await page.unroute('**/v1/agents/*');
+  await page.evaluate(() => localStorage.clear());
+  await browser.clearCookies();
+});
+
 test('all of the studio is in Hindi', { timeout: 600000 }, async () => {
   const make = async (path, body) => {
     const answer = await workspace.api('POST', path, body);
@@ -215,12 +244,7 @@ test('all of the studio is in Hindi', { timeout: 600000 }, async () => {
   const { webhook } = await make('/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['*'] });
   const { callId } = await make('/v1/calls', { agentId: agent.id, participant: { identity: 'राम', name: 'राम' } });
   await make(`/v1/calls/${callId}/end`);
-  const first = await signIn(service, { workspaceId: workspace.workspaceId });
-  await first('PATCH', `/v1/members/${first.member.id}`, { name: 'राधा' });
-  const { cookie } = first;
-  const [name, value] = cookie.split('=');
-  await browser.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
-  await choose('hi');
+  await enter();
   const named = (value) => (typeof value === 'string' ? value.match(/[A-Za-z][\w.]*/g) ?? []
     : Object.entries(value ?? {}).flatMap(([key, one]) => (key === 'description' ? [] : named(one))));
   const names = [];
@@ -234,7 +258,7 @@ test('all of the studio is in Hindi', { timeout: 600000 }, async () => {
     await at(`/studio${path}`);
     await page.locator('.head').first().waitFor();
     await until(async () => await page.locator('.loading').count() === 0, { what: `${path} to be there` });
-    assert.deepEqual(await strangers(page, 'hi', ['order_status', ...names]), [], path);
+    assert.deepEqual(await strangers(page, 'hi', ['order_status', 'test', 'node', ...names]), [], path);
   }
   await browser.clearCookies();
 });

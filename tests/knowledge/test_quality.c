@@ -2,12 +2,14 @@
  * language and form, of the half that nothing was tuned on (README.md).
  * KNOWLEDGE_HALF=tuning prints the other half, KNOWLEDGE_SHOW=1 the questions that go wrong,
  * KNOWLEDGE_SCOPE=one asks each question of its own document alone, KNOWLEDGE_DUMP=file appends
- * what tests/knowledge/fit learns from. */
+ * what tests/knowledge/fit learns from, KNOWLEDGE_EMBEDDINGS=url searches by meaning as well
+ * (tests/knowledge/embeddings sets it). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "embedder.h"
 #include "know/internal.h"
 #include "know/know.h"
 #include "labelled.h"
@@ -27,6 +29,7 @@ struct quality {
     struct fix *fix;
     struct loop *loop;
     struct know *know;
+    struct embedder *embedder; /* NULL: by words alone */
     struct labelled *set;
     const char *ids[LABELLED_DOCUMENTS_MAX];
     struct tally tallies[TALLIES_MAX]; /* the first: of all */
@@ -159,11 +162,15 @@ static void dump_all(struct quality *quality, const struct labelled_question *qu
 
 static void ask(struct quality *quality, const struct labelled_question *question)
 {
+    struct know_vector vector = {0};
+    if (quality->embedder)
+        vector = embedder_mean(quality->know, quality->loop, quality->fix, question->question);
     struct tx *tx = fix_read(quality->fix);
     struct text_list ids = {quality->ids, quality->set->document_count};
     narrow(quality, question, &ids);
     struct hit_list hits = {0};
-    const struct know_question asked = {.document_ids = &ids, .query = question->question};
+    const struct know_question asked = {
+        .document_ids = &ids, .query = question->question, .vector = vector};
     CHECK_INT(know_search(quality->know, tx, &asked, 5, &hits), OK);
     if (getenv("KNOWLEDGE_DUMP"))
         dump_all(quality, question, tx, &ids);
@@ -213,23 +220,28 @@ TEST(labelled_questions_are_answered)
             getenv("KNOWLEDGE_FOLDER") ? getenv("KNOWLEDGE_FOLDER") : KNOWLEDGE_SET, fix.arena)};
     struct fault fault = {0};
     quality.loop = loop_new("know");
-    const struct know_config config = {.store = fix.store, .loop = quality.loop};
+    quality.embedder = embedder_open(quality.loop);
+    const struct know_config config = {
+        .store = fix.store, .loop = quality.loop, .embedder = embedder_engine(quality.embedder)};
     REQUIRE(know_open(&config, &quality.know, &fault) == OK);
     REQUIRE(loop_start(quality.loop) == OK);
     add_documents(&quality);
     await_ready(&quality);
+    if (quality.embedder)
+        embedder_await(&fix, quality.set->document_count);
     const char *half = getenv("KNOWLEDGE_HALF");
     bool is_tuning = half && strcmp(half, "tuning") == 0;
     for (size_t i = 0; i < quality.set->question_count; i++)
         if (quality.set->questions[i].is_held_out != is_tuning)
             ask(&quality, &quality.set->questions[i]);
     print_tallies(&quality);
-    if (!is_tuning)
+    if (!is_tuning && !quality.embedder) /* what a model adds is the model's */
         check_floors(&quality);
     loop_join(quality.loop);
     know_close(quality.know);
     store_close(fix.store);
     fix.store = NULL;
+    embedder_close(quality.embedder);
     loop_free(quality.loop);
     fix_end(&fix);
 }

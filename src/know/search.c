@@ -21,13 +21,15 @@ enum {
     CANDIDATES_MAX = 48, /* passages that are weighed */
     MEANT_MAX = 8,       /* of them, beside those that the words have found */
     COMPARED_MAX = 3000, /* passages whose vectors are read for one question: some 5 MB */
-    SPREAD_MIN = 20,
 };
 
-/* Set by hand: no model was there to learn them with. */
-static const double MEANING_WEIGHT = 6;
-static const double COSINE_MIN = 0.3, COSINE_SURE = 0.6; /* in too few passages to compare */
-static const double OUT_MIN = 2, OUT_SURE = 5;           /* standard deviations */
+/* Found on the tuning half of tests/knowledge with all-MiniLM-L6-v2 (docs/performance.md). Of a
+ * passage that stands out by so many standard deviations: */
+static const double OUT_WORTH = 0.9, SURE_WORTH = 1.5, MEANING_COST = 3.5; /* each adds; all cost */
+static const double SURE_MIN = 5, SURE_MAX = 9;        /* hardly a near miss stands out so far */
+static const double POINTS_MIN = 2.5, POINTS_AT = 3.5; /* of the best: the model has one in mind */
+/* Where few others are there to tell how much cosines differ. */
+static const double USUAL_DEVIATION = 0.09, USUAL_OTHERS = 20;
 
 /* Candidates. */
 
@@ -148,11 +150,12 @@ static size_t choose(const float *scores, size_t passages, struct candidate out[
 /* By meaning. */
 
 /* Cosines of the scope's passages with the question. What of them means much differs from model to
- * model, so that they are told by how far they stand out among those of the scope. */
+ * model, so that a passage is told by how far it stands out among the others of the scope. */
 struct meant {
     float *cosines; /* NAN: not known */
-    double mean, deviation;
+    double sum, squares;
     size_t known;
+    double points; /* 0: the model sees no difference (a language it cannot read), 1: it does */
 };
 
 static void compare(const struct search_meaning *meaning, struct word_scope *scope,
@@ -183,32 +186,50 @@ static void compare_chosen(const struct search_meaning *meaning, struct word_sco
     }
 }
 
-static void spread(struct meant *meant, size_t passages)
+/* By how many standard deviations of the others. */
+static double stands_out(const struct meant *meant, uint32_t row)
 {
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < passages; i++) {
-        if (isnan(meant->cosines[i]))
-            continue;
-        meant->known++;
-        sum += (double)meant->cosines[i];
-        squares += (double)meant->cosines[i] * (double)meant->cosines[i];
-    }
-    if (!meant->known)
-        return;
-    meant->mean = sum / (double)meant->known;
-    meant->deviation = sqrt(MAX(squares / (double)meant->known - meant->mean * meant->mean, 1e-9));
+    double cosine = (double)meant->cosines[row], others = (double)meant->known - 1;
+    if (isnan(cosine) || others < 1)
+        return 0;
+    double mean = (meant->sum - cosine) / others;
+    double variance = MAX((meant->squares - cosine * cosine) / others - mean * mean, 0.0);
+    double usual = USUAL_OTHERS * USUAL_DEVIATION * USUAL_DEVIATION;
+    return (cosine - mean) / sqrt((others * variance + usual) / (others + USUAL_OTHERS));
 }
 
-/* 0: like any other passage of the scope, 1: it stands out. */
-static double means(const struct meant *meant, uint32_t row)
+static double clamp(double number, double least, double most)
 {
-    double cosine = (double)meant->cosines[row];
-    if (!meant->known || isnan(cosine))
+    return MIN(MAX(number, least), most);
+}
+
+static void spread(struct meant *meant, size_t passages)
+{
+    double most = 0;
+    for (size_t i = 0; i < passages; i++) {
+        double cosine = (double)meant->cosines[i];
+        if (isnan(cosine))
+            continue;
+        meant->known++;
+        meant->sum += cosine;
+        meant->squares += cosine * cosine;
+    }
+    for (uint32_t row = 0; row < passages; row++)
+        most = MAX(most, stands_out(meant, row));
+    meant->points = clamp((most - POINTS_MIN) / (POINTS_AT - POINTS_MIN), 0, 1);
+}
+
+/* What meaning adds to the sum of a passage's signs: a share that near misses have as well, which
+ * ranks, and past SURE_MIN so much that no word need be there. Words that the model thinks little
+ * of lose. */
+static double worth_of_meaning(const struct meant *meant, uint32_t row)
+{
+    double out = stands_out(meant, row);
+    if (isnan(meant->cosines[row]))
         return 0;
-    double out = meant->known < SPREAD_MIN
-                     ? (cosine - COSINE_MIN) / (COSINE_SURE - COSINE_MIN)
-                     : ((cosine - meant->mean) / meant->deviation - OUT_MIN) / (OUT_SURE - OUT_MIN);
-    return MIN(MAX(out, 0.0), 1.0);
+    return meant->points *
+           (OUT_WORTH * clamp(out, 0, SURE_MIN) +
+            SURE_WORTH * clamp(out - SURE_MIN, 0, SURE_MAX - SURE_MIN) - MEANING_COST);
 }
 
 static bool is_chosen(const struct candidate *candidates, size_t count, uint32_t row)
@@ -237,8 +258,8 @@ static size_t add_meant(const struct search_meaning *meaning, struct word_scope 
     spread(meant, passages);
     struct candidate best[MEANT_MAX];
     for (uint32_t row = 0; row < passages; row++) {
-        double out = means(meant, row);
-        if (out <= 0 || (added == MEANT_MAX && out <= best[added - 1].score))
+        double out = stands_out(meant, row);
+        if (out < POINTS_MIN || (added == MEANT_MAX && out <= best[added - 1].score))
             continue;
         size_t at = added < MEANT_MAX ? added++ : added - 1;
         for (; at > 0 && best[at - 1].score < out; at--)
@@ -251,11 +272,10 @@ static size_t add_meant(const struct search_meaning *meaning, struct word_scope 
     return count;
 }
 
-/* The words' sum and the meaning's share of it. */
 static double with_meaning(const struct meant *meant, const struct weighed *item)
 {
     double words = log(item->similarity / (1 - item->similarity));
-    return 1 / (1 + exp(-(words + MEANING_WEIGHT * means(meant, item->row))));
+    return 1 / (1 + exp(-(words + worth_of_meaning(meant, item->row))));
 }
 
 static int by_similarity(const void *a, const void *b)

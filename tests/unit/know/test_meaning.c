@@ -13,7 +13,7 @@
 #include "store/internal.h"
 #include "unit/store/fixture.h"
 
-enum { NUMBERS = 64, WORD_BYTES = 32 };
+enum { NUMBERS = 251, WORD_BYTES = 32 }; /* no two words of a test share a number */
 
 /* What the engine does with its next requests; past the last one it answers. */
 enum behaviour { ANSWER, REFUSE, GARBAGE, OTHER_SIZE, ONE_LESS };
@@ -23,6 +23,7 @@ struct mind { /* state of the engine */
     size_t count;
     _Atomic size_t requests;
     _Atomic bool is_silent; /* for questions: they wait in vain */
+    float alike;            /* so much of every text is the same: all cosines are high */
 };
 
 struct thinking {
@@ -46,12 +47,13 @@ static void count_word(const char *word, float *numbers)
     numbers[sum % NUMBERS] += strlen(word) > 3 ? 1 : 0.1F;
 }
 
-static void embed_text(const char *text, float *numbers)
+static void embed_text(const char *text, float alike, float *numbers)
 {
     char word[WORD_BYTES];
     size_t len = 0;
     float squares = 0;
     memset(numbers, 0, NUMBERS * sizeof(*numbers));
+    numbers[0] = alike;
     for (const char *at = text;; at++) {
         char letter = (char)(*at | 0x20);
         if (*at && letter >= 'a' && letter <= 'z' && len < sizeof(word) - 1) {
@@ -99,7 +101,7 @@ static void session_start(struct embed *base, uint32_t gen, const char *const *t
     session->gen = gen;
     session->count = count;
     for (size_t i = 0; i < count; i++)
-        embed_text(texts[i], session->numbers + i * NUMBERS);
+        embed_text(texts[i], session->mind->alike, session->numbers + i * NUMBERS);
     if (!atomic_load(&session->mind->is_silent))
         timer_set_after(&session->answer, 1000);
 }
@@ -272,6 +274,25 @@ STORE_TEST(meaning_finds_what_words_do_not)
     CHECK_INT(fix_commit(tx), OK);
     CHECK_INT(number(fix, "SELECT COUNT(*) FROM vectors WHERE document_id = ?", id), 0);
     CHECK_INT(number(fix, "SELECT COUNT(*) FROM vector_states WHERE document_id = ?", id), 0);
+    desk_close(&desk);
+}
+
+STORE_TEST(a_model_that_finds_all_alike_answers_nothing)
+{
+    struct desk desk = {.mind = {.alike = 6}};
+    struct found found;
+    struct fix_wait wait = {0};
+    fix_people(fix);
+    desk_open(&desk, fix, "alike");
+    const char *id = add_text(fix, rules);
+    await_vectors(fix, id, "alike/");
+    size_t before = atomic_load(&desk.mind.requests);
+    do /* it may come too late for the first question */
+        ask(&desk, id, "helicopter", &found);
+    while (atomic_load(&desk.mind.requests) == before && fix_wait(&wait));
+    ask(&desk, id, "helicopter", &found);
+    CHECK_INT(found.count, 0);
+    ask_until(&desk, id, "where do bicycles stand", "cellar");
     desk_close(&desk);
 }
 

@@ -92,6 +92,22 @@ static size_t link_len(const char *text)
     return is_link ? len : 0;
 }
 
+/* What a link asks for, "/?q=1" or "#top": nobody notes that down by ear, and it is not said. */
+static size_t query_len(const char *text)
+{
+    size_t slash = *text == '/', len = slash + 1;
+    bool is_fragment = text[slash] == '#';
+    if (slash && aloud_is_end(text + slash))
+        return slash;
+    if ((!is_fragment && text[slash] != '?') || !isalnum((unsigned char)text[len]))
+        return 0;
+    while (isalnum((unsigned char)text[len]) || (text[len] && strchr("-_.~+%=&/#:,;", text[len])))
+        len++;
+    while (strchr(".,:;", text[len - 1]))
+        len--;
+    return is_fragment || memchr(text, '=', len) ? len : 0;
+}
+
 static const char *sign_word(const struct manner *manner, char c)
 {
     switch (c) {
@@ -324,12 +340,10 @@ static size_t copy_figure(const struct aloud *aloud, const char *text)
 /* What stands at the beginning of a word; 0: nothing that is said in another way. */
 static size_t say_word(const struct aloud *aloud, const char *text)
 {
-    size_t len = email_len(text);
-    if (!len)
-        len = link_len(text);
-    if (len) {
-        say_address(aloud->manner, text, len, aloud->out);
-        return len;
+    size_t len = email_len(text), link = len ? 0 : link_len(text);
+    if (len || link) {
+        say_address(aloud->manner, text, len + link, aloud->out);
+        return len + link + (link ? query_len(text + link) : 0);
     }
     len = aloud_date(aloud, text);
     if (!len)

@@ -164,6 +164,51 @@ static bool read_scale(struct amount *amount, const char *at)
     return scales[scale].is_said && aloud_find_scale(iso, next, aloud_word_len(next)) < 0;
 }
 
+/* "500/-", "€ 12,-": no hundredths. */
+static size_t stroke_len(const char *at)
+{
+    static const char *const strokes[] = {"/-", ",--", ",-", ",–", ",—"};
+    for (size_t i = 0; i < ARRAY_LEN(strokes); i++)
+        if (strncmp(at, strokes[i], strlen(strokes[i])) == 0)
+            return strlen(strokes[i]);
+    return 0;
+}
+
+/* Whether a word is one of the forms of what is counted. */
+static bool is_form(const char *forms, const char *word, size_t len)
+{
+    while (*forms) {
+        size_t run = strcspn(forms, "|");
+        if (run == len && strncmp(forms, word, len) == 0)
+            return true;
+        forms += run + (forms[run] == '|');
+    }
+    return false;
+}
+
+/* The currency that stands after "12,-", by its sign or its name. */
+static const struct thing *read_stroked(const char *iso, const char *at, size_t *out_len)
+{
+    const struct thing *thing = aloud_read_currency(iso, at, out_len);
+    size_t len = aloud_word_len(at);
+    for (size_t i = 0; i < ARRAY_LEN(currencies) && !thing && len > 0; i++)
+        if (strcmp(currencies[i].iso, iso) == 0 && is_form(currencies[i].forms, at, len)) {
+            thing = &currencies[i];
+            *out_len = len;
+        }
+    return thing;
+}
+
+static void read_stroke(struct amount *amount, const char *at)
+{
+    size_t stroke = stroke_len(at + amount->len), len = 0;
+    size_t blank = stroke ? aloud_blank_len(at + amount->len + stroke) : 0;
+    const char *next = at + amount->len + stroke + blank;
+    amount->thing = stroke ? read_stroked(amount->row->iso, next, &len) : NULL;
+    amount->is_money = amount->thing != NULL;
+    amount->len += amount->is_money ? stroke + blank + len : 0;
+}
+
 /* What is counted, where it stands after the number. */
 static void read_thing(struct amount *amount, const char *at)
 {
@@ -181,6 +226,8 @@ static void read_thing(struct amount *amount, const char *at)
     }
     if (amount->thing)
         amount->len += blank + len;
+    else if (!amount->scale)
+        read_stroke(amount, at);
 }
 
 /* "10-12", "₹500-₹1,000". False: a dash, but no span. */
@@ -196,16 +243,6 @@ static bool read_span(struct amount *amount, const char *at)
                       amount->last.value > amount->first.value && *next != '0' && *at != '0';
     amount->len += dash + sign + amount->last.len;
     return amount->is_span && !aloud_dash_len(next + amount->last.len);
-}
-
-/* "500/-", "€ 12,-": no hundredths. */
-static size_t stroke_len(const char *at)
-{
-    static const char *const strokes[] = {"/-", ",--", ",-", ",–", ",—"};
-    for (size_t i = 0; i < ARRAY_LEN(strokes); i++)
-        if (strncmp(at, strokes[i], strlen(strokes[i])) == 0)
-            return strlen(strokes[i]);
-    return 0;
 }
 
 bool aloud_read_amount(const struct aloud *aloud, const char *at, struct amount *amount)

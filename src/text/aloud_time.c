@@ -207,11 +207,18 @@ static void put_moment(const struct aloud *aloud, const struct clock *clock,
         put_clock(aloud, clock, moment, at);
 }
 
+/* NULL: the language has no row. */
+static const struct clock *clock_of(const struct aloud *aloud)
+{
+    for (size_t i = 0; i < ARRAY_LEN(clocks); i++)
+        if (is_language(aloud, clocks[i].iso))
+            return &clocks[i];
+    return NULL;
+}
+
 size_t aloud_time(const struct aloud *aloud, const char *at)
 {
-    const struct clock *clock = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(clocks) && !clock; i++)
-        clock = is_language(aloud, clocks[i].iso) ? &clocks[i] : NULL;
+    const struct clock *clock = clock_of(aloud);
     struct moment first, last;
     if (!clock || !read_moment(aloud, clock, at, &first))
         return 0;
@@ -264,7 +271,7 @@ static bool read_iso(const char *at, struct day *out)
     *out = (struct day){.year = small_number(at), .len = sizeof(shape) - 1};
     out->month = small_number(at + 5);
     out->day = small_number(at + 8);
-    return is_day(out) && !isalnum((unsigned char)at[out->len]);
+    return is_day(out);
 }
 
 /* 03.03.2026, 3/3/2026, 3-3-2026 */
@@ -441,18 +448,84 @@ static void put_date(const struct aloud *aloud, const struct day *day, const cha
     }
 }
 
+/* The time behind an ISO date, as programs write it: T14:30:00+01:00. */
+
+struct stamp {
+    struct moment moment;
+    bool is_zoned, is_west;
+    int hours, minutes; /* from UTC */
+    size_t len;         /* 0: none stands there */
+};
+
+/* ":00", ":00.123": nobody says them. */
+static size_t seconds_len(const char *at)
+{
+    size_t len = *at == ':' && digit_run(at + 1) == 2 ? 3 : 0;
+    return len && at[len] == '.' ? len + 1 + digit_run(at + len + 1) : len;
+}
+
+static size_t read_zone(struct stamp *stamp, const char *at)
+{
+    stamp->is_zoned = *at == 'Z';
+    if (stamp->is_zoned)
+        return 1;
+    stamp->is_west = *at == '-';
+    if ((*at != '+' && *at != '-') || digit_run(at + 1) != 2 || at[3] != ':' ||
+        digit_run(at + 4) != 2)
+        return 0;
+    stamp->is_zoned = true;
+    stamp->hours = small_number(at + 1);
+    stamp->minutes = small_number(at + 4);
+    return sizeof("+00:00") - 1;
+}
+
+/* Behind a blank and without seconds "-15:00" is the end of a span. */
+static struct stamp read_stamp(const struct aloud *aloud, const char *at)
+{
+    const struct clock *clock = clock_of(aloud);
+    struct stamp stamp = {.len = 0}, none = stamp;
+    if ((*at != 'T' && *at != ' ') || !clock || !read_moment(aloud, clock, at + 1, &stamp.moment))
+        return none;
+    size_t len = 1 + stamp.moment.len, seconds = seconds_len(at + len);
+    len += seconds;
+    len += *at == 'T' || seconds ? read_zone(&stamp, at + len) : 0;
+    stamp.len = len;
+    return aloud_is_end(at + len) ? stamp : none;
+}
+
+static void put_stamp(const struct aloud *aloud, const struct stamp *stamp, const char *at)
+{
+    const struct numbers *row = aloud_numbers_of(aloud->manner->iso);
+    (void)buf_append_str(aloud->out, ", ");
+    put_moment(aloud, clock_of(aloud), &stamp->moment, at + 1);
+    (void)buf_append_str(aloud->out, stamp->is_zoned ? " UTC" : "");
+    if (stamp->hours == 0 && stamp->minutes == 0)
+        return;
+    (void)buf_printf(aloud->out, " %s ", stamp->is_west ? row->minus : aloud->manner->plus);
+    put_cardinal(aloud, stamp->hours, NUMERAL_COUNT);
+    if (stamp->minutes == 0)
+        return;
+    (void)buf_append_char(aloud->out, ' ');
+    put_cardinal(aloud, stamp->minutes, NUMERAL_COUNT);
+}
+
 size_t aloud_date(const struct aloud *aloud, const char *at)
 {
     struct day day;
     bool is_figures = is_language(aloud, "pl") || is_language(aloud, "ru");
-    bool is_read = read_iso(at, &day) || read_figures(aloud, at, &day);
+    bool is_iso = read_iso(at, &day), is_read = is_iso || read_figures(aloud, at, &day);
     if (!is_read && !is_figures)
         is_read = read_words(aloud, at, &day) || read_month_first(aloud, at, &day);
-    if (!is_read)
+    struct stamp stamp = {.len = 0};
+    if (is_iso)
+        stamp = read_stamp(aloud, at + day.len);
+    if (!is_read || (is_iso && !stamp.len && isalnum((unsigned char)at[day.len])))
         return 0;
     if (is_language(aloud, "en"))
         put_english_date(aloud, &day, at);
     else
         put_date(aloud, &day, at);
-    return day.len;
+    if (stamp.len)
+        put_stamp(aloud, &stamp, at + day.len);
+    return day.len + stamp.len;
 }

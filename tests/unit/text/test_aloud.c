@@ -24,6 +24,10 @@ TEST(addresses_telephones_and_dates_are_written_as_they_are_said)
         {"en", "(a.b+c@x-y.co.uk)", "(a dot b plus c at x dash y dot co dot uk)"},
         {"en", "See shop.com, or www.a.museum!", "See shop dot com, or www dot a dot museum!"},
         {"en", "At shop.test/help_me/now.", "At shop dot test slash help underscore me slash now."},
+        {"en", "Go to www.x.com/?q=1, or x.com/a?b=c&d=2#e now.",
+         "Go to www dot x dot com, or x dot com slash a now."},
+        {"de", "auf www.x.de/ oder x.de/#oben.", "auf www Punkt x Punkt de oder x Punkt de."},
+        {"en", "At shop.com? Yes, x.com/?", "At shop dot com? Yes, x dot com?"},
         {"en", "The end.Next one", "The end.Next one"},
         {"en", "Version 2.0.1 of it", "Version 2.0.1 of it"},
         {"en", "Call +49 30 1234567 now", "Call plus 4 9, 3 0, 1 2 3 4 5 6 7 now"},
@@ -239,6 +243,42 @@ TEST(a_word_begins_behind_every_blank_and_opening_sign)
          "$1.500 million, zero point one two five kilometres, three point one four two kilometres"},
     };
     check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(a_stroke_for_no_hundredths_is_not_said)
+{
+    static const struct said rows[] = {
+        {"de", "12,- EUR, 1.250,-- €, nur 5,- Euro pro Tag. 3,–€",
+         "zwölf Euro, eintausendzweihundertfünfzig Euro, nur fünf Euro pro Tag. drei Euro"},
+        {"nl", "Het kost 12,- euro.", "Het kost twaalf euro."},
+        {"fr", "12,- EUR", "douze euros"},
+        {"en", "500/- INR", "five hundred rupees"},
+        {"de", "5 - Euro", "fünf - Euro"},
+    };
+    check_all(rows, ARRAY_LEN(rows));
+}
+
+TEST(a_moment_that_a_program_wrote_is_said)
+{
+    static const struct said rows[] = {
+        {"en", "On 2026-11-22T14:30. Or 2026-11-22T14:30:00.000Z, 2026-11-22 09:05:00",
+         "On the twenty-second of November, twenty twenty-six, two thirty P M. Or the "
+         "twenty-second of November, twenty twenty-six, two thirty P M UTC, the twenty-second of "
+         "November, twenty twenty-six, nine oh five"},
+        {"en", "2026-11-22T14:30:00+05:30, 2026-11-22T09:00-08:00",
+         "the twenty-second of November, twenty twenty-six, two thirty P M UTC plus five thirty, "
+         "the twenty-second of November, twenty twenty-six, nine o'clock UTC minus eight"},
+        {"en", "2026-11-22 14:30-15:00",
+         "the twenty-second of November, twenty twenty-six two thirty P M to three P M"},
+        {"en", "2026-11-22T25:30, 2026-11-22Tea, 2026-11-22T14", NULL},
+        {"de", "am 2026-12-24T14:30",
+         "am vierundzwanzigsten Dezember zweitausendsechsundzwanzig, vierzehn Uhr dreißig"},
+        {"hi", "2026-01-09T14:30 को", "नौ जनवरी दो हज़ार छब्बीस, चौदह बजकर तीस मिनट को"},
+        {"pl", "2026-02-03T14:30", "3 lutego 2026, czternasta trzydzieści"},
+        {"ta", "2026-02-03T14:30", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        check(rows[i].text, rows[i].iso, rows[i].aloud ? rows[i].aloud : rows[i].text);
 }
 
 TEST(a_verb_is_no_month)

@@ -10,7 +10,7 @@ import { settingsOf, startVendors } from '../fake/vendors/server.mjs';
 import { isLoud } from '../fake/vendors/sound.mjs';
 import { speechFile } from '../harness/browser.mjs';
 import { binary, makeWorkspace, startService, until } from '../harness/service.mjs';
-import { checkTrace, startCollector } from './collector.mjs';
+import { buildOtelcol, checkTrace, startCollector, startOtelcol } from './collector.mjs';
 
 const STACKS = [
   ['soniox', 'openai', 'cartesia'],
@@ -150,6 +150,23 @@ for (const stack of STACKS) {
     }
   });
 }
+
+test('the OpenTelemetry Collector takes the trace of a call', async (t) => {
+  const missing = await buildOtelcol();
+  if (missing) return t.skip(missing);
+  const real = await startOtelcol(), stack = STACKS[1];
+  const service = await startService({ env: { ...settings(stack), EARSHOT_OTEL_ENDPOINT: real.url } });
+  try {
+    const { ended } = await call(service);
+    await checkTrace(real, ended, stack[1]);
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    assert.match(text, /^earshot_trace_spans_total\{outcome="sent"\} [1-9]/m);
+    assert.doesNotMatch(text, /^earshot_trace_spans_total\{outcome="lost"\} [1-9]/m);
+  } finally {
+    await service.close();
+    real.close();
+  }
+});
 
 /* Frames of speech so far, by how they were made. */
 async function framesOf(service) {

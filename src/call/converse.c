@@ -434,7 +434,7 @@ void converse_open(struct live_call *call)
     engines->on_llm = on_llm;
     engines->on_tts = on_tts;
     engines->arg = call;
-    engines->documents = setup_vocabulary(call->setup);
+    engines->vocabulary = setup_vocabulary(call->setup);
     engines->words = setup_words(call->setup);
     call->talk = talk_new(&call->converse.config);
     timer_init(&call->converse.timer, call->home->media.loop, on_time, call);

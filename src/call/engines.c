@@ -226,7 +226,8 @@ static void open_stt(struct engines *engines, const char *id)
 {
     const struct engine *engine = registry_find(engines->registry, ENGINE_STT, id);
     /* The embedded one makes a model of sentences that callers may say; others look for names. */
-    engines->stt_config.vocabulary = engine->info.is_embedded ? engines->documents : engines->words;
+    engines->stt_config.vocabulary =
+        engine->info.is_embedded ? engines->vocabulary : engines->words;
     engines->stt_config.is_ahead = engines->is_ahead;
     engines->stt =
         engine->ops.stt->open(engine, engines->loop, &engines->stt_config, on_stt, engines);

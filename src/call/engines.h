@@ -44,8 +44,8 @@ struct engines {
     struct tts_config tts_config;
     const char *model; /* of the LLM that the agent names */
     const char *workspace;
-    const char *documents, *words; /* in the agent's own words, set by the owner; may be NULL */
-    bool is_ahead;                 /* what is opened is asked later: set by the owner */
+    const char *vocabulary, *words; /* in the agent's own words, set by the owner; may be NULL */
+    bool is_ahead;                  /* what is opened is asked later: set by the owner */
     stt_event_fn *on_stt;
     llm_event_fn *on_llm;
     tts_event_fn *on_tts;

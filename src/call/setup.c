@@ -192,13 +192,30 @@ static const char *value_of(void *arg, const char *name, size_t name_len)
     return NULL;
 }
 
+static const char *default_of(void *arg, const char *name, size_t name_len)
+{
+    const struct setup *setup = arg;
+    const struct agent_variable_list *own = &setup->config.plan->agent->variables;
+    for (size_t i = 0; i < own->count; i++)
+        if (strlen(own->items[i].name) == name_len &&
+            memcmp(own->items[i].name, name, name_len) == 0)
+            return own->items[i].default_value;
+    return NULL;
+}
+
+static const char *filled_with(struct setup *setup, template_fn *value, const char *text,
+                               size_t max_bytes)
+{
+    AUTO_BUF out = BUF_INIT(max_bytes);
+    if (template_fill(text, value, setup, &out) != OK)
+        return NULL;
+    return arena_strdup(setup->arena, out.data ? out.data : "");
+}
+
 /* NULL: it is longer than that when it is filled in. */
 static const char *filled(struct setup *setup, const char *text, size_t max_bytes)
 {
-    AUTO_BUF out = BUF_INIT(max_bytes);
-    if (template_fill(text, value_of, setup, &out) != OK)
-        return NULL;
-    return arena_strdup(setup->arena, out.data ? out.data : "");
+    return filled_with(setup, value_of, text, max_bytes);
 }
 
 /* What the conversation needs. */
@@ -336,9 +353,16 @@ enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *ou
     return OK;
 }
 
-const char *setup_vocabulary(const struct setup *setup)
+/* Documents first: what is too long is cut at its end. */
+const char *setup_vocabulary(struct setup *setup)
 {
-    return setup->vocabulary;
+    const struct agent *agent = setup->config.plan->agent;
+    const char *said =
+        filled_with(setup, default_of, agent->greeting_text, PROMPT_SYSTEM_MAX_BYTES);
+    const char *system =
+        filled_with(setup, default_of, agent->system_instruction, PROMPT_SYSTEM_MAX_BYTES);
+    return arena_printf(setup->arena, "%s\n%s\n%s", setup->vocabulary ? setup->vocabulary : "",
+                        said ? said : "", system ? system : "");
 }
 
 const char *setup_words(struct setup *setup)

@@ -47,8 +47,10 @@ DEFINE_AUTO(setup)
 
 /* When it is ready. Texts live as long as the setup and the plan. */
 enum err setup_talk(struct setup *setup, const char *iso, struct talk_config *out) MUST_USE;
-const char *setup_vocabulary(const struct setup *setup); /* the documents; may be NULL */
-/* The instructions, the greeting and the documents. */
+/* The agent's documents, greeting and instructions, with its variables' defaults: the same for each
+ * of its calls, so that a language model made of it serves them all. */
+const char *setup_vocabulary(struct setup *setup);
+/* The call's instructions and greeting, and the documents. */
 const char *setup_words(struct setup *setup);
 /* After setup_talk(): a sentence that names tools for which there was no room; NULL: none. */
 const char *setup_left_out(const struct setup *setup);

@@ -111,6 +111,8 @@ TEST(setup_fills_variables_of_the_call_and_of_the_agent)
     CHECK(strncmp(scene.talk.system, "You are the desk of Acme.", 25) == 0);
     CHECK_INT(scene.talk.greeting, TALK_GREETING_STATIC);
     CHECK_INT(scene.tools.variable_count, 2); /* tools get them too */
+    /* Nothing of the caller's: one model for all calls. */
+    CHECK_TEXT(setup_vocabulary(setup), "\nAcme, hello you!\nYou are the desk of Acme.");
     setup_free(setup);
     end(&scene);
 }
@@ -126,7 +128,8 @@ TEST(setup_gathers_the_words_of_the_documents)
     desk_run(&scene.desk);
     REQUIRE(setup_talk(setup, "en", &scene.talk) == OK);
     CHECK(scene.talk.has_documents);
-    CHECK_TEXT(setup_vocabulary(setup), "We repair bicycles.\nWhat is a tyre?\nTen euros.\n");
+    CHECK_TEXT(setup_vocabulary(setup), "We repair bicycles.\nWhat is a tyre?\nTen euros.\n\n"
+                                        ", hello !\nYou are the desk of .");
     CHECK_TEXT(setup_words(setup), "You are the desk of .\n, hello !\n"
                                    "We repair bicycles.\nWhat is a tyre?\nTen euros.\n");
     setup_free(setup);

@@ -12,7 +12,7 @@ enum { DICTIONARY_MAX_BYTES = 4 * 1024 * 1024 };
 
 static const char *const path = "/usr/share/pocketsphinx/model/en-us/en-us.lm.bin";
 static const double LOG_BASE = 1.0001;      /* the decoder's */
-static const double PROBABILITY_MIN = 2e-7; /* of a word by itself, not to be rare */
+static const double PROBABILITY_MIN = 1e-6; /* of a word by itself, not to be rare */
 
 static struct {
     cmd_ln_t *settings;

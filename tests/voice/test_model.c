@@ -96,6 +96,17 @@ TEST(trigram_probabilities_of_a_history_add_up)
     buf_clear(&out);
 }
 
+TEST(model_expects_what_callers_of_any_agent_say)
+{
+    static const char *const pairs[] = {"i lost", "not working", "would it", "somebody called"};
+    struct buf arpa = BUF_INIT(8 * 1024 * 1024), dictionary = BUF_INIT(1024 * 1024);
+    CHECK_INT(model_write("", &arpa, &dictionary), OK);
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+        CHECK(line_of(arpa.data, 2, pairs[i]) != NULL);
+    buf_clear(&arpa);
+    buf_clear(&dictionary);
+}
+
 TEST(model_takes_any_text)
 {
     static const char *const texts[] = {"",        "\xFF\xFE", "नमस्ते only",

@@ -1,14 +1,21 @@
 /* One decoder a session, its language model shared (language.h). Without the second forward search,
- * over the words, the end of an utterance costs 2-10 ms instead of 70. */
+ * over the words, the end of an utterance costs 2-10 ms instead of 70.
+ *
+ * A voice and its line are taken out of the sound by its mean. PocketSphinx learns that at the end
+ * of an utterance, too late for the first one of a call; here it follows from the first frame on.
+ */
 #include "hearing.h"
 
 #include <err.h>
 #include <pocketsphinx.h>
+#include <sphinxbase/cmn.h>
+#include <sphinxbase/feat.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "base/mem.h"
 #include "general.h"
 #include "language.h"
@@ -16,17 +23,21 @@
 #include "model.h"
 
 enum {
+    PIECE_SAMPLES = 16000 / 50,   /* the mean is followed each 20 ms */
     PARTIAL_SAMPLES = 16000 / 10, /* a partial result is looked for each 100 ms */
     TEXT_MAX_BYTES = 4096,
+    CEPSTRA_MAX = 40,
 };
 
 static const double SURE_MIN = 0.1; /* of everyday.def: 6 % of the right words, 57 of the wrong */
+static const float EXPECTED_FRAMES = 100; /* that the mean before the first word counts for */
 static const char *const acoustic_model = "/usr/share/pocketsphinx/model/en-us/en-us";
 
 struct hearing {
     struct link *link;
     uint32_t id;
     ps_decoder_t *decoder;
+    float expected[CEPSTRA_MAX]; /* the mean, before anything was heard */
     bool is_in_utterance;
     size_t since_partial;
     char last[TEXT_MAX_BYTES];    /* what the last look gave */
@@ -49,6 +60,21 @@ static ps_decoder_t *make_decoder(const struct language *language)
     return NULL;
 }
 
+static void keep_expected(struct hearing *hearing)
+{
+    const cmn_t *cmn = ps_get_feat(hearing->decoder)->cmn_struct;
+    for (int32 i = 0; i < MIN(cmn->veclen, CEPSTRA_MAX); i++)
+        hearing->expected[i] = cmn->cmn_mean[i];
+}
+
+static void follow_mean(struct hearing *hearing)
+{
+    cmn_t *cmn = ps_get_feat(hearing->decoder)->cmn_struct;
+    for (int32 i = 0; i < MIN(cmn->veclen, CEPSTRA_MAX); i++)
+        cmn->cmn_mean[i] = (hearing->expected[i] * EXPECTED_FRAMES + cmn->sum[i]) /
+                           (EXPECTED_FRAMES + (float)cmn->nframe);
+}
+
 enum err hearing_new(struct link *link, uint32_t id, const char *vocabulary, struct hearing **out,
                      struct fault *fault)
 {
@@ -66,6 +92,7 @@ enum err hearing_new(struct link *link, uint32_t id, const char *vocabulary, str
     hearing->link = link;
     hearing->id = id;
     hearing->decoder = decoder;
+    keep_expected(hearing);
     *out = hearing;
     return OK;
 }
@@ -119,7 +146,11 @@ void hearing_push(struct hearing *hearing, const void *samples, size_t count)
     if (!hearing->is_in_utterance)
         ps_start_utt(hearing->decoder);
     hearing->is_in_utterance = true;
-    ps_process_raw(hearing->decoder, aligned, count, FALSE, FALSE);
+    for (size_t at = 0; at < count; at += PIECE_SAMPLES) {
+        ps_process_raw(hearing->decoder, aligned + at, MIN(count - at, PIECE_SAMPLES), FALSE,
+                       FALSE);
+        follow_mean(hearing);
+    }
     hearing->since_partial += count;
     if (hearing->since_partial < PARTIAL_SAMPLES)
         return;

@@ -33,9 +33,9 @@ static double level(const struct spoken *spoken)
 }
 
 /* Errors in so many sentences, and whether words that were not sure were in them, each by one of
- * the two voices, as they come over a line. */
+ * the two voices, as they come over a line; in a call of its own, or all in one. */
 static void hear_all(const char *vocabulary, const char *const *sentences, size_t count,
-                     size_t every, unsigned most_percent)
+                     size_t every, bool is_first, unsigned most_percent)
 {
     static const char *const speakers[] = {"slt", "rms"};
     struct speech_rig rig;
@@ -49,6 +49,10 @@ static void hear_all(const char *vocabulary, const char *const *sentences, size_
         struct carried carried;
         said_by(speakers[i / every % ARRAY_LEN(speakers)], sentences[i], &said);
         line_carry(&said, 0, &carried);
+        if (is_first && i > 0) {
+            stt->ops->close(stt);
+            stt = speech_rig_listen(&rig, vocabulary, &heard);
+        }
         speech_rig_hear_16k(&rig, stt, (const int16_t *)(void *)carried.heard.data,
                             carried.heard.len / sizeof(int16_t), &heard);
         CHECK(heard.partials > 2 && heard.flushed_us >= 0);
@@ -70,18 +74,24 @@ static void hear_all(const char *vocabulary, const char *const *sentences, size_
 
 TEST(voice_questions_about_a_document_are_understood)
 {
-    hear_all(hotel_document, hotel_questions, ARRAY_LEN(hotel_questions), 2, 14);
+    hear_all(hotel_document, hotel_questions, ARRAY_LEN(hotel_questions), 2, false, 14);
 }
 
 /* Of the half that tuned nothing. */
-TEST(voice_everyday_sentences_are_understood_by_any_agent)
-{
-    static const char *const held_out[] = {
+static const char *const held_out[] = {
 #define EVERYDAY(tuned, held) held,
 #include "everyday.def"
 #undef EVERYDAY
-    };
-    hear_all(hotel_document, held_out, ARRAY_LEN(held_out), 4, 20);
+};
+
+TEST(voice_everyday_sentences_are_understood_by_any_agent)
+{
+    hear_all(hotel_document, held_out, ARRAY_LEN(held_out), 4, false, 20);
+}
+
+TEST(voice_first_sentences_of_calls_are_understood)
+{
+    hear_all(hotel_document, held_out, ARRAY_LEN(held_out), 3, true, 13);
 }
 
 /* Whether it came in time. */

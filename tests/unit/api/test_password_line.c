@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-enum { MANY = 500, NAME_SIZE = 16 };
+enum { MANY = 500, NAME_SIZE = 24 };
 
 /* Some attempts: the i-th of one of `nets` networks, at one of `members` members. */
 struct crowd {

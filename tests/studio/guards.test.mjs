@@ -1,6 +1,7 @@
 /* What keeps a page's own state safe, in a real browser: what was typed into a webhook's form is neither left without
  * a question nor overwritten by the answer to a save; the list of voices shows what was asked for last; a test call
- * that is called off before it began is over; deliveries that wait are told, and followed. */
+ * that is called off before it began is over, and there is one at a time; deliveries that wait are told, and
+ * followed. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { openBrowser } from '../harness/browser.mjs';
@@ -197,6 +198,51 @@ test('a test call that is called off while the microphone is asked for is not ma
   await page.getByRole('link', { name: 'Details of the call' }).waitFor();
   assert.equal((await workspace.api('GET', `/v1/calls?agentId=${agent.id}`)).body.total, 1);
 });
+
+/* An agent that is being saved for a test call: its answer is held until release(). */
+async function holdSave(name) {
+  const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name, greetingMode: 'none' });
+  let release;
+  const isHeld = new Promise((done) => { release = done; });
+  const saves = [];
+  await page.route(`**/v1/agents/${agent.id}`, async (route) => {
+    if (route.request().method() === 'PATCH') {
+      saves.push(route.request().postDataJSON());
+      await isHeld;
+    }
+    await route.continue();
+  });
+  await page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await page.getByLabel('Instructions').fill('Be brief.');
+  await button('Save and start a test call').click();
+  await until(() => saves.length, { what: 'the save' });
+  const calls = async () => (await workspace.api('GET', `/v1/calls?agentId=${agent.id}`)).body.calls;
+  return { saves, release, calls };
+}
+
+test('what is saved for a test call starts one, however often its button is pressed', { timeout: 300000 }, async () => {
+  const { saves, release, calls } = await holdSave('Pressed twice');
+  await page.locator('.talk button').first().click({ force: true }); // whatever it says of itself
+  release();
+  await button('Hang up').click();
+  await page.getByRole('link', { name: 'Details of the call' }).waitFor();
+  const [call, ...others] = await calls();
+  assert.deepEqual([saves.length, others.map(({ status }) => status)], [1, []]);
+  await until(async () => (await calls())[0].status === 'ended', { what: `the end of ${call.id}` });
+  await page.unrouteAll();
+});
+
+for (const [how, callOff] of [['by its button', () => button('Cancel').click()], ['by leaving its page', leave]])
+  test(`a test call that is called off ${how} while its agent is saved is not made`, { timeout: 300000 }, async () => {
+    const { release, calls } = await holdSave('Left while it is saved');
+    await callOff();
+    const isSaved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    release();
+    await isSaved;
+    await page.evaluate(() => navigator.mediaDevices.getUserMedia({ audio: true })); // as long as a start would take
+    assert.deepEqual(await calls(), []);
+    await page.unrouteAll();
+  });
 
 test('deliveries that wait are told with their next try, and followed to their end', { timeout: 300000 }, async () => {
   const { body: { agent } } = await workspace.api('POST', '/v1/agents', { name: 'Told', greetingMode: 'none' });

@@ -23,7 +23,7 @@ const endCall = (call) => api('POST', `/v1/calls/${call.callId}/end`).catch(() =
 const endAtOnce = (call) => fetch(`/v1/calls/${call.callId}/end`, { method: 'POST', headers: { 'X-Earshot-Studio': '1' }, keepalive: true }).catch(() => {});
 
 /* A start goes on until its person is in the call, or calls it off: then each step looks whether it is still wanted, and a call that nobody
- * comes to any more is ended. */
+ * comes to any more is ended. It begins with the saving of what is called, where that is asked for; there is one at a time. */
 function useTalk(agentId) {
   const [now, setNow] = useState(IDLE);
   const [phase, setPhase] = useState('idle'); // idle, starting, calling, ended
@@ -49,7 +49,8 @@ function useTalk(agentId) {
     if (change.ended) setPhase('ended');
     setNow((old) => ({ ...old, ...change }));
   };
-  const start = async () => {
+  const start = async (save) => {
+    if (attempt.current) return;
     setPhase('starting');
     setFault(null);
     setNow(IDLE);
@@ -58,6 +59,8 @@ function useTalk(agentId) {
     const isAnew = takeAnew(agentId), policy = watchPolicy();
     let mine;
     try {
+      if (save && !(await save()) && !one.isOff) callOff();
+      stay();
       if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
       const livekit = await loadLivekit();
       stay();
@@ -114,7 +117,7 @@ export function Talk({ agent, isDirty, save }) {
   }, [phase]);
   const seen = useWatch(now.callId, now.callId !== null); // goes on to the end of the call, whoever ends it
   const begun = new Date(seen.call?.userJoinedAt ?? seen.call?.createdAt ?? 0);
-  const begin = async () => { if (isDirty && !(await save())) return; setMuted(false); start(); };
+  const begin = () => { setMuted(false); start(isDirty && save); };
   return html`<${Card} title=${t('talk.title')} aside=${isCalling && html`<${Clock} />`} class="card talk">
     <div class="state"><span class="dot" data-state=${isCalling ? now.state : 'idle'} aria-hidden="true"><i></i></span><p role="status">${phase === 'idle' ? t('talk.idle') : phase === 'starting' ? t('talk.starting') : phase === 'ended' ? t('talk.ended') : t(`state.${now.state}`)}</p></div>
     ${fault && html`<div class="notice bad" role="alert"><p>${fault}</p></div>`}

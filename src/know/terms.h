@@ -19,7 +19,7 @@
 struct passage;
 
 enum {
-    TERMS_VERSION = 2, /* of what these give: another one makes the indexes anew */
+    TERMS_VERSION = 3, /* of what these give: another one makes the indexes anew */
     TERM_BYTES = 160,
 };
 

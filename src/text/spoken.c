@@ -1,21 +1,29 @@
 /* See spoken.h. Thread: any. */
 #include "text/spoken.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "text/words.h"
 
-enum { WORDS_MAX = 16, ONE = 100 /* in hundredths */ };
+enum {
+    WORDS_MAX = 16,
+    ONE = 100,       /* in hundredths */
+    ENDING_MORE = 6, /* bytes: a case after it ("দশটায়") */
+};
 
 #define LARGEST INT64_C(100000000000000)
 
 /* "value:word,word;" of each language. Sums and multiples are made of them. */
 static const char english[] =
-    "0:zero;1:one;2:two;3:three;4:four;5:five;6:six;7:seven;8:eight;9:nine;10:ten;11:eleven;"
-    "12:twelve;13:thirteen;14:fourteen;15:fifteen;16:sixteen;17:seventeen;18:eighteen;"
-    "19:nineteen;20:twenty;30:thirty;40:forty,fourty;50:fifty;60:sixty;70:seventy;80:eighty;"
+    "0:zero;1:one;2:two;3:three,third;4:four,fourth;5:five,fifth;6:six,sixth;7:seven,seventh;"
+    "8:eight,eighth;9:nine,ninth;10:ten,tenth;11:eleven,eleventh;12:twelve,twelfth;"
+    "13:thirteen,thirteenth;14:fourteen,fourteenth;15:fifteen,fifteenth;16:sixteen,sixteenth;"
+    "17:seventeen,seventeenth;18:eighteen,eighteenth;19:nineteen,nineteenth;"
+    "20:twenty,twentieth;30:thirty,thirtieth;40:forty,fourty;50:fifty;60:sixty;70:seventy;80:"
+    "eighty;"
     "90:ninety;100:hundred;1000:thousand;100000:lakh,lac,lakhs;1000000:million;10000000:crore;";
 
 static const char hindi[] =
@@ -38,10 +46,19 @@ static const char hindi_latin[] =
     "14:chaudah,choudah;15:pandrah,pandra,pandhra;16:solah;17:satrah,satra;18:atharah,athara;"
     "19:unnis,unnees;20:bees,bis;21:ikkis,ikkees;22:bais,baees;23:teis;24:chaubis,chaubees,choubis;"
     "25:pachees,pachis,pacchis,pachchees;26:chhabbis;27:sattais;28:atthais;29:untis;30:tees,tis;"
-    "32:battis,battees;35:paintis,paintees;36:chhattis;40:chalis,chaalees,chalees;42:bayalis;"
-    "45:paintalis,paintalees;48:adtalis;50:pachas,pachaas;51:ikyavan;55:pachpan;56:chhappan;"
-    "60:saath,sath;65:painsath;70:sattar;72:bahattar;75:pachattar,pachhattar;80:assi;"
-    "85:pachasi;90:nabbe,navve;95:pachanve,pachanave;99:ninyanve,ninyanave;100:sau,so;"
+    "31:ikattis,iktis;32:battis,battees;33:taintis,tetis;34:chauntis,chautis;35:paintis,paintees;"
+    "36:chhattis,chattis;37:saintis;38:adtis;39:untalis,unchalis;40:chalis,chaalees,chalees;41:"
+    "iktalis;42:bayalis;"
+    "43:taintalis,tetalis;44:chavalis;45:paintalis,paintalees,paintaalis,paintaalees;46:chhiyalis;"
+    "47:saintalis;48:adtalis,adtaalis;49:unchas,unchaas;50:pachas,pachaas;51:ikyavan;52:bavan,"
+    "baawan;53:tirpan;"
+    "54:chauvan;55:pachpan;56:chhappan,chappan;57:sattavan;58:atthavan;59:unsath;60:saath,sath;61:"
+    "iksath;"
+    "62:basath;63:tirsath;64:chaunsath;65:painsath;66:chhiyasath;67:sadsath;68:adsath;70:sattar;72:"
+    "bahattar;"
+    "74:chauhattar;75:pachattar,pachhattar,pachhatar;76:chhihattar;78:athhattar;80:assi;"
+    "85:pachasi;90:nabbe,navve;92:baanve;"
+    "95:pachanve,pachanave;99:ninyanve,ninyanave;100:sau,so;"
     "1000:hazaar,hazar,hajar,hajaar;100000:lakh,laakh;10000000:crore,karod;";
 
 static const char tamil[] =
@@ -66,7 +83,8 @@ static const char bengali[] =
     "22:বাইশ;23:তেইশ;24:চব্বিশ;25:পঁচিশ;26:ছাব্বিশ;27:সাতাশ;28:আটাশ;29:উনত্রিশ;30:ত্রিশ,তিরিশ;"
     "32:বত্রিশ;35:পঁয়ত্রিশ;36:ছত্রিশ;40:চল্লিশ;45:পঁয়তাল্লিশ;48:আটচল্লিশ;49:ঊনপঞ্চাশ;50:পঞ্চাশ;55:পঞ্চান্ন;"
     "60:ষাট;65:পঁয়ষট্টি;70:সত্তর;75:পঁচাত্তর;80:আশি;85:পঁচাশি;90:নব্বই;95:পঁচানব্বই;99:নিরানব্বই;"
-    "100:শো,শত,একশো;200:দুশো;300:তিনশো;400:চারশো;500:পাঁচশো;600:ছশো,ছয়শো;700:সাতশো;800:আটশো;900:নশো,"
+    "100:শো,শত,একশো;150:দেড়শো;250:আড়াইশো;200:দুশো;300:তিনশো;400:চারশো;500:পাঁচশো;600:ছশো,ছয়শো;700:"
+    "সাতশো;800:আটশো;900:নশো,"
     "নয়শো;"
     "1200:বারোশো;1400:চোদ্দোশো;1500:পনেরোশো;1000:হাজার;100000:লাখ,লক্ষ;10000000:কোটি;";
 
@@ -91,12 +109,29 @@ static bool find(const char *list, const char *folded, int64_t *out)
     return false;
 }
 
+/* Endings that Bengali and Tamil numbers carry: "দশটা" (ten of it, ten o'clock), "பத்துக்கு". */
+static const char *const number_endings[] = {"টা", "টি", "টে", "জন", "க்கு", "ல", "லேர்ந்து"};
+
+static bool without_ending(const char *folded, int64_t *out)
+{
+    char bare[WORD_MAX_BYTES];
+    snprintf(bare, sizeof(bare), "%s", folded);
+    for (size_t i = 0; i < ARRAY_LEN(number_endings); i++) {
+        char *ending = strstr(bare, number_endings[i]);
+        if (!ending || ending == bare || strlen(ending) > strlen(number_endings[i]) + ENDING_MORE)
+            continue;
+        *ending = '\0';
+        return find(bengali, bare, out) || find(tamil, bare, out);
+    }
+    return false;
+}
+
 static bool value_of(const char *folded, bool is_hindi, int64_t *out)
 {
     bool is_ascii = (unsigned char)*folded < 0x80;
-    return is_ascii
-               ? find(english, folded, out) || (is_hindi && find(hindi_latin, folded, out))
-               : find(hindi, folded, out) || find(bengali, folded, out) || find(tamil, folded, out);
+    return is_ascii ? find(english, folded, out) || (is_hindi && find(hindi_latin, folded, out))
+                    : find(hindi, folded, out) || find(bengali, folded, out) ||
+                          find(tamil, folded, out) || without_ending(folded, out);
 }
 
 /* "two fifty", "sixteen fifty": hundreds whose word is left out. */

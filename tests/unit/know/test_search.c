@@ -213,6 +213,42 @@ STORE_TEST(words_in_another_script_are_told_from_others_that_sound_alike)
     desk_close(&desk);
 }
 
+/* Addresses, hours, prices: one or two sentences are all that many documents are. */
+STORE_TEST(plain_sentences_of_short_documents_are_found)
+{
+    static const char *const texts[] = {
+        "Our opening hours are nine in the morning to six in the evening, Monday to Saturday.",
+        "The swimming pool is closed for repairs until the fifth of June.",
+        "A haircut costs 300 rupees for men and 450 rupees for women.",
+        "শাড়ি ধোয়ার খরচ ৮০ টাকা। জরুরি হলে এক দিনে ১৫০ টাকা।",
+    };
+    static const struct {
+        const char *question, *answer;
+    } rows[] = {
+        {"what time do you open in the morning please", "nine in the morning"},
+        {"is the pool open on june 5", "fifth of June"},
+        {"how much is a haircut", "costs 300"},
+        {"how much is a massage", NULL},
+        {"দেড়শো টাকায় কি এক দিনে দেবেন", "১৫০ টাকা"},
+    };
+    struct desk desk;
+    desk_open(&desk, fix);
+    const char *ids[ARRAY_LEN(texts)];
+    struct document document;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        ids[i] = add_text(fix, "Note", texts[i]);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        CHECK_INT(wait_read(fix, ids[i], &document), DOCUMENT_READY);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct hit_list hits = search(&desk, ids, ARRAY_LEN(texts), rows[i].question);
+        bool is_right = rows[i].answer ? hits.count && strstr(hits.items[0].text, rows[i].answer)
+                                       : hits.count == 0;
+        if (!CHECK(is_right))
+            fprintf(stderr, "      '%s': %zu hits\n", rows[i].question, hits.count);
+    }
+    desk_close(&desk);
+}
+
 STORE_TEST(removed_document_is_found_no_more)
 {
     struct desk desk;

@@ -48,6 +48,13 @@ TEST(spoken_numbers_are_read)
         {"তিনশো নিরানব্বই", 39900, false},
         {"চোদ্দোশো নিরানব্বই", 149900, false},
         {"আড়াই হাজার", 250000, false},
+        {"fifth", 500, false},
+        {"twenty third", 2300, false},
+        {"paintaalis", 4500, true},
+        {"দেড়শো", 15000, false},
+        {"দশটা", 1000, false},
+        {"আটটায়", 800, false},
+        {"பத்துக்கு", 1000, false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct reading reading = {.is_hindi = rows[i].is_hindi, .is_whole = true};
@@ -64,6 +71,8 @@ TEST(what_is_no_number_is_not_taken)
     CHECK(!spoken_take(&spoken, "do", false));
     CHECK(!spoken_take(&spoken, "and", false));
     CHECK(!spoken_take(&spoken, "", false));
+    CHECK(!spoken_take(&spoken, "টাকা", false));
+    CHECK(!spoken_take(&spoken, "first", false)); /* seldom of a day or place */
     CHECK(spoken_take(&spoken, "five", false));
     CHECK(!spoken_take(&spoken, "five", false)); /* another number begins */
     spoken_begin(&spoken, 5);

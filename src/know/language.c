@@ -57,7 +57,9 @@ static const char latin_of_india[] = " hai hain he ho ka ki ke ko kya kab kaise 
                                      "liye bina evvalavu enna eppadi engal "
                                      "neenga naan la ethanai oru koto ki ache kemon ami apni er "
                                      "kotokkhon porjonto ekhane dije theke "
-                                     "kar kijiye dijiye karein lein kahin ek ";
+                                     "kar kijiye dijiye karein lein kahin ek unga ungal enga "
+                                     "engaluku enakku ungaluku irukku amar amader "
+                                     "apnar apnader tomar tomader ache achhe chilo nei ";
 
 static const char *const latin[] = {
     "en", LANGUAGE_LATIN_OF_INDIA, "es", "fr", "de", "it", "pt", "nl", "pl", "tr", "id"};

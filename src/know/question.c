@@ -45,6 +45,7 @@ static const double ENGLISH_OTHERWISE = 0.6; /* English words seldom stand in an
 static const double SOUND_WORTH = 0.97, KNOWN_SOUND_WORTH = 0.75; /* the latter: it stands, too */
 static const double CONTINUED_WORTH = 0.97; /* of likeness: "parking" for "park" */
 static const double GROUP_WORTH = 0.75;
+static const double ONLY_KIND_WEIGHT = 0.5; /* of a word that asks for a kind, alone */
 static const double JOINED_LIKENESS = 0.82, JOINED_SMALL = 0.9; /* of torn words */
 static const double COMMON_WEIGHT = 0.35; /* of a word that is in every passage */
 static const double COMMON_UNKNOWN = 0.3; /* the same, when the documents do not have it */
@@ -464,6 +465,13 @@ static void weigh_word(struct search *search, unsigned place)
         asked->weight *= CONTEXT_WEIGHT;
 }
 
+/* "When are you open": the words that ask for a kind of answer are all that is asked. */
+static void ask_alone(struct search *search, unsigned place)
+{
+    match_groups(search, place);
+    search->asked[place].weight = MAX(search->asked[place].weight, ONLY_KIND_WEIGHT);
+}
+
 /* Words that ask for a kind of answer count as such when anything else is asked. */
 static void tell_kinds(struct search *search)
 {
@@ -477,7 +485,7 @@ static void tell_kinds(struct search *search)
         if (has_other)
             search->asked[i].weight *= search->asked[i].is_known ? KIND_WEIGHT : WEAK_WEIGHT;
         else
-            match_groups(search, i);
+            ask_alone(search, i);
         (void)passages_with(search, i, MATCH_GROUP);
     }
 }

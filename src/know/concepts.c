@@ -241,7 +241,7 @@ enum answer_type concept_asked_by(const char *folded)
 
 bool concept_is_weak(const char *folded)
 {
-    return is_among(weak_words, folded);
+    return is_among(weak_words, folded) || is_among(light_words, folded);
 }
 
 bool concept_is_common(const char *stem)

@@ -40,7 +40,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->proxies = proxies;
     api->admission = admission_new(deps->config);
     api->sign_ins = sign_ins_new();
-    api->keys = keys_new(deps->control, deps->store);
+    api->keys = keys_new(deps->control, deps->store, 0);
     api->rates = rates_new(deps->config, deps->control, deps->store);
     api->sweeper = sweeper_new(deps->control, deps->store);
     api->spoilt = spoilt_new(deps->control, deps->store);

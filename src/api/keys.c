@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/list.h"
 #include "base/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -15,10 +16,11 @@
 enum {
     KEPT_US = 1000000,   /* contract: an old key stops within a second, on every node */
     TOUCH_US = 60000000, /* lastUsedAt is written once a minute at most */
-    ENTRIES_MAX = 100000,
 };
 
 struct entry {
+    struct list_node node; /* in keys->used */
+    uint8_t hash[SHA256_BYTES];
     struct principal principal;
     int64_t until_us, touched_us;
 };
@@ -28,20 +30,27 @@ struct keys {
     struct store *store;
     struct store_watch *watch;
     struct map *entries;
+    struct list_node used; /* all entries, the longest unused first */
+    size_t most;
 };
 
-static int drop(void *arg, const void *key, size_t key_len, void *value)
+static void forget(struct keys *keys, struct entry *entry)
 {
-    (void)arg, (void)key, (void)key_len;
-    mem_free(value);
-    return 0;
+    list_remove(&entry->node);
+    map_remove(keys->entries, entry->hash, sizeof(entry->hash));
+    mem_free(entry);
 }
 
-static int expire(void *arg, const void *key, size_t key_len, void *value)
+/* Where there is no room, the longest unused makes way: sessions come and go without end. */
+static struct entry *remember(struct keys *keys, const uint8_t hash[SHA256_BYTES])
 {
-    (void)key, (void)key_len, (void)arg;
-    ((struct entry *)value)->until_us = 0;
-    return 0;
+    if (map_count(keys->entries) >= keys->most)
+        forget(keys, LIST_FIRST(&keys->used, struct entry, node));
+    struct entry *entry = mem_new(struct entry);
+    memcpy(entry->hash, hash, sizeof(entry->hash));
+    map_set(keys->entries, hash, sizeof(entry->hash), entry);
+    list_push_back(&keys->used, &entry->node);
+    return entry;
 }
 
 /* Keys were rotated or revoked, here or on another node. */
@@ -49,15 +58,19 @@ static void on_changed(void *arg, unsigned topics)
 {
     (void)topics;
     struct keys *keys = arg;
-    map_each(keys->entries, expire, keys);
+    struct entry *entry;
+    LIST_EACH (entry, &keys->used, struct entry, node)
+        entry->until_us = 0;
 }
 
-struct keys *keys_new(struct loop *loop, struct store *store)
+struct keys *keys_new(struct loop *loop, struct store *store, size_t most)
 {
     struct keys *keys = mem_new(struct keys);
     keys->loop = loop;
     keys->store = store;
     keys->entries = map_new();
+    list_init(&keys->used);
+    keys->most = most ? most : KEYS_MAX;
     keys->watch = store_watch(store, STORE_KEYS, loop, on_changed, keys);
     return keys;
 }
@@ -68,7 +81,8 @@ void keys_free(struct keys *keys)
         return;
     if (keys->watch)
         store_unwatch(keys->watch);
-    map_each(keys->entries, drop, NULL);
+    for (struct entry *entry; (entry = LIST_FIRST(&keys->used, struct entry, node));)
+        forget(keys, entry);
     map_free(keys->entries);
     mem_free(keys);
 }
@@ -125,21 +139,17 @@ static void on_looked_up(void *arg, enum err err)
     struct keys *keys = lookup->keys;
     struct entry *entry = map_get(keys->entries, lookup->hash, sizeof(lookup->hash));
     if (!err) {
-        if (!entry && map_count(keys->entries) < ENTRIES_MAX) {
-            entry = mem_new(struct entry);
-            map_set(keys->entries, lookup->hash, sizeof(lookup->hash), entry);
-        }
-        if (entry) {
-            entry->principal = lookup->principal;
-            entry->until_us = loop_now_us(keys->loop) + KEPT_US;
-            touch(keys, entry);
-        }
+        if (!entry)
+            entry = remember(keys, lookup->hash);
+        list_remove(&entry->node);
+        list_push_back(&keys->used, &entry->node);
+        entry->principal = lookup->principal;
+        entry->until_us = loop_now_us(keys->loop) + KEPT_US;
+        touch(keys, entry);
         lookup->fn(lookup->arg, OK, &lookup->principal);
     } else {
-        if (entry && err == ERR_NOT_FOUND) {
-            map_remove(keys->entries, lookup->hash, sizeof(lookup->hash));
-            mem_free(entry);
-        }
+        if (entry && err == ERR_NOT_FOUND)
+            forget(keys, entry);
         lookup->fn(lookup->arg, err == ERR_NOT_FOUND ? OK : err, NULL);
     }
     mem_free(lookup->key);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/attr.h"
 #include "model/workspace.h"
@@ -11,7 +12,10 @@ struct keys;
 struct loop;
 struct store;
 
-struct keys *keys_new(struct loop *loop, struct store *store);
+enum { KEYS_MAX = 100000 };
+
+/* most: keys that are remembered, 0: KEYS_MAX; of more, those that were used last. */
+struct keys *keys_new(struct loop *loop, struct store *store, size_t most);
 void keys_free(struct keys *keys); /* no look-up is under way */
 DEFINE_AUTO(keys)
 

@@ -3,8 +3,8 @@ import { effect, html, render, useEffect, useState } from './lib.js';
 import { api, isOffline, loadSession, may, session } from './api.js';
 import { setTheme, t, theme } from './text.js';
 import { match, path } from './router.js';
-import { Button, Empty, Head, Icon, Questions, Toasts, explain } from './ui.js';
-import { SignIn } from './pages/sign-in.js';
+import { Button, Empty, Head, Icon, Questions, Toasts, explain, toast } from './ui.js';
+import { SignIn, takeLink } from './pages/sign-in.js';
 import { Overview } from './pages/overview.js';
 import { Agents } from './pages/agents.js';
 import { Agent } from './pages/agent.js';
@@ -53,7 +53,18 @@ function Who() {
   return html`<div class="who small"><p><strong>${workspace.name}</strong><br />${member.name} <span class="soft">· ${t(`role.${member.role}`)}</span></p><${Button} kind="slim" onClick=${signOut}>${t('signOut')}<//></div>`;
 }
 
+/* A link is for who is not signed in: left in the address, it would sign in again who signs out. */
+function useNoLink() {
+  useEffect(() => {
+    const drop = () => { if (takeLink()) toast(t('signIn.already')); };
+    drop();
+    addEventListener('hashchange', drop);
+    return () => removeEventListener('hashchange', drop);
+  }, []);
+}
+
 function Frame() {
+  useNoLink();
   const [isOpen, setOpen] = useState(false);
   const entry = PAGES.find((one) => match(one.path));
   const isAllowed = entry && may(entry.least ?? 'viewer');

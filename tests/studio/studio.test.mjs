@@ -84,6 +84,26 @@ test('the printed link signs in once; a used one says so', { timeout: 300000 }, 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
 
+test('a link pasted into the open page signs in; who is signed in leaves it unused', { timeout: 300000 }, async () => {
+  await browser.clearCookies();
+  await at('/docs');
+  await at('/studio');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await at(`/studio#link=${await link('--email', 'ann@example.com')}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const unused = await link('--email', 'ann@example.com');
+  await at('/docs');
+  await at(`/studio#link=${unused}`);
+  await said('signed in already');
+  assert.equal(new URL(page.url()).hash, '', 'it is not kept for who signs out');
+  await at(`/studio#link=${unused}`);
+  await until(() => new URL(page.url()).hash === '', { what: 'the pasted link to be dropped' });
+  await button('Sign out').click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await at(`/studio#link=${unused}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
 test(
   'an agent is made from a template, edited, and its faults stand at their fields',
   { timeout: 300000 },

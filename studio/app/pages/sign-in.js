@@ -4,7 +4,7 @@ import { api, session } from '../api.js';
 import { around, t } from '../text.js';
 import { Button, Text, explain, useWork } from '../ui.js';
 
-function takeLink() {
+export function takeLink() {
   const link = new URLSearchParams(location.hash.slice(1)).get('link');
   if (link) history.replaceState(null, '', location.pathname); // it is good once, and stays in no history
   return link;
@@ -21,9 +21,14 @@ export function SignIn() {
   const [enter, busy, error] = useWork(async (body) => { session.value = await api('POST', '/v1/session', body); });
   useEffect(() => {
     document.title = `${t('signIn')} – Earshot`;
-    const link = takeLink();
-    if (link) enter({ link }).then(() => setUsed(true));
-    else api('POST', '/v1/session', {}).then((who) => { session.value = who; }, (error) => setChoices(choicesOf(error))); // a proxy may vouch
+    const enterByLink = () => {
+      const link = takeLink();
+      if (link) enter({ link }).then(() => setUsed(true));
+      return link !== null;
+    };
+    if (!enterByLink()) api('POST', '/v1/session', {}).then((who) => { session.value = who; }, (error) => setChoices(choicesOf(error))); // a proxy may vouch
+    addEventListener('hashchange', enterByLink); // pasted where this page is open
+    return () => removeEventListener('hashchange', enterByLink);
   }, []);
   const submit = (event) => { event.preventDefault(); setUsed(false); if (!busy) enter({ email, password }); };
   return html`<main class="sign" id="main"><section class="card" aria-labelledby="sign-title"><p class="brand"><img src="/studio/icon.svg" alt="" width="28" height="28" />Earshot</p><h1 id="sign-title">${t('signIn')}</h1><br />

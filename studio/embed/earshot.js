@@ -86,12 +86,7 @@ import * as hi from './texts/hi.json';
     /* The panel; made at the first use. null: it cannot be loaded, which is said. A browser may remember what it could not load by its address. */
     async #panel() {
       this.attributeChangedCallback();
-      const url = new URL('/embed/call.js', this.host);
-      if (this.#tries) url.search = this.#tries;
-      this.#call ??= import(url).then(({ Call, TEXTS }) => {
-        texts = TEXTS;
-        return new Call(this, this.#button);
-      });
+      this.#call ??= this.#load();
       try { return await this.#call; } catch {
         this.#call = null;
         this.#tries++;
@@ -99,6 +94,14 @@ import * as hi from './texts/hi.json';
         this.#label.lang = this.spoken;
         this.dispatchEvent(new CustomEvent('earshot:error', { bubbles: true, composed: true, detail: { callId: null, code: 'unreachable', message } }));
       }
+    }
+
+    async #load() {
+      const url = new URL('/embed/call.js', this.host); // which may be no address
+      if (this.#tries) url.search = this.#tries;
+      const { Call, TEXTS } = await import(url);
+      texts = TEXTS;
+      return new Call(this, this.#button);
     }
 
     /* Nothing that was asked for before the last end() begins after it, though the panel comes only then. */
@@ -124,7 +127,7 @@ import * as hi from './texts/hi.json';
   if (script?.dataset.key) {
     const element = document.createElement('earshot-call');
     element.setAttribute('mode', 'floating');
-    for (const { name, value } of script.attributes) if (name.startsWith('data-')) element.setAttribute(name.slice(5), value);
+    for (const { name, value } of script.attributes) if (/^data-[a-z]/.test(name)) element.setAttribute(name.slice(5), value);
     const place = () => document.body.append(element);
     if (document.body) place();
     else addEventListener('DOMContentLoaded', place);

@@ -310,6 +310,16 @@ test('a service that is away at the click is said, and the next click tries agai
   await page.close();
 });
 
+test('a host that is no address is said at the click', { timeout: 300000 }, async () => {
+  const url = put('/host', { element: { key: 'pk_x', host: 'voice.example.com' } });
+  const page = await open(quiet, url);
+  await page.locator('earshot-call').click();
+  await until(async () => (await told(page, 'error')).length === 1, { what: 'the error' });
+  assert.equal((await told(page, 'error'))[0].code, 'unreachable');
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test('attributes choose look, languages and words; text is never markup', { timeout: 300000 }, async () => {
   const nasty = '<img src=x onerror=told.push(1)>';
   const agent = await newAgent({}, { name: nasty });

@@ -308,6 +308,7 @@ test('a demonstration beside other services takes ports that are free', async ()
       {
         ...second.env,
         EARSHOT_DATA: `${second.data}-third`,
+        EARSHOT_DATABASE_URL: undefined, // a key of its own opens no database of another's
         EARSHOT_LISTEN: new URL(first.url).host,
         EARSHOT_RTC_PORT: '0',
       },

@@ -94,6 +94,34 @@ TEST(voice_first_sentences_of_calls_are_understood)
     hear_all(hotel_document, held_out, ARRAY_LEN(held_out), 3, true, 13);
 }
 
+/* Others talk all the time: the search is bounded and may find no way to the end. */
+TEST(voice_tells_what_it_heard_among_others)
+{
+    static const char *const sentences[] = {"do i have to bring any documents with me",
+                                            "i was charged twice for the same ticket",
+                                            "what happens if i miss my appointment"};
+    static const unsigned seeds[] = {4, 12, 20};
+    struct speech_rig rig;
+    struct heard heard;
+    speech_rig_open(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(sentences); i++) {
+        struct said said;
+        struct carried carried;
+        struct stt *stt = speech_rig_listen(&rig, "", &heard);
+        said_by("slt", sentences[i], &said);
+        said_in_noise(&said, NOISE_BABBLE, 19, seeds[i]);
+        line_carry(&said, 0, &carried);
+        speech_rig_hear_16k(&rig, stt, (const int16_t *)(void *)carried.heard.data,
+                            carried.heard.len / sizeof(int16_t), &heard);
+        if (!CHECK(*heard.text && *heard.unsure))
+            fprintf(stderr, "      %s: \"%s\"\n", sentences[i], heard.text);
+        carried_clear(&carried);
+        said_clear(&said);
+        stt->ops->close(stt);
+    }
+    speech_rig_close(&rig);
+}
+
 /* Whether it came in time. */
 static bool speaks_ahead(struct speech_rig *rig)
 {

@@ -1,6 +1,7 @@
-/* The dialect of Cartesia's voices: a context for each sentence, sound as base64 of samples alone.
- * A cancelled context may go on for a few chunks; they are dropped by its name. Wire facts:
- * docs/engines.md. */
+/* The dialect of Cartesia's voices: a context for each sentence, sound as base64 of samples alone,
+ * dozens of contexts on a connection, which its plans count. All that a voice is stands in the
+ * message, so that connections are the same for every agent. A cancelled context may go on for a
+ * few chunks; they are dropped by its name. Wire facts: docs/engines.md. */
 #include <string.h>
 
 #include "base/js.h"
@@ -8,7 +9,7 @@
 #include "vendor/utter.h"
 #include "vendor/vendor_error.h"
 
-enum { RATE_HZ = 24000 };
+enum { RATE_HZ = 24000, CALLS_MAX = 16 };
 
 static void write_target(const struct speaker *speaker, struct buf *out)
 {
@@ -82,27 +83,32 @@ static void write_stop(const char *context, struct buf *message)
     (void)buf_printf(message, "{\"context_id\":\"%s\",\"cancel\":true}", context);
 }
 
+static const char *context_of(const struct js *message)
+{
+    return js_text(js_get(message, "context_id"));
+}
+
 /* Structured since version 2026-03-01; before, `error` was one text. */
-static void read_error(struct utter *utter, const struct js *message, const char *context)
+static void read_error(struct utter *utter, const struct js *message)
 {
     static const char *const names[] = {"message", "title", "error"};
     int status = (int)js_int(js_get(message, "status_code"), 500);
     const char *text = "it reports an error";
     for (size_t i = ARRAY_LEN(names); i-- > 0;)
         text = js_text_or(js_get(message, names[i]), text);
-    utter_failed(utter, context, vendor_error_of_status(status), text);
+    utter_failed(utter, vendor_error_of_status(status), text);
 }
 
+/* Sound of no context is nobody's. */
 static void read_message(struct utter *utter, const struct js *message)
 {
     const char *type = js_text_or(js_get(message, "type"), "");
-    const char *context = js_text(js_get(message, "context_id"));
-    if (strcmp(type, "chunk") == 0)
-        utter_sound(utter, context, js_text(js_get(message, "data")));
-    else if (strcmp(type, "done") == 0)
-        utter_done(utter, context);
-    else if (strcmp(type, "error") == 0)
-        read_error(utter, message, context);
+    if (strcmp(type, "error") == 0)
+        read_error(utter, message);
+    else if (context_of(message) && strcmp(type, "chunk") == 0)
+        utter_sound(utter, js_text(js_get(message, "data")));
+    else if (context_of(message) && strcmp(type, "done") == 0)
+        utter_done(utter);
 }
 
 static const struct utter_dialect dialect = {
@@ -113,6 +119,8 @@ static const struct utter_dialect dialect = {
     .write_target = write_target,
     .write_say = write_say,
     .write_stop = write_stop,
+    .calls_max = CALLS_MAX,
+    .context_of = context_of,
     .read = read_message,
     .rate_hz = RATE_HZ,
 };

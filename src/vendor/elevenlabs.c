@@ -2,7 +2,9 @@
  * model and language stand in the address, so a session has one of each. A context is begun by a
  * message of its own, given its sentence, and closed at once: then its last piece comes without
  * waiting for more text. Closing does not stop what was flushed, so late pieces are dropped by
- * their context. Wire facts: docs/engines.md. */
+ * their context. A connection is not shared by calls: it takes five contexts, those that were
+ * interrupted and still run included, and is closed for all when one sends what is not allowed.
+ * Wire facts: docs/engines.md. */
 #include <string.h>
 
 #include "base/js.h"
@@ -13,7 +15,11 @@
 #include "vendor/utter.h"
 #include "vendor/vendor_error.h"
 
-enum { RATE_HZ = 24000, QUIET_US = 15 * 1000 * 1000 /* of 180 s that we ask for */ };
+enum {
+    RATE_HZ = 24000,
+    CONTEXTS_MAX = 5,
+    QUIET_US = 15 * 1000 * 1000 /* of 180 s that we ask for */
+};
 
 static const struct socket_code codes[] = {
     {1008, ENGINE_BAD_REQUEST}, /* also too many contexts */
@@ -86,18 +92,22 @@ static const char *either(const struct js *message, const char *a, const char *b
     return js_text(js_get(message, js_get(message, a) ? a : b));
 }
 
+static const char *context_of(const struct js *message)
+{
+    return either(message, "contextId", "context_id");
+}
+
 static void read_message(struct utter *utter, const struct js *message)
 {
-    const char *context = either(message, "contextId", "context_id");
     if (js_get(message, "error")) {
-        utter_failed(utter, context, vendor_error_kind(message),
+        utter_failed(utter, vendor_error_kind(message),
                      js_text_or(js_get(message, "message"),
                                 js_text_or(js_get(message, "error"), "it reports an error")));
         return;
     }
-    utter_sound(utter, context, js_text(js_get(message, "audio")));
+    utter_sound(utter, js_text(js_get(message, "audio")));
     if (js_bool(js_get(message, "isFinal"), false) || js_bool(js_get(message, "is_final"), false))
-        utter_done(utter, context);
+        utter_done(utter);
 }
 
 static const struct utter_dialect dialect = {
@@ -111,6 +121,9 @@ static const struct utter_dialect dialect = {
     .quiet_us = QUIET_US,
     .farewell = "{\"close_socket\":true}",
     .codes = codes,
+    .calls_max = 1,
+    .contexts_max = CONTEXTS_MAX,
+    .context_of = context_of,
     .read = read_message,
     .rate_hz = RATE_HZ,
     .has_opus = true,

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/list.h"
 #include "vendor/vendor.h"
 
 struct buf;
@@ -17,7 +18,8 @@ struct vendor_loop {
     struct http_client *http;
     struct dialer *dialer; /* NULL, as http: no network engines on this loop */
     struct voice_pool *voices;
-    struct map *lanes; /* engine id -> struct lane */
+    struct map *lanes;       /* engine id -> struct lane */
+    struct list_node trunks; /* shared connections with free seats (vendor/trunk.h) */
 };
 
 /* What belongs to the loop; NULL: it was never added. Thread: the loop's. */
@@ -25,6 +27,9 @@ struct vendor_loop *vendor_loop_of(struct vendor *vendor, const struct loop *loo
 /* The lane of this loop to an engine; limits: of the node. Thread: the loop's. */
 struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, const char *engine,
                          const struct lane_limits *limits);
+
+/* A loop's part of what the node may have. */
+size_t vendor_share(const struct vendor *vendor, size_t all);
 
 /* Writes asterisks over a secret wherever the text holds it, for logs. secret: NULL, or of less
  * than four characters, is none. */

@@ -305,6 +305,10 @@ struct vendor_socket *vendor_socket_open(const struct account *account, struct l
         refuse(socket, ENGINE_TRANSIENT, "no network on this loop");
         return socket;
     }
+    if (plan->is_shared) {
+        on_go(socket);
+        return socket;
+    }
     socket->lane = vendor_lane(account->vendor, socket->here, account->engine, &account->limits);
     if (lane_enter(socket->lane, socket->workspace, &socket->seat) != OK)
         refuse(socket, ENGINE_CROWDED, "too many connections of this workspace wait");

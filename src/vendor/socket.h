@@ -35,6 +35,7 @@ struct socket_plan {
     int64_t quiet_us;
     int64_t ping_ms;                 /* who is silent for twice as long is gone; 0: 5,000 */
     const struct socket_code *codes; /* up to code 0; NULL: none; lives as long as the socket */
+    bool is_shared; /* by several calls: what they say waits in the lane, not the connection */
 };
 
 struct socket_fns {

@@ -1,7 +1,8 @@
-/* The wire of a speaker (vendor/speaker.h) over a vendor's WebSocket that several sentences share:
- * each has a context of its own, named "e<id>", and what comes for another context is late and
- * dropped. The connection is opened with the session, so that no sentence waits for it; one that
- * the vendor closes while nothing is said is opened anew. What messages mean is the dialect.
+/* The wire of a speaker (vendor/speaker.h) over a vendor's WebSocket that several sentences share,
+ * and several calls where the dialect says so: each sentence has a context of its own
+ * (vendor/trunk.h). The connection is there when the session is opened, so that no sentence waits
+ * for it; one that the vendor closes while nothing is said is opened anew. Over a shared one, it is
+ * a sentence that waits for its place in the engine's lane. What messages mean is the dialect.
  * Thread: the call's loop. */
 #pragma once
 
@@ -9,6 +10,7 @@
 #include "vendor/account.h"
 #include "vendor/socket.h"
 #include "vendor/speaker.h"
+#include "vendor/trunk.h"
 
 struct config;
 struct js;
@@ -30,6 +32,10 @@ struct utter_dialect {
     int64_t quiet_us;
     const char *farewell;
     const struct socket_code *codes;
+    size_t calls_max;    /* on one connection; 1: each has its own */
+    size_t contexts_max; /* that a connection takes at once; 0: many */
+    const char *(*context_of)(const struct js *message); /* NULL: it names none */
+    /* Of the context under way, or naming none. */
     void (*read)(struct utter *utter, const struct js *message);
     int rate_hz;
     bool has_opus; /* its sound is Opus where that is asked for */
@@ -39,6 +45,7 @@ struct utter_dialect {
 struct utter_engine {
     struct account account;
     const struct utter_dialect *dialect;
+    struct trunk_kind trunk;
     char *authorization;
     bool wants_opus, is_raw; /* by its setting `format`; a packet a message, in no container */
 };
@@ -49,9 +56,7 @@ void utter_unconfigure(void *state);
 
 /* For a dialect that can ask for Opus: whether this session does. */
 bool utter_wants_opus(const struct speaker *speaker);
-/* For the dialects. context: as the vendor gave it back; NULL: none was given, so it is about the
- * sentence under way. */
-void utter_sound(struct utter *utter, const char *context, const char *base64);
-void utter_done(struct utter *utter, const char *context);
-void utter_failed(struct utter *utter, const char *context, enum engine_error error,
-                  const char *message);
+/* For the dialects: of the sentence under way. */
+void utter_sound(struct utter *utter, const char *base64);
+void utter_done(struct utter *utter);
+void utter_failed(struct utter *utter, enum engine_error error, const char *message);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "vendor/internal.h"
 #include "vendor/lane.h"
+#include "vendor/trunk.h"
 #include "vendor/voice_pool.h"
 
 enum {
@@ -46,6 +47,7 @@ void vendor_free(struct vendor *vendor)
         return;
     for (size_t i = 0; i < vendor->loop_count; i++) {
         voice_pool_free(vendor->loops[i].voices);
+        trunks_close(&vendor->loops[i]);
         map_each(vendor->loops[i].lanes, drop_lane, NULL);
         map_free(vendor->loops[i].lanes);
     }
@@ -63,6 +65,7 @@ void vendor_add_loop(struct vendor *vendor, struct loop *loop, struct http_clien
     here->http = http;
     here->dialer = dialer;
     here->lanes = map_new();
+    list_init(&here->trunks);
     if (vendor->voice_path)
         here->voices = voice_pool_new(loop, vendor->voice_path, vendor->voice_workers);
 }
@@ -90,9 +93,9 @@ void vendor_mask(struct buf *text, const char *secret)
 }
 
 /* A node's requests are shared out to its loops, as its calls are. */
-static size_t share(size_t all, size_t loops)
+size_t vendor_share(const struct vendor *vendor, size_t all)
 {
-    return (all + loops - 1) / loops;
+    return (all + vendor->loop_count - 1) / vendor->loop_count;
 }
 
 struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, const char *engine,
@@ -101,8 +104,8 @@ struct lane *vendor_lane(const struct vendor *vendor, struct vendor_loop *here, 
     struct lane *lane = map_get_str(here->lanes, engine);
     if (lane)
         return lane;
-    size_t all = share(limits->all, vendor->loop_count);
-    size_t workspace = share(limits->workspace, vendor->loop_count);
+    size_t all = vendor_share(vendor, limits->all);
+    size_t workspace = vendor_share(vendor, limits->workspace);
     lane = lane_new(here->loop, &(struct lane_limits){all, MIN(workspace, all)});
     map_set_str(here->lanes, engine, lane);
     return lane;

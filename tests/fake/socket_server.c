@@ -11,21 +11,34 @@
 #include "net/stream.h"
 #include "net/ws.h"
 
+enum { PEERS_MAX = 8 };
+
+struct peer {
+    struct socket_server *server;
+    struct ws *ws;
+};
+
 struct socket_server {
     struct loop *loop;
     struct listener *listener;
     char url[64];
     struct stream *stream; /* before the handshake */
-    struct ws *ws;
+    struct peer peers[PEERS_MAX];
+    unsigned opened;
     struct timer late;
     int refusal;
     int64_t delay_us;
     struct buf log;
 };
 
+static struct ws **newest(struct socket_server *server)
+{
+    return &server->peers[server->opened ? server->opened - 1 : 0].ws;
+}
+
 static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 {
-    struct socket_server *server = arg;
+    struct socket_server *server = ((struct peer *)arg)->server;
     if (is_text)
         (void)buf_printf(&server->log, "%.*s;", (int)len, (const char *)data);
     else
@@ -34,11 +47,10 @@ static void on_message(void *arg, bool is_text, const uint8_t *data, size_t len)
 
 static void on_closed(void *arg, unsigned code, const struct fault *fault)
 {
-    struct socket_server *server = arg;
+    struct peer *peer = arg;
     (void)fault;
-    (void)buf_printf(&server->log, "closed %u;", code);
-    ws_close(server->ws, WS_NORMAL, NULL);
-    server->ws = NULL;
+    (void)buf_printf(&peer->server->log, "closed %u;", code);
+    ws_close(TAKE(peer->ws), WS_NORMAL, NULL);
 }
 
 /* The handshake, once the request is there. */
@@ -65,7 +77,11 @@ static void on_late(void *arg)
     if (stream_detach(server->stream, &state) != OK)
         abort();
     server->stream = NULL;
-    server->ws = ws_accept(server->loop, &state, &offer, &config, &fns, server);
+    if (server->opened == PEERS_MAX)
+        abort();
+    struct peer *peer = &server->peers[server->opened++];
+    peer->server = server;
+    peer->ws = ws_accept(server->loop, &state, &offer, &config, &fns, peer);
 }
 
 static void on_read(void *arg)
@@ -115,7 +131,8 @@ void socket_server_close(struct socket_server *server)
 {
     timer_stop(&server->late);
     stream_close(server->stream);
-    ws_close(server->ws, WS_NORMAL, NULL);
+    for (unsigned i = 0; i < server->opened; i++)
+        ws_close(server->peers[i].ws, WS_NORMAL, NULL);
     listener_close(server->listener);
     buf_clear(&server->log);
     loop_defer(server->loop, mem_free, server);
@@ -134,13 +151,17 @@ void socket_server_behave(struct socket_server *server, int refusal, int64_t del
 
 void socket_server_send(struct socket_server *server, const char *text)
 {
-    (void)!ws_send_text(server->ws, text, strlen(text));
+    (void)!ws_send_text(*newest(server), text, strlen(text));
 }
 
 void socket_server_end(struct socket_server *server, unsigned code)
 {
-    ws_close(server->ws, (enum ws_close_code)code, "as the test wants");
-    server->ws = NULL;
+    ws_close(TAKE(*newest(server)), (enum ws_close_code)code, "as the test wants");
+}
+
+unsigned socket_server_opened(const struct socket_server *server)
+{
+    return server->opened;
 }
 
 const char *socket_server_log(const struct socket_server *server)

@@ -1,5 +1,6 @@
-/* A WebSocket server of one connection at a time that notes what it is told and says what the test
- * wants: closes with a code, refuses the handshake, opens late. Real sockets on a real loop. */
+/* A WebSocket server that notes what it is told and says what the test
+ * wants: closes with a code, refuses the handshake, opens late. What it says goes to the newest
+ * connection; handshakes come one at a time. Real sockets on a real loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,5 +16,6 @@ const char *socket_server_url(const struct socket_server *server); /* "ws://127.
 void socket_server_behave(struct socket_server *server, int refusal, int64_t delay_us);
 void socket_server_send(struct socket_server *server, const char *text);
 void socket_server_end(struct socket_server *server, unsigned code); /* closes the connection */
+unsigned socket_server_opened(const struct socket_server *server);   /* connections so far */
 /* "text;text;<12>;" : texts as they are, binary messages by their bytes. */
 const char *socket_server_log(const struct socket_server *server);

@@ -92,7 +92,7 @@ async function call(service, wishes = {}) {
     ...wishes,
   });
   assert.equal(made.status, 201, JSON.stringify(made.body));
-  const reply = join(service.data, 'reply.wav'),
+  const reply = join(service.data, `${made.body.agent.id}.wav`),
     question = speechFile('What are your opening hours?', { before: 0.5, after: 0.5 });
   const { stdout } = await new Promise((resolve) =>
     execFile(
@@ -168,6 +168,33 @@ test('the OpenTelemetry Collector takes the trace of a call', async (t) => {
   }
 });
 
+/* Frames of 20 ms at 16 kHz in which something is heard. */
+function loudFrames(sound) {
+  const frames = Array.from({ length: Math.floor((sound.length - 44) / 640) }, (_, i) =>
+    sound.subarray(44 + i * 640, 44 + (i + 1) * 640));
+  return frames.filter(isLoud).length;
+}
+
+test('two calls at once speak over one connection, and each hears its own', async () => {
+  const env = { ...settings(['soniox', 'openai', 'cartesia']), EARSHOT_RTC_LOOPS: '1' };
+  const service = await startService({ env }), from = vendors.seen.length;
+  try {
+    const heard = await Promise.all([call(service), call(service)]); // of two workspaces
+    const connections = vendors.seen.slice(from).filter((one) => one.path === WIRE.cartesia);
+    assert.equal(connections.length, 1);
+    const contexts = connections[0].messages.filter((order) => order.transcript).map((order) => order.context_id);
+    assert.ok(contexts.length >= 2 && new Set(contexts).size === contexts.length, contexts.join());
+    for (const { events, sound } of heard) {
+      assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
+      const loud = loudFrames(sound); // greeting and answer, 40 characters each, 16 a second
+      assert.ok(loud >= 240 && loud <= 262, `${loud} frames were heard`);
+    }
+    assert.ok(!service.output.includes('call.error'), service.output);
+  } finally {
+    await service.close();
+  }
+});
+
 /* Frames of speech so far, by how they were made. */
 async function framesOf(service) {
   const text = await (await fetch(`${service.url}/metrics`)).text();
@@ -186,9 +213,7 @@ for (const [voice, format, fault] of [
     try {
       const { events, sound } = await call(service);
       assert.match(said(events, 'agent'), /We are open from nine to five every day\./);
-      const frames = Array.from({ length: Math.floor((sound.length - 44) / 640) }, (_, i) =>
-        sound.subarray(44 + i * 640, 44 + (i + 1) * 640));
-      const loud = frames.filter(isLoud).length; // greeting and answer of 40 characters, 16 a second, in 20 ms
+      const loud = loudFrames(sound); // greeting and answer of 40 characters, 16 a second, in 20 ms
       assert.ok(loud >= 240 && loud <= 262, `${loud} frames were heard`);
       const made = await until(async () => {
         const counted = await framesOf(service);

@@ -22,6 +22,15 @@
         1, 1                                                                                       \
     }
 
+/* All that Cartesia's generation_config takes but one of two words ("joking/comedic"). */
+#define CARTESIA_EMOTIONS                                                                          \
+    "neutral happy excited enthusiastic elated euphoric triumphant amazed surprised flirtatious "  \
+    "curious content peaceful serene calm grateful affectionate trust sympathetic anticipation "   \
+    "mysterious angry mad outraged frustrated agitated threatened disgusted contempt envious "     \
+    "sarcastic ironic sad dejected melancholic disappointed hurt guilty bored tired rejected "     \
+    "nostalgic wistful apologetic hesitant insecure confused resigned anxious panicked alarmed "   \
+    "scared proud confident distant skeptical contemplative determined"
+
 /* An engine that is a dialect of one of the socket sessions. */
 #define LISTEN(configure_)                                                                         \
     .ops.stt = &listen_ops, .configure = (configure_), .unconfigure = listen_unconfigure
@@ -112,8 +121,7 @@ const struct engine_adapter vendor_adapters[] = {
 
     {.info = {TTS("cartesia", "Cartesia"), .languages = "en " INDIC " or " WORLD,
               MODELS(cartesia_models), VOICES(cartesia_voices), .is_multilingual = true,
-              .speed = {0.6, 1.5}, .volume = {0.5, 2},
-              .emotions = "calm content excited sympathetic"},
+              .speed = {0.6, 1.5}, .volume = {0.5, 2}, .emotions = CARTESIA_EMOTIONS},
      UTTER(cartesia_configure)},
     {.info = {TTS("elevenlabs", "ElevenLabs"), .languages = "en hi ta " WORLD,
               MODELS(elevenlabs_models), VOICES(elevenlabs_voices), .speed = {0.7, 1.2},

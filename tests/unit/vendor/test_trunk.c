@@ -100,11 +100,12 @@ static void rig_close(struct trunk_rig *rig)
     mem_free(rig);
 }
 
-static struct voice *open_voice(struct trunk_rig *rig, size_t i, const char *workspace)
+static struct voice *open_voice_with(struct trunk_rig *rig, size_t i, const char *workspace,
+                                     const char *emotion)
 {
     const struct tts_config config = {.language = "en",
                                       .speaker = "",
-                                      .emotion = "",
+                                      .emotion = emotion,
                                       .model = "",
                                       .workspace = workspace,
                                       .speed = 1,
@@ -113,6 +114,11 @@ static struct voice *open_voice(struct trunk_rig *rig, size_t i, const char *wor
     *voice = (struct voice){.log = ""};
     voice->tts = rig->engine->ops.tts->open(rig->engine, rig->loop, &config, on_event, voice);
     return voice;
+}
+
+static struct voice *open_voice(struct trunk_rig *rig, size_t i, const char *workspace)
+{
+    return open_voice_with(rig, i, workspace, "");
 }
 
 static void close_voice(struct voice *voice)
@@ -486,5 +492,29 @@ TEST(trunk_of_few_contexts_is_left_before_it_is_full)
     LOOP_AWAIT(rig->loop, strstr(socket_server_log(rig->server), "close_socket") != NULL);
     (void)open_voice(rig, 1, "usr_1"); /* and it is nobody else's */
     LOOP_AWAIT(rig->loop, socket_server_opened(rig->server) == 3);
+    rig_close(rig);
+}
+
+/* Cartesia's own words reach it; what it does not know is left out, and the sentence is said. */
+TEST(trunk_of_cartesia_is_asked_for_the_emotions_that_it_knows)
+{
+    static const struct {
+        const char *wish;
+        bool is_known;
+    } rows[] = {{"calm", true},       {"apologetic", true},    {"neutral", true},
+                {"determined", true}, {"calm content", false}, {"cal", false},
+                {"silly", false}};
+    struct trunk_rig *rig = rig_open("cartesia", "100");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[32], word[64];
+        struct voice *voice = open_voice_with(rig, i, "usr_1", rows[i].wish);
+        snprintf(text, sizeof(text), "Sentence %zu.", i);
+        snprintf(word, sizeof(word), "\"emotion\":\"%s\"", rows[i].wish);
+        speak(voice, 1, text);
+        (void)asked(rig, text);
+        const char *order = strstr(socket_server_log(rig->server), text);
+        CHECK((strstr(order, word) != NULL) == rows[i].is_known);
+        CHECK((strstr(order, "\"emotion\"") != NULL) == rows[i].is_known);
+    }
     rig_close(rig);
 }

@@ -776,3 +776,24 @@ test('markup in every name and text stands where it belongs, as text', { timeout
   await isShown(TAG);
   assert.deepEqual(page.errors, []);
 });
+
+test('a name that turns the direction of writing turns nothing beside it', { timeout: 300000 }, async () => {
+  const turning = 'Ann\u202E';
+  const { workspaceId } = await makeWorkspace(service, { name: turning });
+  const one = await service.cli('studio', 'link', '--workspace', workspaceId, '--json');
+  const ask = person(service);
+  const { member } = (await ask('POST', '/v1/session', { link: one.link })).body;
+  assert.equal((await ask('PATCH', `/v1/members/${member.id}`, { name: turning })).status, 200);
+  await browser.clearCookies();
+  const [name, value] = ask.cookie.split('=');
+  await browser.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
+  await at('/docs');
+  await at('/studio');
+  const places = await page.locator('.who .soft').evaluate(({ lastChild }) => [...lastChild.data].map((_, i) => {
+    const range = document.createRange();
+    range.setStart(lastChild, i);
+    range.setEnd(lastChild, i + 1);
+    return range.getBoundingClientRect().left;
+  }));
+  assert.deepEqual(places, [...places].sort((a, b) => a - b), 'the role is read from left to right');
+});

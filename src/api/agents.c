@@ -140,16 +140,6 @@ void agents_get(struct request *request)
         request_error(request, API_NOT_FOUND);
 }
 
-/* If-Match: who has read an older version than what is stored would write over somebody's work. */
-static bool is_as_read(struct request *request, const struct agent *agent)
-{
-    const char *wanted = request_header(request, "If-Match");
-    bool is = !wanted || strcmp(wanted, "*") == 0 || strstr(wanted, agents_tag(request, agent));
-    if (!is)
-        request_error(request, API_PRECONDITION_FAILED);
-    return is;
-}
-
 void agents_update(struct request *request)
 {
     struct agent agent;
@@ -167,7 +157,8 @@ void agents_update(struct request *request)
     int64_t bytes = agent.bytes;
     field_merge(&agent_table, &agent, request_json(request), &context, "");
     if (!take_body(request, &agent, &tools, &context) || !request_found(request, err) ||
-        !is_as_read(request, &agent) || !urls_allowed(request, &agent, &tools))
+        !request_is_as_read(request, agent.updated_wall_ms) ||
+        !urls_allowed(request, &agent, &tools))
         return;
     if (tools.is_name_taken) {
         request_error(request, API_TOOL_NAME_TAKEN);

@@ -6,7 +6,6 @@
  */
 #include "api/agents_show.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "api/page.h"
@@ -250,17 +249,12 @@ void agents_write(struct request *request, const struct page *page)
     begin(request, page, NULL, true);
 }
 
-const char *agents_tag(struct request *request, const struct agent *agent)
-{
-    return arena_printf(request->arena, "\"%" PRId64 "\"", agent->updated_wall_ms);
-}
-
 static void show(struct request *request, const char *id, const struct agent *written)
 {
     const char **ids = arena_new_n(request->arena, const char *, 1);
     ids[0] = arena_strdup(request->arena, id);
     const struct page one = {.ids = {ids, 1}};
-    answer_header(&request->answer, "ETag", agents_tag(request, written));
+    answer_header(&request->answer, "ETag", request_tag(request, written->updated_wall_ms));
     begin(request, &one, written, false);
 }
 

@@ -6,8 +6,6 @@ struct agent;
 struct page;
 struct request;
 
-/* Its version, as ETag and If-Match have it. */
-const char *agents_tag(struct request *request, const struct agent *agent);
 /* { agents } in the order of the page's ids, each read when its turn comes; removed ones are left
  * out. The page lives until the answer is sent. */
 void agents_write(struct request *request, const struct page *page);

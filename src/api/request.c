@@ -1,5 +1,6 @@
 #include "api/request.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,21 @@ bool request_found(struct request *request, enum err err)
     if (err)
         request_error(request, err == ERR_NOT_FOUND ? API_NOT_FOUND : API_INTERNAL_ERROR);
     return !err;
+}
+
+const char *request_tag(struct request *request, int64_t updated_wall_ms)
+{
+    return arena_printf(request->arena, "\"%" PRId64 "\"", updated_wall_ms);
+}
+
+bool request_is_as_read(struct request *request, int64_t updated_wall_ms)
+{
+    const char *wanted = request_header(request, "If-Match");
+    bool is = !wanted || strcmp(wanted, "*") == 0 ||
+              strstr(wanted, request_tag(request, updated_wall_ms));
+    if (!is)
+        request_error(request, API_PRECONDITION_FAILED);
+    return is;
 }
 
 bool request_fits(struct request *request, unsigned grown)

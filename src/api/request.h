@@ -167,6 +167,10 @@ void request_after(struct request *request, handler_fn *fn);
 bool request_is_valid(struct request *request, const struct field_context *context);
 /* Is it there? false: answered with 404, or 500. */
 bool request_found(struct request *request, enum err err);
+/* The version of what was changed last at that time, as ETag and If-Match have it. */
+const char *request_tag(struct request *request, int64_t updated_wall_ms);
+/* Is it still as who writes has read it (If-Match)? false: answered with 412. */
+bool request_is_as_read(struct request *request, int64_t updated_wall_ms);
 /* Does the workspace hold no more than it may, now that the job has written? grown: bits of what it
  * has added to (store/ceiling.h). false: answered. */
 bool request_fits(struct request *request, unsigned grown);

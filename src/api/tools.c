@@ -137,6 +137,7 @@ static void show_written(struct request *request)
 /* A tool that this job has written. */
 static void answer_written(struct request *request, const struct tool *tool)
 {
+    answer_header(&request->answer, "ETag", request_tag(request, tool->updated_wall_ms));
     struct tool_answer answer = {*tool};
     if (tool->bytes <= SHOWN_AT_ONCE_BYTES) {
         request_answer(request, &answer, 0);
@@ -193,6 +194,7 @@ void tools_get(struct request *request)
                                                request->head.params[0], &answer.tool)))
         return;
     tool_hide_headers(request, &answer.tool);
+    answer_header(&request->answer, "ETag", request_tag(request, answer.tool.updated_wall_ms));
     request_answer(request, &answer, 0);
 }
 
@@ -210,7 +212,8 @@ void tools_update(struct request *request)
     const char *name_before = tool.name;
     int64_t bytes_before = tool.bytes;
     tool_merge(&tool, request_json(request), &context, "");
-    if (!request_is_valid(request, &context) || !request_found(request, err))
+    if (!request_is_valid(request, &context) || !request_found(request, err) ||
+        !request_is_as_read(request, tool.updated_wall_ms))
         return;
     if (js_get(request_json(request), "url") && !urls_are_allowed(request, &tool.url, 1))
         return;

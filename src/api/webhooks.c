@@ -76,6 +76,11 @@ static void choose_standard_events(struct webhook *webhook)
         webhook->events = (struct text_list){all, 1};
 }
 
+static void tell_version(struct request *request, const struct webhook *webhook)
+{
+    answer_header(&request->answer, "ETag", request_tag(request, webhook->updated_wall_ms));
+}
+
 void webhooks_create(struct request *request)
 {
     struct webhook_answer answer;
@@ -92,18 +97,24 @@ void webhooks_create(struct request *request)
     if (!request_found(request, store_workspace_lock(request->job.tx, webhook->user_id)))
         return;
     enum err err = store_webhook_insert(request->job.tx, webhook);
-    if (err == ERR_LIMIT)
+    if (err == ERR_LIMIT) {
         request_error(request, API_SUBSCRIPTION_LIMIT_REACHED);
-    else if (request_found(request, err))
-        request_answer(request, &answer, FIELD_VIEW_REVEAL);
+        return;
+    }
+    if (!request_found(request, err))
+        return;
+    tell_version(request, webhook);
+    request_answer(request, &answer, FIELD_VIEW_REVEAL);
 }
 
 void webhooks_get(struct request *request)
 {
     struct webhook_answer answer;
     if (request_found(request, store_webhook_get(request->job.tx, request_workspace(request),
-                                                 request->head.params[0], &answer.webhook)))
+                                                 request->head.params[0], &answer.webhook))) {
+        tell_version(request, &answer.webhook);
         request_answer(request, &answer, 0);
+    }
 }
 
 struct disabled {
@@ -144,7 +155,8 @@ void webhooks_update(struct request *request)
         return;
     field_merge(&webhook_table, webhook, body, &context, "");
     bool must_rotate = wants_rotation(request, &context);
-    if (!request_is_valid(request, &context) || !request_found(request, err))
+    if (!request_is_valid(request, &context) || !request_found(request, err) ||
+        !request_is_as_read(request, webhook->updated_wall_ms))
         return;
     if (js_get(body, "url") && !urls_are_allowed(request, &webhook->url, 1))
         return;
@@ -154,6 +166,7 @@ void webhooks_update(struct request *request)
     if (!request_found(request, store_webhook_update(request->job.tx, webhook)))
         return;
     unsigned views = must_rotate ? FIELD_VIEW_REVEAL : 0;
+    tell_version(request, webhook);
     if (webhook->is_enabled) {
         request_answer(request, &answer, views);
         return;

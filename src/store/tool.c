@@ -156,7 +156,7 @@ enum err store_tool_update(struct tx *tx, struct tool *tool)
 {
     if (is_taken_by_another(tx, tool->agent_id, tool->name, tool->id))
         return ERR_CONFLICT;
-    int64_t now_ms = MAX(tx->now_ms, tool->updated_wall_ms);
+    int64_t now_ms = MAX(tx->now_ms, tool->updated_wall_ms + 1);
     const char *settings = field_store_text(&tool_table, tool, tx->master_key, tx->arena);
     int64_t bytes = (int64_t)strlen(settings);
     /* As an agent's: shared by version (call/snapshot.h). */

@@ -93,7 +93,7 @@ static enum err drop_waiting(struct tx *tx, const char *webhook_id)
 
 enum err store_webhook_update(struct tx *tx, struct webhook *webhook)
 {
-    int64_t now_ms = MAX(tx->now_ms, webhook->updated_wall_ms);
+    int64_t now_ms = MAX(tx->now_ms, webhook->updated_wall_ms + 1);
     int64_t changed =
         EXEC(tx, "UPDATE webhooks SET is_enabled = ?, settings = ?, updated_ms = ? WHERE id = ?",
              NUMBER(webhook->is_enabled),

@@ -111,6 +111,17 @@ test('an update keeps what is not sent', async () => {
     ['POST', 60000, [{ key: 'a', value: '1' }], outputs]);
 });
 
+test('who has read an older version is told so by If-Match, and writes over it without', async () => {
+  const path = `/v1/tools/${(await create()).id}`;
+  const read = (await api('GET', path)).headers.get('etag');
+  assert.match(read, /^"\d+"$/);
+  const first = await api('PUT', path, { description: 'First' }, { 'If-Match': read });
+  assert.deepEqual([first.status, first.headers.get('etag') === read], [200, false]);
+  refused(await api('PUT', path, { description: 'Second' }, { 'If-Match': read }), 412, 'PRECONDITION_FAILED');
+  assert.equal((await api('GET', path)).body.tool.description, 'First');
+  assert.equal((await api('PUT', path, { description: 'Second' })).body.tool.description, 'Second');
+});
+
 test('only public addresses, in whatever spelling', async () => {
   for (const bad of ['http://10.1.2.3/', 'http://192.168.0.1/', 'http://[fe80::1]/', 'http://2130706689/',
     'http://0300.0250.0.1/', 'http://[64:ff9b::a00:1]/',

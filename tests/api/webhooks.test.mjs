@@ -77,6 +77,17 @@ test('what was read can be sent back and changes nothing', async () => {
   assert.deepEqual({ ...same, updatedAt: '' }, { ...webhook, updatedAt: '' });
 });
 
+test('who has read an older version is told so by If-Match, and writes over it without', async () => {
+  const path = `/v1/webhooks/${(await create()).id}`;
+  const read = (await api('GET', path)).headers.get('etag');
+  assert.match(read, /^"\d+"$/);
+  const first = await api('PATCH', path, { url: 'http://127.0.0.1:9/first' }, { 'If-Match': read });
+  assert.deepEqual([first.status, first.headers.get('etag') === read], [200, false]);
+  refused(await api('PATCH', path, { url: 'http://127.0.0.1:9/second' }, { 'If-Match': read }), 412, 'PRECONDITION_FAILED');
+  assert.equal((await api('GET', path)).body.webhook.url, 'http://127.0.0.1:9/first');
+  assert.equal((await api('PATCH', path, { url: 'http://127.0.0.1:9/second' })).body.webhook.url, 'http://127.0.0.1:9/second');
+});
+
 test('rotation makes another secret, null switches on again', async () => {
   const webhook = await create({ enabled: false });
   const rotated = (await api('PATCH', `/v1/webhooks/${webhook.id}`, { rotateSecret: true, enabled: null }))

@@ -20,6 +20,13 @@ export const isOffline = signal(false);
 const RETRY_MS = [500, 1500, 4000];
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
+/* A lost request that the service still works at, such as the run of a tool, is asked for again; no longer than any of them takes. */
+const WORK_MS = 70000, LOOK_MS = 1000;
+async function isLater(begun) {
+  await pause(LOOK_MS);
+  return Date.now() - begun < WORK_MS;
+}
+
 /* What was asked before the studio was there, once. */
 function early(method, path) {
   if (method !== 'GET' || path !== '/v1/me') return null;
@@ -40,15 +47,17 @@ async function send(method, path, body, headers) {
  * is done twice. Answers { status, isOk, answer }; read(response) reads what is no refusal. */
 async function sendSurely(method, path, body, given, read) {
   const headers = method === 'POST' ? { ...given, 'Idempotency-Key': crypto.randomUUID?.() ?? `${Date.now()}${Math.random()}` } : given;
+  const begun = Date.now();
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await send(method, path, body, headers);
       const answer = await (response.ok ? read(response) : jsonOf(response));
       isOffline.value = false;
+      if (attempt && answer?.code === 'IDEMPOTENCY_KEY_IN_USE' && await isLater(begun)) continue; // the try that was lost goes on there
       return { status: response.status, isOk: response.ok, answer };
     } catch {
       isOffline.value = true;
-      if (attempt === RETRY_MS.length || method === 'PATCH') throw new ApiError(0, null);
+      if (attempt >= RETRY_MS.length || method === 'PATCH') throw new ApiError(0, null);
       await pause(RETRY_MS[attempt]);
     }
   }

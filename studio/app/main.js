@@ -2,7 +2,7 @@
 import { effect, html, render, useEffect, useState } from './lib.js';
 import { api, isOffline, loadSession, may, session } from './api.js';
 import { setTheme, t, theme } from './text.js';
-import { match, path } from './router.js';
+import { match, mayLeave, path } from './router.js';
 import { Button, Empty, Head, Icon, Questions, Toasts, explain, toast } from './ui.js';
 import { SignIn, takeLink } from './pages/sign-in.js';
 import { Overview } from './pages/overview.js';
@@ -49,7 +49,7 @@ function Menu({ current }) {
 
 function Who() {
   const { member, workspace } = session.value;
-  const signOut = async () => { await api('DELETE', '/v1/session').catch(() => {}); session.value = null; };
+  const signOut = async () => { if (!mayLeave()) return; await api('DELETE', '/v1/session').catch(() => {}); session.value = null; };
   return html`<div class="who small"><p><strong>${workspace.name}</strong><br />${member.name} <span class="soft">· ${t(`role.${member.role}`)}</span></p><${Button} kind="slim" onClick=${signOut}>${t('signOut')}<//></div>`;
 }
 

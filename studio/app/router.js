@@ -7,6 +7,9 @@ let guard = null;
 /* fn() answers false to stay; null: nothing is unsaved. */
 export function guardLeaving(fn) { guard = fn; }
 
+/* Asks, where something is unsaved. */
+export const mayLeave = () => !guard || guard();
+
 /* For as long as the page is shown and isDirty: whoever leaves it is asked; by us, or by the browser when they leave the studio. */
 const hold = (event) => event.preventDefault();
 export function useGuard(isDirty, question) {
@@ -22,7 +25,7 @@ export function useGuard(isDirty, question) {
 
 export function go(to, { replace = false } = {}) {
   const isSamePage = to.split('#')[0] === path.value;
-  if (!isSamePage && guard && !guard()) return false;
+  if (!isSamePage && !mayLeave()) return false;
   if (!isSamePage) guard = null;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   path.value = location.pathname;

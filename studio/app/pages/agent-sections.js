@@ -88,12 +88,12 @@ function Documents({ agent, set, faults }) {
   return html`<p class="soft">${t('agent.documentsAbout')}</p><${Picker} path="/v1/knowledge/documents" entries="documents" ids=${agent.documentIds} isFoundById about=${({ status }) => (status ? t(`status.${status}`) : '')} onInput=${(v) => set(['documentIds'], v)} empty=${t('knowledge.empty')} href="/studio/knowledge" />${faultIn(faults, 'documentIds') && html`<p class="fault" role="alert">${faultIn(faults, 'documentIds')}</p>`}`;
 }
 
-function Embed({ agent, saved, set, faults, setAgent }) {
+function Embed({ agent, saved, set, faults, rekey }) {
   const { embed } = agent;
   const snippet = `<script src="${location.origin}/embed/earshot.js"\n  data-key="${saved.publicKey}"></script>`;
   const [rotate, busy, error] = useWork(async () => {
     if (!await sure(t('embed.rotate'), t('embed.rotateText'), t('embed.rotate'))) return;
-    setAgent((await api('POST', `/v1/agents/${saved.id}/rotate-public-key`)).agent);
+    rekey((await api('POST', `/v1/agents/${saved.id}/rotate-public-key`)).agent);
   });
   return html`<${Check} label=${t('embed.enabled')} hint=${t('embed.enabledHint')} checked=${embed.enabled} onInput=${(v) => set(['embed', 'enabled'], v)} fault=${faults['embed.enabled']} />
     <${Text} label=${t('embed.origins')} hint=${t('embed.originsHint')} lines="3" value=${embed.allowedOrigins.join('\n')} onInput=${(v) => set(['embed', 'allowedOrigins'], v.split('\n').map((line) => line.trim()).filter((line, i, all) => line || i === all.length - 1 && i > 0))}

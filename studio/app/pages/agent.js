@@ -4,7 +4,8 @@ import { html, useEffect, useLayoutEffect, useMemo, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { count, duration, keep, money, t } from '../text.js';
 import { go, guardLeaving } from '../router.js';
-import { Badge, Button, Dialog, Head, Loaded, Problem, faultIn, sure, toast, useLoad, useWork } from '../ui.js';
+import { Badge, Button, Head, Loaded, Problem, faultIn, sure, toast, useLoad, useWork } from '../ui.js';
+import { Conflict } from '../conflict.js';
 import { SECTIONS } from './agent-sections.js';
 import { Talk } from './talk.js';
 
@@ -34,12 +35,6 @@ async function load(id) {
 
 const hasFault = (faults, fields) => fields.some((field) => faultIn(faults, field) !== undefined);
 
-/* Somebody else has saved meanwhile: theirs or mine. */
-function Conflict({ mine, onTheirs, onMine, onClose }) {
-  return html`<${Dialog} title=${t('conflict.title')} onClose=${onClose}><p>${t('conflict.text')}</p><br /><p>${t('conflict.yours')} ${mine.map((name) => t(`agent.${name}`)).join(', ')}</p>
-    <div class="actions"><${Button} onClick=${onTheirs}>${t('conflict.theirs')}<//><${Button} kind="primary" onClick=${onMine}>${t('conflict.mine')}<//></div><//>`;
-}
-
 function Editor({ data, reload }) {
   const { id } = data.agent;
   const [agent, setAgent] = useState(data.agent);
@@ -60,15 +55,15 @@ function Editor({ data, reload }) {
   }, [draft, agent, wasKept]);
   useEffect(() => () => guardLeaving(null), []);
 
-  const [save, saving, error] = useWork(async (isForced = false) => {
-    const seen = wasKept && kept ? kept.updatedAt : agent.updatedAt;
+  const [save, saving, error] = useWork(async (over = null) => { // over: theirs, that the person has been told of; no later one
+    const seen = over ?? (wasKept && kept ? kept : agent);
     let saved;
     try {
-      ({ agent: saved } = await api('PATCH', `/v1/agents/${id}`, mine, isForced ? {} : { 'If-Match': `"${Date.parse(seen)}"` }));
+      ({ agent: saved } = await api('PATCH', `/v1/agents/${id}`, mine, { 'If-Match': `"${Date.parse(seen.updatedAt)}"` }));
     } catch (fault) {
       if (fault.code !== 'PRECONDITION_FAILED') throw fault;
       const { agent: now } = await get(`/v1/agents/${id}`);
-      if (Object.keys(changes(now, draft)).some((name) => name in mine)) return setTheirs(now);
+      if (Object.keys(changes(now, draft)).some((name) => name in mine)) return setTheirs({ agent: now, isAgain: over !== null });
       saved = now; // it was this page's own save, whose answer was lost
     }
     setAgent(saved);
@@ -90,7 +85,10 @@ function Editor({ data, reload }) {
   const shown = SECTIONS.find((one) => one.name === tab) ?? SECTIONS[0];
   const restart = (from) => { setDraft(from); setWasKept(false); setTurn(turn + 1); };
   const discard = () => restart(agent);
-  const takeTheirs = () => { setAgent(theirs); restart(theirs); setTheirs(null); };
+  const takeTheirs = () => { setAgent(theirs.agent); restart(theirs.agent); setTheirs(null); };
+  const rekey = ({ publicKey, apiKey }) => { // what others have saved meanwhile is not known yet: saving tells of it
+    for (const change of [setAgent, setDraft]) change((old) => ({ ...old, publicKey, apiKey }));
+  };
   return html`<${Head} title=${agent.name} lead=${t('agent.lead', money(agent.costPerMinute), count(agent.stats.totalCalls), duration(agent.stats.totalSeconds))}>
       ${isDirty && html`<${Badge} kind="warn">${t('agent.unsaved')}<//>`}${mayEdit && html`<${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>
     ${wasKept && html`<div class="notice" role="status"><p>${t('agent.kept')}</p><${Button} kind="slim" onClick=${discard}>${t('agent.discard')}<//></div>`}
@@ -99,11 +97,11 @@ function Editor({ data, reload }) {
       onClick=${(event) => { event.preventDefault(); setTab(name); }}>${t(`agent.tab.${name}`)}${hasFault(faults, fields) && html`<span class="visually-hidden"> ${t('agent.hasFault')}</span>`}</a>`)}</nav>
     <div class="editor"><form noValidate onSubmit=${(event) => { event.preventDefault(); if (!saving) save(); }}>
       <section class="card" aria-label=${t(`agent.tab.${shown.name}`)}><fieldset disabled=${!mayEdit}><legend class="visually-hidden">${t(`agent.tab.${shown.name}`)}</legend>
-        <${shown.page} key=${`${shown.name} ${turn}`} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} setAgent=${(next) => { setAgent(next); setDraft((old) => ({ ...old, publicKey: next.publicKey, apiKey: next.apiKey })); }} /></fieldset></section>
+        <${shown.page} key=${`${shown.name} ${turn}`} agent=${draft} saved=${agent} set=${set} faults=${faults} data=${data} reload=${reload} isDirty=${isDirty} rekey=${rekey} /></fieldset></section>
       ${mayEdit ? html`<div class="saver"><p role="status">${Object.keys(faults).length ? t('agent.faults', Object.keys(faults).length) : isDirty ? t('agent.unsavedText') : t('agent.allSaved')}</p>
         <${Button} onClick=${discard} busy=${!isDirty}>${t('agent.discard')}<//><${Button} kind="primary" type="submit" busy=${saving || !isDirty}>${saving ? t('working') : t('save')}<//></div>` : html`<p class="soft">${t('agent.viewOnly')}</p>`}
     </form><aside>${mayEdit && html`<${Talk} agent=${agent} isDirty=${isDirty} save=${save} />`}</aside></div>
-    ${theirs && html`<${Conflict} mine=${Object.keys(mine)} onTheirs=${takeTheirs} onMine=${() => save(true)} onClose=${() => setTheirs(null)} />`}`;
+    ${theirs && html`<${Conflict} mine=${Object.keys(mine).map((name) => t(`agent.${name}`))} onTheirs=${takeTheirs} isAgain=${theirs.isAgain} onMine=${() => save(theirs.agent)} onClose=${() => setTheirs(null)} />`}`;
 }
 
 export function Agent({ id }) {

@@ -1,6 +1,7 @@
 /* One tool, or a new one: the form, and a test that shows what the endpoint answers. */
 import { html, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
+import { useSave } from '../conflict.js';
 import { AgentSelect } from '../list.js';
 import { ms, t, theirs } from '../text.js';
 import { go, guardLeaving, useGuard } from '../router.js';
@@ -8,6 +9,9 @@ import { Badge, Button, Card, Head, Loaded, Problem, Select, Text, sure, toast, 
 
 const EMPTY = { name: '', description: '', url: '', method: 'GET', kind: 'during_call', params: [], headers: [], body: '', auth: 'none', authToken: '', authKeyHeader: 'X-API-Key', authUsername: '', timeoutMs: 10000, outputs: [], sampleOutput: '', agentId: '' };
 const SENT = Object.keys(EMPTY).filter((name) => name !== 'agentId');
+
+const LABELS = { name: 'name', description: 'description', timeoutMs: 'tool.timeout', sampleOutput: 'tool.sample' };
+const labelOf = (name) => t(LABELS[name] ?? `tool.${name}`);
 
 /* Pairs that can be added and taken away; a fault of one stands below it. */
 function Pairs({ label, hint, first, second, rows, path, faults, onInput }) {
@@ -40,16 +44,19 @@ function Form({ tool: loaded }) {
   const isNew = !saved.id;
   const set = (name, value) => setTool((old) => ({ ...old, [name]: value }));
   useGuard(may('editor') && JSON.stringify(tool) !== JSON.stringify(saved), t('leave'));
+  const [store, conflict] = useSave('PUT', `/v1/tools/${saved.id}`, 'tool', SENT);
   const [save, busy, error] = useWork(async () => {
     const body = Object.fromEntries(SENT.map((name) => [name, tool[name]]));
-    const { tool: stored } = isNew ? await api('POST', '/v1/tools', { ...body, ...(tool.agentId ? { agentId: tool.agentId } : {}) }) : await api('PUT', `/v1/tools/${saved.id}`, body);
+    const stored = isNew ? (await api('POST', '/v1/tools', { ...body, ...(tool.agentId ? { agentId: tool.agentId } : {}) })).tool : await store(tool, saved);
+    if (!stored) return;
     toast(t('saved'));
     if (isNew) {
       guardLeaving(null);
-      return go(`/studio/tools/${stored.id}`, { replace: true });
+      go(`/studio/tools/${stored.id}`, { replace: true });
+      return;
     }
     setSaved(stored);
-    return setTool((now) => (now === tool ? stored : now)); // what was typed meanwhile stays
+    setTool((now) => (now === tool ? stored : now)); // what was typed meanwhile stays
   });
   const [remove, removing] = useWork(async () => {
     if (!await sure(t('tool.remove'), t('tool.removeText', saved.name), t('remove'))) return;
@@ -69,7 +76,7 @@ function Form({ tool: loaded }) {
       ${tool.method === 'POST' && html`<${Text} label=${t('tool.body')} hint=${t('tool.bodyHint')} lines="5" value=${tool.body} onInput=${(v) => set('body', v)} fault=${faults.body} spellcheck="false" />`}<${Auth} tool=${tool} set=${set} faults=${faults} />
       <${Text} label=${t('tool.sample')} hint=${t('tool.sampleHint')} lines="3" value=${tool.sampleOutput} onInput=${(v) => set('sampleOutput', v)} fault=${faults.sampleOutput} spellcheck="false" /></fieldset></section>
       ${may('editor') && html`<div class="saver"><p role="status">${Object.keys(faults).length ? t('agent.faults', Object.keys(faults).length) : ''}</p><${Button} kind="primary" type="submit" busy=${busy}>${isNew ? t('create') : t('save')}<//></div>`}</form>
-    <aside>${!isNew && may('editor') && html`<${Test} tool=${tool} />`}</aside></div>`;
+    <aside>${!isNew && may('editor') && html`<${Test} tool=${tool} />`}</aside></div>${conflict(labelOf, (now) => { setSaved(now); setTool(now); }, save)}`;
 }
 
 export function Tool({ id }) {

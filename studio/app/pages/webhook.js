@@ -1,6 +1,7 @@
 /* One subscription: where, what, a test, and the log of what was delivered. */
-import { html, useState } from '../lib.js';
+import { html, useRef, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
+import { useSave } from '../conflict.js';
 import { More, useList } from '../list.js';
 import { around, count, ms, t, theirs, time } from '../text.js';
 import { go, guardLeaving, useGuard } from '../router.js';
@@ -17,6 +18,7 @@ function Deliveries({ id }) {
 }
 
 const SENT = ['url', 'events', 'enabled'];
+const labelOf = (name) => t(`webhook.${name}`);
 
 function Form({ webhook: loaded, types }) {
   const [saved, setSaved] = useState(loaded);
@@ -24,11 +26,15 @@ function Form({ webhook: loaded, types }) {
   const [secret, setSecret] = useState(null);
   const set = (name, value) => setWebhook((old) => ({ ...old, [name]: value }));
   useGuard(may('editor') && SENT.some((name) => JSON.stringify(webhook[name]) !== JSON.stringify(saved[name])), t('leave'));
-  const [save, busy, error] = useWork(async (more = {}) => {
-    const { webhook: stored } = await api('PATCH', `/v1/webhooks/${saved.id}`, { url: webhook.url, events: webhook.events, enabled: webhook.enabled, ...more });
+  const [store, conflict] = useSave('PATCH', `/v1/webhooks/${saved.id}`, 'webhook', SENT);
+  const more = useRef({}); // of the save that is asked about
+  const [save, busy, error] = useWork(async (sent = {}) => {
+    more.current = sent;
+    const stored = await store(webhook, saved, sent);
+    if (!stored) return;
     setSaved(stored);
     setWebhook((now) => (now === webhook ? stored : now)); // what was typed meanwhile stays
-    setSecret(more.rotateSecret ? stored.secret : null);
+    setSecret(sent.rotateSecret ? stored.secret : null);
     toast(t('saved'));
   });
   const [test, testing, testError] = useWork(async () => { const answer = await api('POST', `/v1/webhooks/${saved.id}/test`); setTested(answer); });
@@ -44,7 +50,7 @@ function Form({ webhook: loaded, types }) {
   return html`<${Head} title=${t('webhook.title')} lead=${saved.url}>${mayEdit && html`<${Button} busy=${testing} onClick=${test}>${t('webhook.test')}<//><${Button} kind="danger" busy=${removing} onClick=${remove}>${t('remove')}<//>`}<//>${(testError || (error && !Object.keys(faults).length)) && html`<${Problem} error=${testError ?? error} />`}
     <div aria-live="polite">${tested && html`<div class="notice ${tested.ok ? '' : 'bad'}"><p>${tested.ok ? t('webhook.testOk', tested.status) : around('webhook.testFailed', theirs(tested.error) ?? tested.status)}</p></div>`}${secret && html`<div class="notice"><div><p>${t('webhook.secretOnce')}</p><br /><${Secret} value=${secret} label=${t('webhook.secret')} /></div></div>`}</div>
     <form noValidate onSubmit=${(event) => { event.preventDefault(); if (!busy) save(); }}><${Card}><fieldset disabled=${!mayEdit}><${Text} label=${t('webhook.url')} type="url" value=${webhook.url} onInput=${(v) => set('url', v)} fault=${faults.url} required /><${EventChoice} types=${types} events=${webhook.events} onInput=${(v) => set('events', v)} fault=${faults.events} />
-      <${Check} label=${t('webhook.enabled')} checked=${webhook.enabled} onInput=${(v) => set('enabled', v)} /></fieldset>${mayEdit && html`<div class="actions"><${Button} kind="primary" type="submit" busy=${busy}>${t('save')}<//><${Button} busy=${busy} onClick=${() => save({ rotateSecret: true })}>${t('webhook.rotate')}<//></div>`}<//></form><br /><${Deliveries} id=${saved.id} />`;
+      <${Check} label=${t('webhook.enabled')} checked=${webhook.enabled} onInput=${(v) => set('enabled', v)} /></fieldset>${mayEdit && html`<div class="actions"><${Button} kind="primary" type="submit" busy=${busy}>${t('save')}<//><${Button} busy=${busy} onClick=${() => save({ rotateSecret: true })}>${t('webhook.rotate')}<//></div>`}<//></form><br /><${Deliveries} id=${saved.id} />${conflict(labelOf, (now) => { setSaved(now); setWebhook(now); }, () => save(more.current))}`;
 }
 
 export function Webhook({ id }) {

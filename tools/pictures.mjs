@@ -82,9 +82,11 @@ function told(call) {
   return [...turns, run, `UPDATE calls SET turns = ${TALK.length} WHERE id = '${call.id}';`];
 }
 
-const counted = (where) => [
-  `INSERT INTO usage_days SELECT workspace_id, ended_ms / ${DAY_MS}, agent_id, end_reason, COUNT(*), SUM(duration_s), SUM(cost_usd4), COUNT(NULLIF(duration_s, 0)), SUM(COALESCE(json_extract(NULLIF(quality, ''), '$.voiceToVoiceMs.p50'), 0)),
-     SUM(COALESCE(json_extract(NULLIF(quality, ''), '$.voiceToVoiceMs.p95'), 0)) FROM calls WHERE ${where} GROUP BY 1, 2, 3, 4;`,
+const counted = (where, sizes) => [
+  `INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds, cost_usd4) SELECT workspace_id, ended_ms / ${DAY_MS}, agent_id, end_reason, COUNT(*), SUM(duration_s), SUM(cost_usd4) FROM calls WHERE ${where} GROUP BY 1, 2, 3, 4;`,
+  // of six replies, five as the median and one as the p95
+  `INSERT INTO usage_replies SELECT workspace_id, ended_ms / ${DAY_MS}, agent_id, ${sizes.map((from, n) => ['p50', 'p95'].map((ms) => `SUM(${ms} >= ${from} AND ${ms} < ${sizes[n + 1] ?? 1e9})`).join(' * 5 + '))}
+     FROM (SELECT *, json_extract(quality, '$.voiceToVoiceMs.p50') AS p50, json_extract(quality, '$.voiceToVoiceMs.p95') AS p95 FROM calls WHERE ${where} AND quality <> '') GROUP BY 1, 2, 3;`,
   ...['end_reason', "''"].map((reason) => `INSERT INTO call_counts SELECT workspace_id, agent_id, source, ${reason}, COUNT(*) FROM calls WHERE ${where} GROUP BY 1, 2, 3, 4;`),
   `INSERT INTO agent_stats SELECT agent_id, COUNT(*), SUM(duration_s), SUM(cost_usd4) FROM calls WHERE ${where} GROUP BY 1;`,
 ];
@@ -98,7 +100,8 @@ for (const name of AGENTS.toReversed()) agents.unshift(await made('/v1/agents', 
 const calls = makeCalls(agents, workspace.workspaceId, Date.now());
 const shown = calls.findLast((call) => call.agent_id === agents[0].id && call.duration_s > 30);
 Object.assign(shown, { end_reason: 'user-left', duration_s: 37, ended_ms: shown.user_joined_ms + 37000, cost_usd4: 247, quality: { ...measured(704), turns: 3, interruptions: 0 } });
-sql(service, ['BEGIN;', ...calls.map((call) => insert('calls', call)), ...told(shown), ...counted("status = 'ended'"),
+const sizes = sql(service, "SELECT substr(name, 4) FROM pragma_table_info('usage_replies') WHERE name LIKE 'ms~_%' ESCAPE '~'").split('\n').map(Number);
+sql(service, ['BEGIN;', ...calls.map((call) => insert('calls', call)), ...told(shown), ...counted("status = 'ended'", sizes),
   `UPDATE workspaces SET name = 'Willow Lane Hair Studio', balance_usd4 = 3864100;`, 'COMMIT;'].join('\n'));
 const { cookie } = await signIn(service, { workspaceId: workspace.workspaceId });
 const browser = await openBrowser({ microphone: speechFile(QUESTIONS, { before: 5, after: 7 }) });

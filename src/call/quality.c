@@ -42,6 +42,7 @@ struct call_quality *quality_of(const struct live_call *call)
         .packets_lost = NAN,
         .jitter_ms = NAN,
         .mos = NAN,
+        .reply_times = talk.reply_times,
     };
     struct jitter_stats audio;
     media_stats(&call->media, &audio);

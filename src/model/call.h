@@ -6,6 +6,7 @@
 
 #include "model/agent.h"
 #include "model/field.h"
+#include "model/reply_times.h"
 #include "model/timing.h"
 #include "model/tool.h"
 
@@ -93,6 +94,7 @@ struct call_quality { /* NaN: not measured */
     double endpointing_ms, llm_first_token_ms, tts_first_byte_ms;
     double packets_lost, jitter_ms, mos;
     struct quality_turn_list slowest_turns; /* at most 5 */
+    struct reply_times reply_times;         /* for usage; not a part of what is kept or shown */
 };
 extern const struct field_table call_quality_table;
 

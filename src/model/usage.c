@@ -19,11 +19,11 @@ static const struct field day_rows[] = {
     ROW_INT(struct usage_day, seconds, "seconds"),
     ROW_MONEY(struct usage_day, cost_usd4, "cost"),
     ROW_REAL(struct usage_day, reply_p50_ms, "replyMs", MEASURED,
-             .about =
-                 "Reply time of a typical call: the mean of the calls' medians, each call counting "
-                 "once; null when none was measured."),
+             .about = "Median of the reply times of these calls, from the caller's last sound to "
+                      "the first of the answer. They are counted by size, so that it is within 15 "
+                      "% from 50 ms to 20 s and never over 20 s; null when none was measured."),
     ROW_REAL(struct usage_day, reply_p95_ms, "replyP95Ms", MEASURED,
-             .about = "The mean of the calls' 95th percentiles; not that of all replies."),
+             .about = "Their 95th percentile, likewise."),
     ROW_OBJECTS(struct usage_day, reasons, "reasons", struct usage_reason_list, &reason_table,
                 .about = "How its calls ended; most frequent first."),
 };

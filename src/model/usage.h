@@ -16,7 +16,7 @@ struct usage_reason_list LIST_OF(struct usage_reason);
 struct usage_day {
     const char *date; /* "2026-11-22", UTC, of the calls' ends */
     int64_t calls, seconds, cost_usd4;
-    double reply_p50_ms, reply_p95_ms; /* means over the calls that measured them; NaN: none did */
+    double reply_p50_ms, reply_p95_ms; /* of all replies; NaN: there was none */
     struct usage_reason_list reasons;
 };
 struct usage_day_list LIST_OF(struct usage_day);

@@ -81,18 +81,26 @@ static void write_ended(struct tx *tx, const struct ending *ending)
     call_runs_cancel(tx, ending->row->id, end->ended_wall_ms);
 }
 
-/* For ends that are written with the least there is: what cannot be counted ends all the same. */
-static enum err count_row(struct tx *tx, void *id)
+struct bare {
+    const char *id;
+    const struct call_quality *quality;
+};
+
+static enum err count_row(struct tx *tx, void *arg)
 {
-    call_count_ended(tx, id);
-    store_usage_add_row(tx, id);
+    const struct bare *bare = arg;
+    call_count_ended(tx, bare->id);
+    store_usage_add_row(tx, bare->id, bare->quality);
     return tx_result(tx);
 }
 
-static void count_bare(struct tx *tx, const char *id)
+/* For ends that are written with the least there is: what cannot be counted ends all the same.
+ * quality: NULL: none. */
+static void count_bare(struct tx *tx, const char *id, const struct call_quality *quality)
 {
+    struct bare bare = {id, quality};
     struct fault why = {0};
-    if (tx_try(tx, count_row, (void *)id, &why) == OK || tx_has_failed(tx))
+    if (tx_try(tx, count_row, &bare, &why) == OK || tx_has_failed(tx))
         return;
     struct dead_letter letter = {
         .kind = DEAD_CALL_END, .workspace_id = "", .subject_id = id, .reason = why.text};
@@ -196,7 +204,7 @@ static enum err end_bare(struct tx *tx, struct ending *ending)
     static const struct fault why = {ERR_IO, "the database failed each time it was to be ended"};
     ending->cost_usd4 = ending->row->taken_usd4;
     write_ended(tx, ending);
-    count_bare(tx, ending->row->id);
+    count_bare(tx, ending->row->id, ending->end->quality);
     set_aside(tx, ending, DEAD_CALL_END, &why);
     return tx_result(tx);
 }
@@ -216,7 +224,7 @@ static enum err call_row_end(struct tx *tx, struct call_row *row, const struct c
         set_aside(tx, &ending, DEAD_CALL_MONEY, &why);
         ending.cost_usd4 = row->taken_usd4;
         write_ended(tx, &ending);
-        count_bare(tx, row->id);
+        count_bare(tx, row->id, end->quality);
     }
     if (end->left_identity) {
         struct event_identity left = {.identity = end->left_identity};
@@ -293,7 +301,7 @@ static void recover_one(struct tx *tx, struct recovery *recovery)
          "UPDATE calls SET status = 'ended', ended_ms = durable_ms, end_reason = ?, owner = ''"
          " WHERE id = ?",
          TEXT(end_reason_names[END_AGENT_SHUTDOWN]), TEXT(recovery->id));
-    count_bare(tx, recovery->id);
+    count_bare(tx, recovery->id, NULL);
 }
 
 /* SKIP LOCKED: of several nodes that look, each takes other calls. A process without an epoch

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-enum { SQL_MAX_BYTES = 4096, VALUES_MAX = 39 };
+enum { SQL_MAX_BYTES = 4096, VALUES_MAX = 55 };
 
 static void append(struct buf *out, const char *text)
 {

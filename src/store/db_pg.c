@@ -20,7 +20,7 @@
 /* Types of the wire (pg_type): what a placeholder holds. */
 enum { OID_UNKNOWN = 0, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25 };
 enum {
-    VALUES_MAX = 40, /* placeholders of one statement */
+    VALUES_MAX = 56, /* placeholders of one statement */
     NUMBER_SIZE = 24,
     SQL_MAX_BYTES = 64 * 1024,
     SETTINGS_US = 3000000,   /* of a new connection */

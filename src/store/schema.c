@@ -331,10 +331,43 @@ static const char *const version_17[] = {
     NULL,
 };
 
+/* Replies by day and size (model/reply_times.h), so that percentiles are those of all replies; of
+ * calls that are there and ended within the year that is asked for at most. A call counts by its
+ * turns' timing; one from before there was any, as one reply of its median. Calls that have gone
+ * count no replies. The means that these take the place of were counted in three columns, which
+ * nobody reads any more: a node of version 17 that still runs beside this one writes them. */
+static const char *const version_18[] = {
+    "CREATE TABLE usage_replies (workspace_id {id} NOT NULL, day BIGINT NOT NULL,"
+    " agent_id {id} NOT NULL"
+#define REPLY_TIME(from, below) ", ms_" #from " BIGINT NOT NULL"
+#include "model/reply_times.def"
+#undef REPLY_TIME
+    ", PRIMARY KEY (workspace_id, day, agent_id))",
+    "INSERT INTO usage_replies SELECT workspace_id, ended_ms / 86400000, agent_id"
+#define REPLY_TIME(from, below) ", COUNT(*) FILTER (WHERE ms >= " #from " AND ms < " #below ")"
+#include "model/reply_times.def"
+#undef REPLY_TIME
+    " FROM (SELECT c.workspace_id, c.agent_id, c.ended_ms, {first packet of timing} AS ms"
+    " FROM calls c JOIN call_turns t ON t.call_id = c.id WHERE c.status = 'ended'"
+    " AND t.timing <> ''"
+    " UNION ALL SELECT c.workspace_id, c.agent_id, c.ended_ms, {median of quality}"
+    " FROM calls c WHERE c.status = 'ended' AND c.quality <> '' AND NOT EXISTS"
+    " (SELECT 1 FROM call_turns t WHERE t.call_id = c.id AND t.timing <> '')) AS known"
+    " WHERE ms >= 0 AND ended_ms / 86400000 > (SELECT MAX(ended_ms) / 86400000 - 366 FROM calls)"
+    " GROUP BY 1, 2, 3",
+    "ALTER TABLE usage_days DROP COLUMN replies",
+    "ALTER TABLE usage_days DROP COLUMN reply_p50_ms",
+    "ALTER TABLE usage_days DROP COLUMN reply_p95_ms",
+    "ALTER TABLE usage_days ADD COLUMN replies BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE usage_days ADD COLUMN reply_p50_ms BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE usage_days ADD COLUMN reply_p95_ms BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 static const char *const *const versions[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
     version_7,  version_8,  version_9,  version_10, version_11, version_12,
-    version_13, version_14, version_15, version_16, version_17};
+    version_13, version_14, version_15, version_16, version_17, version_18};
 
 enum { STATEMENT_MAX_BYTES = 16 * 1024 };
 
@@ -361,6 +394,18 @@ static const struct token tokens[] = {
      " BEGIN its_name := COALESCE(agent.settings::json->>'name', '');"
      " EXCEPTION WHEN OTHERS THEN its_name := ''; END;"
      " UPDATE agents SET name = its_name WHERE agents.id = agent.id; END LOOP; END $$"},
+    /* By its words on PostgreSQL, which tells of JSON that does not read by failing. Whether it was
+     * typed is told by the end of the caller's turn, which is not in what was. */
+    {"{first packet of timing}",
+     "CASE WHEN json_valid(t.timing) AND json_extract(t.timing, '$.endpointMs') IS NOT NULL"
+     " THEN CAST(json_extract(t.timing, '$.firstPacketMs') AS INTEGER) END",
+     "CASE WHEN t.timing ~ '\"endpointMs\": *[0-9]' THEN"
+     " CAST(substring(t.timing FROM '\"firstPacketMs\": *([0-9]{1,9})') AS BIGINT) END"},
+    {"{median of quality}",
+     "CASE WHEN json_valid(c.quality)"
+     " THEN CAST(json_extract(c.quality, '$.voiceToVoiceMs.p50') AS INTEGER) END",
+     "CAST(substring(c.quality FROM"
+     " '\"voiceToVoiceMs\": *[{]\"p50\": *([0-9]{1,9})') AS BIGINT)"},
     {"{bytes of settings}", "length(CAST(settings AS BLOB))", "octet_length(settings)"},
 };
 

@@ -1,7 +1,6 @@
 /* Usage by day. */
 #include "store/usage.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,7 +12,6 @@ enum { DAY_MS = 86400000, DATE_LEN = 10 };
 struct usage_row {
     const char *workspace_id, *agent_id, *end_reason;
     int64_t day, calls, seconds, cost_usd4;
-    int64_t replies, reply_p50_ms, reply_p95_ms; /* calls that measured them, and their sums */
 };
 
 static const struct field usage_rows[] = {
@@ -24,9 +22,6 @@ static const struct field usage_rows[] = {
     COLUMN_NUMBER(struct usage_row, calls, "calls"),
     COLUMN_NUMBER(struct usage_row, seconds, "seconds"),
     COLUMN_NUMBER(struct usage_row, cost_usd4, "cost_usd4"),
-    COLUMN_NUMBER(struct usage_row, replies, "replies"),
-    COLUMN_NUMBER(struct usage_row, reply_p50_ms, "reply_p50_ms"),
-    COLUMN_NUMBER(struct usage_row, reply_p95_ms, "reply_p95_ms"),
 };
 static FIELD_TABLE(usage_row_table, struct usage_row, "usage_days", usage_rows);
 
@@ -39,10 +34,48 @@ static void add_row(struct tx *tx, const struct usage_row *row)
         .conflict = "ON CONFLICT (workspace_id, day, agent_id, end_reason) DO UPDATE SET"
                     " calls = usage_days.calls + excluded.calls,"
                     " seconds = usage_days.seconds + excluded.seconds,"
-                    " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4,"
-                    " replies = usage_days.replies + excluded.replies,"
-                    " reply_p50_ms = usage_days.reply_p50_ms + excluded.reply_p50_ms,"
-                    " reply_p95_ms = usage_days.reply_p95_ms + excluded.reply_p95_ms",
+                    " cost_usd4 = usage_days.cost_usd4 + excluded.cost_usd4",
+    };
+    columns_insert(tx, &insert);
+}
+
+/* A row of usage_replies: the replies of a workspace, a day and an agent by size. Not columns of
+ * usage_days: that has a row for each reason, too, and summing up rows as wide as these took seven
+ * times as long as all else. */
+struct replies_row {
+    const char *workspace_id, *agent_id;
+    int64_t day;
+    struct reply_times times;
+};
+
+static const struct field replies_rows[] = {
+    COLUMN_TEXT(struct replies_row, workspace_id, "workspace_id"),
+    COLUMN_NUMBER(struct replies_row, day, "day"),
+    COLUMN_TEXT(struct replies_row, agent_id, "agent_id"),
+#define REPLY_TIME(from, below)                                                                    \
+    COLUMN_NUMBER(struct replies_row, times.counts[REPLY_FROM_##from], "ms_" #from),
+#include "model/reply_times.def"
+#undef REPLY_TIME
+};
+static FIELD_TABLE(replies_row_table, struct replies_row, "usage_replies", replies_rows);
+
+static void add_replies(struct tx *tx, const struct usage_row *of,
+                        const struct call_quality *quality)
+{
+    if (!quality || reply_times_count(&quality->reply_times) == 0)
+        return;
+    const struct replies_row row = {.workspace_id = of->workspace_id,
+                                    .agent_id = of->agent_id,
+                                    .day = of->day,
+                                    .times = quality->reply_times};
+    const struct row_insert insert = {
+        .into = "usage_replies",
+        .table = &replies_row_table,
+        .object = &row,
+        .conflict = "ON CONFLICT (workspace_id, day, agent_id) DO UPDATE SET day = excluded.day"
+#define REPLY_TIME(from, below) ", ms_" #from " = usage_replies.ms_" #from " + excluded.ms_" #from
+#include "model/reply_times.def"
+#undef REPLY_TIME
     };
     columns_insert(tx, &insert);
 }
@@ -58,20 +91,19 @@ static const struct field ended_rows[] = {
 };
 static FIELD_TABLE(ended_table, struct usage_row, "calls", ended_rows);
 
-void store_usage_add_row(struct tx *tx, const char *call_id)
+void store_usage_add_row(struct tx *tx, const char *call_id, const struct call_quality *quality)
 {
     struct usage_row row = {.calls = 1};
     AUTO(cursor) found =
         QUERY(tx, columns_select(tx, &ended_table, NULL, "FROM calls WHERE id = ?"), TEXT(call_id));
-    if (cursor_next(found) && !columns_read(tx, found, &ended_table, &row))
-        add_row(tx, &row);
+    if (!cursor_next(found) || columns_read(tx, found, &ended_table, &row))
+        return;
+    add_row(tx, &row);
+    add_replies(tx, &row, quality);
 }
 
 void store_usage_add(struct tx *tx, const struct usage_call *call)
 {
-    const struct call_quality *quality = call->quality;
-    bool has_reply =
-        quality && !isnan(quality->voice_to_voice_ms.p50) && !isnan(quality->voice_to_voice_ms.p95);
     const struct usage_row row = {
         .workspace_id = call->workspace_id,
         .agent_id = call->agent_id,
@@ -80,11 +112,9 @@ void store_usage_add(struct tx *tx, const struct usage_call *call)
         .calls = 1,
         .seconds = call->seconds,
         .cost_usd4 = call->cost_usd4,
-        .replies = has_reply,
-        .reply_p50_ms = has_reply ? llround(quality->voice_to_voice_ms.p50) : 0,
-        .reply_p95_ms = has_reply ? llround(quality->voice_to_voice_ms.p95) : 0,
     };
     add_row(tx, &row);
+    add_replies(tx, &row, call->quality);
 }
 
 /* A day of all reasons and agents that are asked for. */
@@ -93,12 +123,20 @@ static const struct field sum_rows[] = {
     COLUMN_NUMBER(struct usage_row, calls, "SUM(calls)"),
     COLUMN_NUMBER(struct usage_row, seconds, "SUM(seconds)"),
     COLUMN_NUMBER(struct usage_row, cost_usd4, "SUM(cost_usd4)"),
-    COLUMN_NUMBER(struct usage_row, replies, "SUM(replies)"),
-    COLUMN_NUMBER(struct usage_row, reply_p50_ms, "SUM(reply_p50_ms)"),
-    COLUMN_NUMBER(struct usage_row, reply_p95_ms, "SUM(reply_p95_ms)"),
 };
 static FIELD_TABLE(sum_table, struct usage_row, "usage_days", sum_rows);
 struct usage_row_list LIST_OF(struct usage_row);
+
+/* The replies of a day, of all agents that are asked for. */
+static const struct field replies_sum_rows[] = {
+    COLUMN_NUMBER(struct replies_row, day, "day"),
+#define REPLY_TIME(from, below)                                                                    \
+    COLUMN_NUMBER(struct replies_row, times.counts[REPLY_FROM_##from], "SUM(ms_" #from ")"),
+#include "model/reply_times.def"
+#undef REPLY_TIME
+};
+static FIELD_TABLE(replies_sum_table, struct replies_row, "usage_replies", replies_sum_rows);
+struct replies_row_list LIST_OF(struct replies_row);
 
 static const struct field reason_rows[] = {
     COLUMN_TEXT(struct usage_reason, reason, "end_reason"),
@@ -114,26 +152,27 @@ static const struct field day_reason_rows[] = {
 };
 static FIELD_TABLE(day_reason_table, struct usage_row, "usage_days", day_reason_rows);
 
-#define OF_DAYS "FROM usage_days WHERE workspace_id = ? AND day >= ? AND (? = '' OR agent_id = ?)"
+#define THESE_DAYS "WHERE workspace_id = ? AND day >= ? AND (? = '' OR agent_id = ?)"
+#define OF_DAYS    "FROM usage_days " THESE_DAYS
 
 static void add(struct usage_row *sums, const struct usage_row *row)
 {
     sums->calls += row->calls;
     sums->seconds += row->seconds;
     sums->cost_usd4 += row->cost_usd4;
-    sums->replies += row->replies;
-    sums->reply_p50_ms += row->reply_p50_ms;
-    sums->reply_p95_ms += row->reply_p95_ms;
 }
 
 static void set_day(struct usage_day *day, const struct usage_row *sums)
 {
-    double count = (double)sums->replies;
     day->calls = sums->calls;
     day->seconds = sums->seconds;
     day->cost_usd4 = sums->cost_usd4;
-    day->reply_p50_ms = sums->replies ? (double)sums->reply_p50_ms / count : NAN;
-    day->reply_p95_ms = sums->replies ? (double)sums->reply_p95_ms / count : NAN;
+}
+
+static void set_replies(struct usage_day *day, const struct reply_times *times)
+{
+    day->reply_p50_ms = reply_times_percentile(times, 50);
+    day->reply_p95_ms = reply_times_percentile(times, 95);
 }
 
 static const char *date_of(struct tx *tx, int64_t day)
@@ -147,14 +186,11 @@ static const char *date_of(struct tx *tx, int64_t day)
 static enum err read_days(struct tx *tx, const struct db_value *scope, int64_t first,
                           struct usage *out)
 {
-    const struct usage_row none = {0};
     struct usage_row all = {0};
     struct usage_row_list days = {0};
     enum err err =
         columns_list(tx, &sum_table, columns_select(tx, &sum_table, NULL, OF_DAYS " GROUP BY day"),
                      scope, &days);
-    for (size_t i = 0; i < out->days.count; i++)
-        set_day(&out->days.items[i], &none);
     for (size_t i = 0; i < days.count && !err; i++) {
         int64_t at = days.items[i].day - first;
         add(&all, &days.items[i]);
@@ -162,6 +198,27 @@ static enum err read_days(struct tx *tx, const struct db_value *scope, int64_t f
             set_day(&out->days.items[at], &days.items[i]);
     }
     set_day(&out->total, &all);
+    return err;
+}
+
+static enum err read_replies(struct tx *tx, const struct db_value *scope, int64_t first,
+                             struct usage *out)
+{
+    const struct reply_times none = {0};
+    struct reply_times all = {0};
+    struct replies_row_list days = {0};
+    const char *sql = columns_select(tx, &replies_sum_table, NULL,
+                                     "FROM usage_replies " THESE_DAYS " GROUP BY day");
+    enum err err = columns_list(tx, &replies_sum_table, sql, scope, &days);
+    for (size_t i = 0; i < out->days.count; i++)
+        set_replies(&out->days.items[i], &none);
+    for (size_t i = 0; i < days.count && !err; i++) {
+        int64_t at = days.items[i].day - first;
+        reply_times_join(&all, &days.items[i].times);
+        if (at < (int64_t)out->days.count)
+            set_replies(&out->days.items[at], &days.items[i].times);
+    }
+    set_replies(&out->total, &all);
     return err;
 }
 
@@ -199,5 +256,7 @@ enum err store_usage_read(struct tx *tx, const char *workspace_id, const char *a
     const struct db_value *scope =
         VALUES(TEXT(workspace_id), NUMBER(first), TEXT(agent), TEXT(agent));
     enum err err = read_days(tx, scope, first, out);
+    if (!err)
+        err = read_replies(tx, scope, first, out);
     return err ? err : read_reasons(tx, scope, first, out);
 }

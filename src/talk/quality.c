@@ -32,7 +32,9 @@ static void note_slow(struct quality *quality, int64_t at_us, int64_t ms)
 void quality_voice_to_voice(struct quality *quality, int64_t voice_us, int64_t now_us)
 {
     quality_add(&quality->voice_to_voice, now_us - voice_us);
-    note_slow(quality, voice_us, (now_us - voice_us + 500) / 1000);
+    int64_t ms = (now_us - voice_us + 500) / 1000;
+    note_slow(quality, voice_us, ms);
+    reply_times_add(&quality->reply_times, ms);
 }
 
 static int by_size(const void *a, const void *b)
@@ -65,6 +67,7 @@ void quality_report(const struct quality *quality, struct talk_quality *out)
         .llm_first_token_ms = quality_percentile(&quality->first_token, 50),
         .tts_first_byte_ms = quality_percentile(&quality->first_byte, 50),
         .slowest_count = quality->slowest_count,
+        .reply_times = quality->reply_times,
     };
     for (int i = 0; i < quality->slowest_count; i++) {
         out->slowest[i].at_us = quality->slowest[i].at_us;

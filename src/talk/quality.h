@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/reply_times.h"
+
 struct talk_quality;
 
 enum { QUALITY_KEPT = 128 }; /* times of each kind; a long call forgets its first ones */
@@ -21,6 +23,7 @@ struct quality {
         int64_t at_us, ms;
     } slowest[5];
     int slowest_count;
+    struct reply_times reply_times; /* all of them */
 };
 
 void quality_add(struct quality_series *series, int64_t us);

@@ -18,6 +18,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "model/reply_times.h"
 #include "model/timing.h"
 
 struct llm_event;
@@ -171,6 +172,7 @@ struct talk_quality {
         int64_t at_us, voice_to_voice_ms;
     } slowest[TALK_SLOWEST];
     int slowest_count;
+    struct reply_times reply_times; /* of all replies */
 };
 void talk_quality(const struct talk *talk, struct talk_quality *out);
 const char *talk_state_name(const struct talk *talk); /* of the floor, for `earshot show` */

@@ -269,9 +269,10 @@ test('the overview shows how calls ended, day by day, in parts and as a table', 
   const day = Math.floor(Date.now() / 86400000);
   const rows = reasons.flatMap((reason, n) => [[day - 3, reason, 60 - 10 * n], [day - 9, reason, 5]]);
   sql(service, `DELETE FROM usage_days; INSERT INTO usage_days (workspace_id, day, agent_id, end_reason, calls, seconds,
-    cost_usd4, replies, reply_p50_ms, reply_p95_ms) VALUES ${rows.map(([on, reason, calls]) =>
-      `('${workspace.workspaceId}', ${on}, '${agents[0].id}', '${reason}', ${calls}, 600, 900, 0, 0, 0)`).join()}`);
+    cost_usd4) VALUES ${rows.map(([on, reason, calls]) =>
+      `('${workspace.workspaceId}', ${on}, '${agents[0].id}', '${reason}', ${calls}, 600, 900)`).join()}`);
   await at('/studio');
+  await page.getByText('Reply time p50').waitFor();
   const label = 'How calls ended, by day';
   await page.locator(`.chart[aria-label="${label}"] canvas`).waitFor();
   const colours = await page.evaluate((name) => {

@@ -47,7 +47,7 @@ const FIGURES = [['overview.perDay', 'nav.calls', (one) => one.calls, count, 1],
 
 function Charts({ usage }) {
   return html`<div class="two">${FIGURES.map(([title, name, of, show, least]) => html`<${Card} key=${title} title=${t(title)}><${Bars} label=${t(title)} days=${usage.days} columns=${[{ name: t(name), of, show, least }]} /><//>`)}
-    <${Card} title=${t('overview.replies')} aside=${html`<p class="legend"><span><i class="b"></i>${t('overview.typical')}</span><span><i class="a"></i>p95</span></p>`}><${Lines} label=${t('overview.replies')} days=${usage.days} columns=${[{ name: t('overview.typical'), of: (one) => one.replyMs, show: ms }, { name: 'p95', of: (one) => one.replyP95Ms, show: ms }]} /><//></div>`;
+    <${Card} title=${t('overview.replies')} aside=${html`<p class="legend"><span><i class="b"></i>p50</span><span><i class="a"></i>p95</span></p>`}><${Lines} label=${t('overview.replies')} days=${usage.days} columns=${[{ name: 'p50', of: (one) => one.replyMs, show: ms }, { name: 'p95', of: (one) => one.replyP95Ms, show: ms }]} /><//></div>`;
 }
 
 export function Overview() {

@@ -176,6 +176,21 @@ void fix_people_in(struct fix *fix, struct tx *tx)
     fix->agent_id = arena_strdup(fix->arena, agent.id);
 }
 
+struct db *fix_old(struct fix *fix, const char *name, int version)
+{
+    struct db *db = NULL;
+    struct fault fault = {0};
+    char url[300];
+    snprintf(url, sizeof(url), "%s/%s.db", fix->dir, name);
+    if (fix->is_pg && !CHECK(postgres_database(fix_server(), name, url, sizeof(url))))
+        return NULL;
+    (void)!(fix->is_pg ? db_pg_open(url, &db, &fault) : db_sqlite_open(url, 0, &db, &fault));
+    if (db)
+        CHECK_INT(schema_migrate_to(db, version, &fault), OK);
+    CHECK_TEXT(fault.text, "");
+    return db;
+}
+
 void fix_people(struct fix *fix)
 {
     struct tx *tx = fix_write(fix);

@@ -14,6 +14,7 @@
 #include "test.h"
 #include "unit/store/postgres.h"
 
+struct db;
 struct fix {
     bool is_pg;
     char dir[64], url[256];
@@ -28,6 +29,8 @@ void fix_end(struct fix *fix);
 /* Another process's or node's view of the same database: its own data directory when it has a
  * name. Close with store_close(). */
 struct store *fix_open(struct fix *fix, const char *node, const char *dir_suffix);
+/* A database beside it with the tables of an older version; db_close() it. NULL: told. */
+struct db *fix_old(struct fix *fix, const char *name, int version);
 void fix_people(struct fix *fix); /* a workspace with 10 USD and an agent with a webhookUrl */
 /* The same within a transaction: others than before. */
 void fix_people_in(struct fix *fix, struct tx *tx);

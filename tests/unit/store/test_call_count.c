@@ -10,12 +10,14 @@
 #include "unit/store/call_fixture.h"
 #include "unit/store/fixture.h"
 
-enum { STEPS = 160, DAY_MS = 86400000 };
+enum { STEPS = 160, DAYS = 8, DAY_MS = 86400000 };
 
 struct world {
     struct fix *fix;
     struct tx *tx;
     struct text_list running; /* ids; of this node's last start */
+    int64_t first_day;
+    struct reply_times replies[DAYS]; /* of the calls that ended then */
     unsigned seed;
 };
 
@@ -54,11 +56,19 @@ static void end_one(struct world *world)
     const char *id = world->running.items[at];
     world->running.items[at] = world->running.items[--world->running.count];
     struct call_quality quality = {.turns = 1, .voice_to_voice_ms = {500, 900}};
+    bool has_quality = pick(world, 2);
+    int64_t day = (tx->now_ms + 5000) / DAY_MS - world->first_day;
+    REQUIRE(day < DAYS);
+    for (unsigned n = has_quality ? pick(world, 6) : 0; n > 0; n--) {
+        int64_t ms = 40 << pick(world, 10);
+        reply_times_add(&quality.reply_times, ms);
+        reply_times_add(&world->replies[day], ms);
+    }
     struct call_end end = {.reason = 1 + pick(world, END_REASON_COUNT - 1),
                            .ended_wall_ms = tx->now_ms + 5000,
                            .billed_ms = 4000,
                            .is_bare = pick(world, 4) == 0,
-                           .quality = pick(world, 2) ? &quality : NULL};
+                           .quality = has_quality ? &quality : NULL};
     bool is_poor = pick(world, 6) == 0;
     if (is_poor)
         EXEC(tx, "UPDATE workspaces SET id = 'away' WHERE id = ?", TEXT(world->fix->workspace_id));
@@ -96,7 +106,7 @@ static void step(struct world *world)
 {
     static void (*const steps[])(struct world *) = {begin_one, begin_one, begin_one, join_one,
                                                     join_one,  end_one,   end_one,   give_up};
-    world->tx->now_ms += pick(world, DAY_MS / 40);
+    world->tx->now_ms += INT64_C(1000) * pick(world, DAY_MS / 40000);
     if (pick(world, 20) == 0)
         crash(world);
     else
@@ -159,6 +169,29 @@ static void check_usage(struct world *world)
               0);
 }
 
+static void check_replies(struct world *world)
+{
+    static const char sql[] = "SELECT day"
+#define REPLY_TIME(from, below) ", SUM(ms_" #from ")"
+#include "model/reply_times.def"
+#undef REPLY_TIME
+                              " FROM usage_replies WHERE workspace_id = ? GROUP BY day";
+    const struct reply_times none = {0};
+    int64_t days = 0;
+    AUTO(cursor) row = QUERY(world->tx, sql, TEXT(world->fix->workspace_id));
+    for (; cursor_next(row); days++) {
+        int64_t day = cursor_number(row, 0) - world->first_day;
+        REQUIRE(day >= 0 && day < DAYS);
+        struct reply_times *wanted = &world->replies[day];
+        for (unsigned i = 0; i < REPLY_SIZES; i++)
+            CHECK_INT(cursor_number(row, 1 + i), wanted->counts[i]);
+        *wanted = none;
+    }
+    CHECK(days > 1);
+    for (int i = 0; i < DAYS; i++)
+        CHECK_INT(reply_times_count(&world->replies[i]), 0);
+}
+
 STORE_TEST(totals_are_what_a_recount_finds)
 {
     fix_people(fix);
@@ -166,6 +199,7 @@ STORE_TEST(totals_are_what_a_recount_finds)
     EXEC(world.tx, "UPDATE workspaces SET balance_usd4 = 100000000");
     CHECK_INT(store_node_start(world.tx, "http://a"), OK);
     int64_t first_ms = world.tx->now_ms;
+    world.first_day = first_ms / DAY_MS;
     for (int i = 0; i < STEPS; i++)
         step(&world);
     crash(&world);
@@ -175,6 +209,7 @@ STORE_TEST(totals_are_what_a_recount_finds)
     check_all(&world, 0);
     check_all(&world, first_ms / DAY_MS * DAY_MS + DAY_MS);
     check_usage(&world);
+    check_replies(&world);
     CHECK_INT(fix_commit(world.tx), OK);
 }
 
@@ -198,16 +233,10 @@ static void insert_old(struct db *db, size_t id, const char *const *of)
 STORE_TEST(calls_of_version_11_are_counted)
 {
     static const struct db_value none[] = {{.type = DB_END}};
-    struct db *db = NULL;
     struct fault fault = {0};
     struct rows *rows;
-    char url[300];
-    snprintf(url, sizeof(url), "%s/old.db", fix->dir);
-    if (fix->is_pg)
-        REQUIRE(postgres_database(fix_server(), "of_version_11", url, sizeof(url)));
-    REQUIRE((fix->is_pg ? db_pg_open(url, &db, &fault) : db_sqlite_open(url, 0, &db, &fault)) ==
-            OK);
-    CHECK_INT(schema_migrate_to(db, 11, &fault), OK);
+    struct db *db = fix_old(fix, "of_version_11", 11);
+    REQUIRE(db != NULL);
     static const char *const calls[][4] = {
         {"api", "ended", "api", "3"},    {"api", "ended", "user-left", "2"},
         {"api", "created", "", "1"},     {"embed", "active", "", "4"},

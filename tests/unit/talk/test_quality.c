@@ -23,3 +23,14 @@ TEST(the_slowest_turns_are_kept_slowest_first)
     for (int i = 0; i < TALK_SLOWEST; i++)
         CHECK_INT(report.slowest[i].voice_to_voice_ms, 19 - i);
 }
+
+TEST(replies_of_a_long_call_are_all_counted)
+{
+    struct quality quality = {0};
+    for (int i = 0; i < 3 * QUALITY_KEPT; i++)
+        quality_voice_to_voice(&quality, i, i + 600000);
+    struct talk_quality report;
+    quality_report(&quality, &report);
+    CHECK_INT(reply_times_count(&report.reply_times), 3 * QUALITY_KEPT);
+    CHECK_INT(report.reply_times.counts[REPLY_FROM_594], 3 * QUALITY_KEPT);
+}

@@ -81,11 +81,12 @@ test('who has read an older version is told so by If-Match, and writes over it w
   const path = `/v1/webhooks/${(await create()).id}`;
   const read = (await api('GET', path)).headers.get('etag');
   assert.match(read, /^"\d+"$/);
-  const first = await api('PATCH', path, { url: 'http://127.0.0.1:9/first' }, { 'If-Match': read });
+  const [one, two] = ['http://127.0.0.1:9/first', 'http://127.0.0.1:9/second'];
+  const first = await api('PATCH', path, { url: one }, { 'If-Match': read });
   assert.deepEqual([first.status, first.headers.get('etag') === read], [200, false]);
-  refused(await api('PATCH', path, { url: 'http://127.0.0.1:9/second' }, { 'If-Match': read }), 412, 'PRECONDITION_FAILED');
-  assert.equal((await api('GET', path)).body.webhook.url, 'http://127.0.0.1:9/first');
-  assert.equal((await api('PATCH', path, { url: 'http://127.0.0.1:9/second' })).body.webhook.url, 'http://127.0.0.1:9/second');
+  refused(await api('PATCH', path, { url: two }, { 'If-Match': read }), 412, 'PRECONDITION_FAILED');
+  assert.equal((await api('GET', path)).body.webhook.url, one);
+  assert.equal((await api('PATCH', path, { url: two })).body.webhook.url, two);
 });
 
 test('rotation makes another secret, null switches on again', async () => {

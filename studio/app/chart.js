@@ -42,13 +42,15 @@ function Chart({ label, days, columns, drawn, kind }) {
   const place = useRef(), told = useRef();
   useEffect(() => {
     const darkness = matchMedia('(prefers-color-scheme: dark)');
+    const at = place.current, says = told.current; // the effect may be late: the page is left, and they are gone
+    if (!at) return undefined;
     let uPlot, plotted;
-    const draw = () => { plotted?.destroy(); plotted = plot(uPlot, place.current, told.current, { days, columns, drawn, kind }); };
-    const fit = new ResizeObserver(() => plotted.setSize({ width: place.current.clientWidth, height: HEIGHT }));
+    const draw = () => { plotted?.destroy(); plotted = plot(uPlot, at, says, { days, columns, drawn, kind }); };
+    const fit = new ResizeObserver(() => plotted.setSize({ width: at.clientWidth, height: HEIGHT }));
     let begin = (library) => {
       uPlot = library;
       draw();
-      fit.observe(place.current);
+      fit.observe(at);
       darkness.addEventListener('change', draw);
     };
     loadPlot().then((library) => begin?.(library), () => {}); // without it there is the table

@@ -45,6 +45,7 @@ enum err api_open(const struct api_deps *deps, struct api **out, struct fault *f
     api->sweeper = sweeper_new(deps->control, deps->store);
     api->spoilt = spoilt_new(deps->control, deps->store);
     list_init(&api->streams);
+    keys_watch(api->keys, streams_look, &api->streams);
     api->routes = routes;
     api->route_count = route_count;
     buf_init(&api->openapi, 8 << 20);

@@ -32,6 +32,9 @@ struct keys {
     struct map *entries;
     struct list_node used; /* all entries, the longest unused first */
     size_t most;
+    unsigned changes; /* so often were keys rotated or revoked */
+    loop_fn *on_changed;
+    void *on_changed_arg;
 };
 
 static void forget(struct keys *keys, struct entry *entry)
@@ -59,8 +62,11 @@ static void on_changed(void *arg, unsigned topics)
     (void)topics;
     struct keys *keys = arg;
     struct entry *entry;
+    keys->changes++;
     LIST_EACH (entry, &keys->used, struct entry, node)
         entry->until_us = 0;
+    if (keys->on_changed)
+        keys->on_changed(keys->on_changed_arg);
 }
 
 struct keys *keys_new(struct loop *loop, struct store *store, size_t most)
@@ -73,6 +79,12 @@ struct keys *keys_new(struct loop *loop, struct store *store, size_t most)
     keys->most = most ? most : KEYS_MAX;
     keys->watch = store_watch(store, STORE_KEYS, loop, on_changed, keys);
     return keys;
+}
+
+void keys_watch(struct keys *keys, loop_fn *fn, void *arg)
+{
+    keys->on_changed = fn;
+    keys->on_changed_arg = arg;
 }
 
 void keys_free(struct keys *keys)
@@ -123,6 +135,7 @@ struct lookup {
     char *key;
     uint8_t hash[SHA256_BYTES];
     struct principal principal;
+    unsigned changes; /* before it */
     keys_found_fn *fn;
     void *arg;
 };
@@ -144,7 +157,8 @@ static void on_looked_up(void *arg, enum err err)
         list_remove(&entry->node);
         list_push_back(&keys->used, &entry->node);
         entry->principal = lookup->principal;
-        entry->until_us = loop_now_us(keys->loop) + KEPT_US;
+        /* What was read before the news may be what they are about. */
+        entry->until_us = lookup->changes == keys->changes ? loop_now_us(keys->loop) + KEPT_US : 0;
         touch(keys, entry);
         lookup->fn(lookup->arg, OK, &lookup->principal);
     } else {
@@ -171,6 +185,7 @@ void keys_find(struct keys *keys, const char *key, const char *address, keys_fou
     lookup->keys = keys;
     lookup->key = mem_strdup(key);
     memcpy(lookup->hash, hash, sizeof(hash));
+    lookup->changes = keys->changes;
     lookup->fn = fn;
     lookup->arg = arg;
     struct store_line line = {.key = entry ? entry->principal.workspace_id : address,

@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 #include "base/attr.h"
+#include "base/loop.h"
 #include "model/workspace.h"
 
 struct keys;
-struct loop;
 struct store;
 
 enum { KEYS_MAX = 100000 };
@@ -18,6 +18,10 @@ enum { KEYS_MAX = 100000 };
 struct keys *keys_new(struct loop *loop, struct store *store, size_t most);
 void keys_free(struct keys *keys); /* no look-up is under way */
 DEFINE_AUTO(keys)
+
+/* fn(arg): some key or session is good no more, or for something else, here or on another node; who
+ * goes on by one looks again. One fn; before jobs run. */
+void keys_watch(struct keys *keys, loop_fn *fn, void *arg);
 
 /* principal NULL: no such key (err OK), or the store did not answer (err). */
 typedef void keys_found_fn(void *arg, enum err err, const struct principal *principal);

@@ -32,6 +32,9 @@ struct stream {
     unsigned looks;
     bool is_waiting; /* a piece is wanted */
     bool has_news, is_beat, is_over;
+    bool is_beat_due; /* once the key was found to be good */
+    bool is_stale;    /* keys have changed since this one was looked at */
+    bool has_looked;  /* since on_look() came */
 };
 
 static void on_wake(void *arg)
@@ -64,6 +67,8 @@ static void end(struct stream *stream)
     timer_set_after(&stream->wake, 0);
 }
 
+static void look_at_key(struct stream *stream);
+
 /* A key that was revoked, a session that was ended, sees no more of it. */
 static void on_key(void *arg, enum err err, const struct principal *principal)
 {
@@ -77,15 +82,22 @@ static void on_key(void *arg, enum err err, const struct principal *principal)
         end(stream);
         return;
     }
-    stream->is_beat = true;
+    stream->is_beat |= stream->is_beat_due;
+    stream->is_beat_due = false;
     timer_set_after(&stream->wake, 0);
+    if (err)
+        stream->is_stale = true; /* on_look() asks again */
+    else if (stream->is_stale)
+        look_at_key(stream); /* they changed while it was looked up */
 }
 
-static void beat(struct stream *stream)
+static void look_at_key(struct stream *stream)
 {
     const struct request *request = stream->request;
     if (stream->recheck)
         return;
+    stream->is_stale = false;
+    stream->has_looked = true;
     stream->recheck = mem_new(struct recheck);
     stream->recheck->stream = stream;
     keys_find(request->api->keys, stream->key, request->who.admitted.site, on_key, stream->recheck);
@@ -95,14 +107,16 @@ static void on_look(void *arg)
 {
     struct stream *stream = arg;
     timer_set_after(&stream->look, LOOK_US);
-    if (!stream->is_waiting)
-        return;
-    if (http_exchange_is_gone(stream->request->exchange))
-        end(stream);
-    if (++stream->looks % BEAT_LOOKS == 0)
-        beat(stream);
-    stream->has_news |= !stream->watch;
-    timer_set_after(&stream->wake, 0);
+    stream->has_looked = false;
+    if (stream->is_waiting) {
+        if (http_exchange_is_gone(stream->request->exchange))
+            end(stream);
+        stream->is_beat_due |= ++stream->looks % BEAT_LOOKS == 0;
+        stream->has_news |= !stream->watch;
+        timer_set_after(&stream->wake, 0);
+    }
+    if (stream->is_beat_due || stream->is_stale)
+        look_at_key(stream);
 }
 
 /* As api.c has found it. */
@@ -134,6 +148,7 @@ bool stream_begin(struct request *request)
     timer_set_after(&stream->look, LOOK_US);
     list_push_back(&api->streams, &stream->node);
     stream->watch = calls_watch(api->deps.calls, request->head.params[0], on_news, stream);
+    look_at_key(stream); /* news that came between are not told to it */
     return true;
 }
 
@@ -180,4 +195,17 @@ void streams_end(struct list_node *streams)
     struct stream *stream;
     LIST_EACH (stream, streams, struct stream, node)
         end(stream);
+}
+
+/* At once, and after that when on_look() comes: who changes theirs without end, as anybody may with
+ * sessions of their own, costs the others' streams a look a second. */
+void streams_look(void *arg)
+{
+    struct list_node *streams = arg;
+    struct stream *stream;
+    LIST_EACH (stream, streams, struct stream, node) {
+        stream->is_stale = true;
+        if (!stream->has_looked)
+            look_at_key(stream);
+    }
 }

@@ -2,7 +2,7 @@
  *
  *   handler (job) -> stream_begin(): a place, a watch -> job: the first piece, as of any answer in
  *   pieces -> stream_wait() .. news, or a second where the call is another node's -> job: a piece
- *                  '-- heartbeat: is the key still good? -> piece
+ *                  '-- heartbeat, keys have changed: is the key still good? -> piece, or the end
  *
  * A piece is made when the one before has left: a slow reader holds one in memory, and the server
  * cuts who stands still. Thread: the control loop. */
@@ -26,3 +26,5 @@ void stream_wait(struct stream *stream);
 bool stream_fill(struct stream *stream) MUST_USE;
 /* The service ends. */
 void streams_end(struct list_node *streams);
+/* Keys or sessions have changed: ends those whose own is good no more. arg: the streams. */
+void streams_look(void *arg);

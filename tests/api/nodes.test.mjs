@@ -121,6 +121,21 @@ test('a rotated key stops on the other node', option, async () => {
     { timeoutMs: SOON_MS, what: 'the old key to stop' });
 });
 
+test('a revoked key ends its streams on the other node before they show a sign of life', option, async () => {
+  const workspace = await one.newWorkspace();
+  const { callId } = await newCall(workspace);
+  const made = ['--workspace', workspace.workspaceId, '--name', 'second', '--json'];
+  const { apiKey } = await one.service.cli('key', 'create', ...made);
+  const watch = (key) => watchAt(two.service.url, callId, { Authorization: `Bearer ${key}` });
+  const [witness, stream] = [await watch(workspace.key), await watch(apiKey.key)];
+  assert.deepEqual([witness.status, stream.status], [200, 200]);
+  await one.service.cli('key', 'revoke', '--key', apiKey.id);
+  await until(() => stream.isOver || witness.beats, { what: 'the end, or a sign of life' });
+  assert.deepEqual([stream.isOver, named(stream, 'end'), witness.isOver], [true, [], false]);
+  await workspace.api('POST', `/v1/calls/${callId}/end`);
+  await until(() => witness.isOver, { what: 'the end' });
+});
+
 /* Two further nodes with limits; `use` gets both. */
 async function withLimits(limits, use) {
   const options = { database: postgres.url, env: { ...one.service.env, ...limits } };

@@ -94,6 +94,28 @@ test('who may not see the call sees no stream, and no more once that is so', { t
   await workspace.api('POST', `/v1/calls/${callId}/end`);
 });
 
+/* A key is looked at with each sign of life, too: the witness, who came first, has none yet. */
+test('a stream ends as soon as its member is removed or its key revoked', { timeout: 120000 }, async () => {
+  const { callId } = await start();
+  const ann = await signIn(service, { workspaceId: workspace.workspaceId, email: 'ann@example.com' });
+  const made = (await ann('POST', '/v1/members', { name: 'B', email: 'bob@example.com', role: 'viewer' })).body;
+  const bob = await signIn(service, { link: made.link });
+  const { apiKey: key } = (await ann('POST', '/v1/keys', { name: 'third' })).body;
+  const witness = await open(callId);
+  const asBob = await watch(callId, { Cookie: bob.cookie, 'X-Earshot-Studio': '1' });
+  const keyed = await watch(callId, byKey(key.key));
+  assert.deepEqual([asBob.status, keyed.status], [200, 200]);
+  const gone = [[asBob, `/v1/members/${made.member.id}`], [keyed, `/v1/keys/${key.id}`]];
+  for (const [stream, path] of gone) {
+    assert.equal((await ann('DELETE', path)).status, 200);
+    await until(() => stream.isOver || witness.beats, { what: 'the end, or a sign of life' });
+    assert.deepEqual([stream.isOver, named(stream, 'end'), witness.isOver], [true, [], false]);
+  }
+  await until(() => witness.beats, { what: 'a sign of life of who may see it' });
+  await workspace.api('POST', `/v1/calls/${callId}/end`);
+  await until(() => witness.isOver, { what: 'the end' });
+});
+
 test('a workspace has so many streams at once, and the place of who leaves is free', { timeout: 120000 }, async () => {
   const { callId } = await start();
   const streams = [];

@@ -14,12 +14,12 @@ export function silence(dir) {
   return file;
 }
 
-/* answers { status, type, events, isOver, close() }; events grow as they come. */
+/* answers { status, type, events, beats, isOver, close() }; events grow as they come, beats counts signs of life. */
 export async function watchAt(url, callId, headers) {
   const cut = new AbortController();
   const response = await fetch(`${url}/v1/calls/${callId}/stream`, { headers, signal: cut.signal });
   const type = response.headers.get('content-type');
-  const stream = { status: response.status, type, events: [], isOver: false, close: () => cut.abort() };
+  const stream = { status: response.status, type, events: [], beats: 0, isOver: false, close: () => cut.abort() };
   let rest = '';
   const read = async () => {
     for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
@@ -28,6 +28,7 @@ export async function watchAt(url, callId, headers) {
       for (const block of blocks) {
         const fields = block.split('\n').map((line) => line.match(/^(\w*): (.*)$/).slice(1));
         const { event, id, data } = Object.fromEntries(fields);
+        stream.beats += block === ': still here';
         if (event) stream.events.push({ event, id, data: JSON.parse(data) });
       }
     }

@@ -228,14 +228,15 @@ static bool find_candidates(struct request *request, const char *email, const ch
     struct member_hash_list found;
     if (!utf8_is_valid(email, strlen(email))) /* a proxy's header; PostgreSQL takes no other text */
         return true;
-    if (!request_found(request, store_member_find(request->job.tx, email, &found)))
+    if (!request_found(request, store_member_find(request->job.tx, email, workspace_id, &found)))
         return false;
-    for (size_t i = 0; i < found.count && out->count < CANDIDATES_MAX; i++) {
+    for (size_t i = 0; i < found.count; i++) {
         const struct member *member = &found.items[i].member;
-        if (*workspace_id && strcmp(workspace_id, member->user_id) != 0)
-            continue;
         if (out->password && !*found.items[i].hash)
             continue;
+        out->has_more = out->count == CANDIDATES_MAX;
+        if (out->has_more)
+            break;
         out->candidates[out->count++] = (struct candidate){
             .id = arena_strdup(request->arena, member->id),
             .workspace_id = arena_strdup(request->arena, member->user_id),

@@ -22,6 +22,7 @@ struct attempt {
     const char *member; /* whose password it is to be: an address or an id */
     struct candidate candidates[CANDIDATES_MAX];
     size_t count, chosen; /* chosen == count: none fits */
+    bool has_more;        /* candidates than are tried: who is one of those names the workspace */
     struct password_turn turn;
     bool has_yielded;
 };

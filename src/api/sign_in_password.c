@@ -125,7 +125,11 @@ static void verified(void *arg)
         run_job(request, STORE_WRITE, sign_in_open_chosen);
         return;
     }
-    request_error(request, API_UNAUTHORIZED);
+    if (attempt->has_more) /* which anybody brings about who writes the address into workspaces */
+        request_fault(request, "workspaceId",
+                      "must name the workspace: the address is in too many");
+    else
+        request_error(request, API_UNAUTHORIZED);
     run_finish(request);
 }
 

@@ -127,14 +127,16 @@ bool store_member_is_last_owner(struct tx *tx, const struct member *member)
                         TEXT(member->user_id)) <= 1;
 }
 
-enum err store_member_find(struct tx *tx, const char *email, struct member_hash_list *out)
+enum err store_member_find(struct tx *tx, const char *email, const char *workspace_id,
+                           struct member_hash_list *out)
 {
     *out = (struct member_hash_list){0};
     AUTO(cursor) row =
         query(tx,
-              "FROM members WHERE email = ? AND email <> '' ORDER BY CASE WHEN vouched_ms > 0"
+              "FROM members WHERE email = ? AND email <> '' AND (? = '' OR workspace_id = ?)"
+              " ORDER BY CASE WHEN vouched_ms > 0"
               " THEN 0 WHEN password <> '' THEN 1 ELSE 2 END, created_ms, id LIMIT ?",
-              VALUES(TEXT(email), NUMBER(FOUND_MAX)));
+              VALUES(TEXT(email), TEXT(workspace_id), TEXT(workspace_id), NUMBER(FOUND_MAX)));
     while (cursor_next(row)) {
         struct member_hash *found = GROW(out, tx->arena);
         enum err err = read_row(tx, row, &found->member);

@@ -26,15 +26,17 @@ enum err store_member_list(struct tx *tx, const char *workspace_id,
 /* May the workspace do without this owner? */
 bool store_member_is_last_owner(struct tx *tx, const struct member *member);
 
-/* All of that address, of every workspace, with their passwords' hashes ("": none); at most 20,
- * those first whom somebody has taken up, by a password or as the one who was vouched for. */
+/* All of that address, of one workspace or (workspace_id "") of every one, with their passwords'
+ * hashes ("": none); at most 20, those first whom somebody has taken up, by a password or as the
+ * one who was vouched for. */
 struct member_hash {
     struct member member;
     const char *hash;
     bool is_vouched;
 };
 struct member_hash_list LIST_OF(struct member_hash);
-enum err store_member_find(struct tx *tx, const char *email, struct member_hash_list *out) MUST_USE;
+enum err store_member_find(struct tx *tx, const char *email, const char *workspace_id,
+                           struct member_hash_list *out) MUST_USE;
 /* A proxy vouches that the one who comes has the address. */
 enum err store_member_vouch(struct tx *tx, const char *id) MUST_USE;
 enum err store_member_hash(struct tx *tx, const char *id, const char **out) MUST_USE;

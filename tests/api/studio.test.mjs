@@ -405,6 +405,22 @@ test('rows that nobody took up leave a password its turn', async () => {
   assert.equal((await person(t.service, { check })('POST', '/v1/session', { email, password })).status, 201);
 });
 
+test('passwords of other workspaces take none of one that is named its turn', async () => {
+  const email = 'ninth@example.com', password = 'correct horse';
+  for (let i = 0; i < 20; i++) { // more than are read of an address
+    const { workspaceId } = await t.newWorkspace();
+    const hostile = await signIn(t.service, { workspaceId, email });
+    assert.equal((await hostile('PUT', '/v1/session/password', { password: 'hostile horse' })).status, 200);
+  }
+  const one = await invite('viewer', { email });
+  assert.equal((await one('PUT', '/v1/session/password', { password })).status, 200);
+  const by = (body) => person(t.service, { check })('POST', '/v1/session', { email, password, ...body });
+  refused(await by({}), 400, 'VALIDATION_FAILED', 'workspaceId');
+  const { workspaceId } = t.workspace;
+  assert.equal((await by({ workspaceId })).body.workspace.id, workspaceId);
+  refused(await by({ workspaceId, password: 'wrong horse' }), 401, 'UNAUTHORIZED');
+});
+
 /* How many wrong passwords are looked at in the time since, of a member from one network. */
 const looksSince = (from) => 10 + Math.ceil((Date.now() - from) / 6000);
 

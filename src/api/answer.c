@@ -47,6 +47,8 @@ const struct api_error_row api_errors[API_ERROR_COUNT] = {
                                     "The Idempotency-Key was used with another body."},
     [API_IDEMPOTENCY_KEY_IN_USE] = {409, "IDEMPOTENCY_KEY_IN_USE",
                                     "A request with this Idempotency-Key is still under way."},
+    [API_SIGNED_IN_ELSEWHERE] = {409, "SIGNED_IN_ELSEWHERE",
+                                 "Another member is signed in here by now."},
     [API_PRECONDITION_FAILED] = {412, "PRECONDITION_FAILED",
                                  "It was changed since it was read: read it again."},
     [API_BODY_TOO_LARGE] = {413, "BODY_TOO_LARGE", "The body is too large."},

@@ -206,11 +206,14 @@ static bool names_other_workspace(struct request *request)
 
 static void check_scope(struct request *request)
 {
-    if (is_allowed(request) && !names_other_workspace(request)) {
+    if (request_is_of_another(request)) {
+        request_error(request, API_SIGNED_IN_ELSEWHERE);
+    } else if (is_allowed(request) && !names_other_workspace(request)) {
         check_head(request);
         return;
+    } else {
+        request_error(request, API_FORBIDDEN);
     }
-    request_error(request, API_FORBIDDEN);
     send_answer(request);
 }
 

@@ -172,6 +172,12 @@ static void write_success(struct printer *p, const struct route *route)
     end(p);
 }
 
+static bool takes_session(const struct route *route)
+{
+    return route->auth == ROUTE_WORKSPACE || route->auth == ROUTE_EITHER ||
+           route->auth == ROUTE_MEMBER;
+}
+
 /* Which errors of the table a route may answer. */
 static void collect_errors(const struct route *route, bool out[API_ERROR_COUNT])
 {
@@ -185,6 +191,8 @@ static void collect_errors(const struct route *route, bool out[API_ERROR_COUNT])
             out[route->errors[i]] = true;
     if (strchr(route->path, '{'))
         out[API_NOT_FOUND] = true;
+    if (takes_session(route))
+        out[API_SIGNED_IN_ELSEWHERE] = true;
     if (route->body != ROUTE_NO_BODY)
         out[API_INVALID_JSON] = out[API_UNSUPPORTED_MEDIA_TYPE] = true;
     out[API_BODY_TOO_LARGE] = true; /* of a GET as well: its body is refused by its length */
@@ -407,7 +415,8 @@ static void write_schemes(struct printer *p)
          "The session of a member (over TLS `__Host-earshot`), from the studio's pages alone: with "
          "the header "
          "X-Earshot-Studio and, unless it is a GET, the Origin of this service. The member's role "
-         "decides.");
+         "decides. With the header X-Earshot-Member, the id of the member that a page was opened "
+         "for, the session of another one is refused: 409 SIGNED_IN_ELSEWHERE.");
     end(p);
     end(p);
 }

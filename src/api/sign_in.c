@@ -26,7 +26,7 @@ enum {
     BROWSER_SENT_MAX_BYTES = 64 * 1024, /* headers are shorter */
 };
 
-static const char STUDIO_HEADER[] = "X-Earshot-Studio";
+static const char STUDIO_HEADER[] = "X-Earshot-Studio", MEMBER_HEADER[] = "X-Earshot-Member";
 
 /* The cookie. */
 
@@ -85,6 +85,13 @@ bool request_is_from_studio(const struct request *request)
     return strcmp(origin, request->deps->public_url) == 0 ||
            (from && host && is_our_scheme(request, origin, (size_t)(from - origin)) &&
             strcasecmp(from + 3, host) == 0);
+}
+
+bool request_is_of_another(const struct request *request)
+{
+    const struct principal *who = &request->who.principal;
+    const char *opened_for = request_header(request, MEMBER_HEADER);
+    return opened_for && who->kind == KEY_SESSION && strcmp(opened_for, who->key_id) != 0;
 }
 
 /* Signing in. */

@@ -28,3 +28,6 @@ void sign_ins_free(struct sign_ins *sign_ins);
 const char *request_session(struct request *request);
 /* Does it come from a page of ours? */
 bool request_is_from_studio(const struct request *request);
+/* Was its page opened for another member than the one whose session it carries? Pages of one
+ * browser share the cookie. */
+bool request_is_of_another(const struct request *request);

@@ -16,6 +16,11 @@ export class ApiError extends Error {
 /* undefined: not known yet; null: signed out; else { member, workspace }. */
 export const session = signal(undefined);
 export const isOffline = signal(false);
+/* The tabs of a browser share the cookie: somebody else signed in in another one, and this page's requests are refused. */
+export const isElsewhere = signal(false);
+
+/* What every request of the studio carries: that it is one, and for whom the page was opened. */
+export const ours = () => ({ 'X-Earshot-Studio': '1', ...(session.value ? { 'X-Earshot-Member': session.value.member.id } : {}) });
 
 const RETRY_MS = [500, 1500, 4000];
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -40,7 +45,7 @@ async function send(method, path, body, headers) {
   if (answer) return answer;
   const isRaw = body instanceof Blob;
   const type = body === undefined ? {} : { 'Content-Type': isRaw ? 'application/octet-stream' : 'application/json' };
-  return fetch(path, { method, headers: { 'X-Earshot-Studio': '1', ...type, ...headers }, body: body === undefined || isRaw ? body : JSON.stringify(body) });
+  return fetch(path, { method, headers: { ...ours(), ...type, ...headers }, body: body === undefined || isRaw ? body : JSON.stringify(body) });
 }
 
 /* A dropped connection is tried again, within an answer as before it: reading at will, writing under one Idempotency-Key, so that nothing
@@ -71,18 +76,24 @@ async function jsonOf(response) {
 
 export async function api(method, path, body, headers = {}, read = jsonOf) {
   const { status, isOk, answer } = await sendSurely(method, path, body, headers, read);
-  if (isOk) return answer;
+  if (!isOk) throw refusal(status, answer, path);
+  isElsewhere.value = false;
+  return answer;
+}
+
+function refusal(status, answer, path) {
   if (status === 401 && path !== '/v1/session') session.value = null;
-  throw new ApiError(status, answer);
+  const error = new ApiError(status, answer);
+  if (error.code === 'SIGNED_IN_ELSEWHERE') isElsewhere.value = true;
+  return error;
 }
 
 export const get = (path) => api('GET', path);
 
 /* Server-sent events, each { event, id, data }, until the service ends the stream or it is lost. */
 export async function* openStream(path, lastId, signal) {
-  const response = await fetch(path, { headers: { 'X-Earshot-Studio': '1', ...(lastId ? { 'Last-Event-ID': String(lastId) } : {}) }, signal });
-  if (response.status === 401) session.value = null;
-  if (!response.ok) throw new ApiError(response.status, await jsonOf(response));
+  const response = await fetch(path, { headers: { ...ours(), ...(lastId ? { 'Last-Event-ID': String(lastId) } : {}) }, signal });
+  if (!response.ok) throw refusal(response.status, await jsonOf(response), path);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ;) {
     const { value, done } = await reader.read();
@@ -110,8 +121,8 @@ export async function loadSession() {
     const { account, workspaces } = await get('/v1/me');
     session.value = account ? { member: account, workspace: workspaces[0] } : null;
   } catch (error) {
-    if (error.status) session.value = null;
-    else throw error;
+    if (!error.status || isElsewhere.value) throw error;
+    session.value = null;
   }
 }
 

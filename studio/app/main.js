@@ -1,6 +1,6 @@
 /* The studio: who is signed in sees the page of the path; everybody else signs in first. */
 import { effect, html, render, useEffect, useState } from './lib.js';
-import { api, isOffline, loadSession, may, session } from './api.js';
+import { api, isElsewhere, isOffline, loadSession, may, session } from './api.js';
 import { setTheme, t, theme } from './text.js';
 import { match, mayLeave, path } from './router.js';
 import { Button, Empty, Head, Icon, Questions, Toasts, explain, toast } from './ui.js';
@@ -49,7 +49,11 @@ function Menu({ current }) {
 
 function Who() {
   const { member, workspace } = session.value;
-  const signOut = async () => { if (!mayLeave()) return; await api('DELETE', '/v1/session').catch(() => {}); session.value = null; };
+  const signOut = async () => {
+    if (!mayLeave()) return;
+    await api('DELETE', '/v1/session').catch(() => {});
+    if (!isElsewhere.value) session.value = null;
+  };
   return html`<div class="who small"><p><strong>${workspace.name}</strong><br />${member.name} <span class="soft">· ${t(`role.${member.role}`)}</span></p><${Button} kind="slim" onClick=${signOut}>${t('signOut')}<//></div>`;
 }
 
@@ -73,7 +77,7 @@ function Frame() {
     <div class="bar" role="region" aria-label=${t('menu')}><${Button} kind="slim" onClick=${() => setOpen(!isOpen)} aria-expanded=${String(isOpen)} aria-controls="side">${t('menu')}<//><a class="brand" href="/studio"><img src="/studio/icon.svg" alt="" width="24" height="24" />Earshot</a></div>
     <div class="frame"><header class="side ${isOpen ? 'is-open' : ''}" id="side"><a class="brand" href="/studio"><img src="/studio/icon.svg" alt="" width="26" height="26" />Earshot</a>
       <${Menu} current=${entry?.nav ?? entry?.of} /><${Who} /></header>
-    <main class="main" id="main" tabindex="-1">${isOffline.value && html`<div class="notice warn" role="status"><p>${t('offline')}</p></div>`}
+    <main class="main" id="main" tabindex="-1">${isOffline.value && html`<div class="notice warn" role="status"><p>${t('offline')}</p></div>`}${isElsewhere.value && html`<div class="notice warn" role="alert"><p>${t('error.SIGNED_IN_ELSEWHERE')}</p><${Button} kind="slim" onClick=${() => location.reload()}>${t('elsewhere.reload')}<//></div>`}
       ${isAllowed ? html`<${entry.page} key=${path.value} ...${match(entry.path)} />` : html`<${Head} title=${t('nothingHere')} /><${Empty} icon="overview" text=${t('nothingHereText')}><a class="button" href="/studio">${t('nav.overview')}</a><//>`}</main></div>`;
 }
 

@@ -34,7 +34,7 @@ export async function watch(id, tell, signal) {
         tell(known);
       }
     } catch (error) {
-      if (error instanceof ApiError && [401, 403, 404].includes(error.status)) return;
+      if (error instanceof ApiError && [401, 403, 404, 409].includes(error.status)) return;
     }
     if (!known.isOver) await pause(AGAIN_MS);
   }

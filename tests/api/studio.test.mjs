@@ -94,6 +94,27 @@ test('a newer link takes the place of an older one', async () => {
   await assert.rejects(t.service.cli('studio', 'link', '--workspace', 'usr_none'));
 });
 
+test("a page that names its member is refused with another one's cookie, whatever it asks", async () => {
+  const { body: { members: [{ id }] } } = await owner('GET', '/v1/members');
+  const bob = await invite('owner');
+  const asBob = { 'X-Earshot-Member': id };
+  for (const [method, path, body] of [
+    ['GET', '/v1/agents'],
+    ['GET', '/v1/me'],
+    ['POST', '/v1/agents', { name: 'Astray' }],
+    ['PATCH', '/v1/agents/ua_none', { name: 'Astray' }],
+    ['POST', '/v1/keys', { name: 'Astray' }],
+    ['DELETE', '/v1/session'],
+  ])
+    refused(await bob(method, path, body, asBob), 409, 'SIGNED_IN_ELSEWHERE');
+  refused(await bob('GET', '/v1/me', undefined, { 'X-Earshot-Member': '' }), 409, 'SIGNED_IN_ELSEWHERE');
+  const mine = { 'X-Earshot-Member': bob.member.id };
+  const { body: { agents } } = await bob('GET', '/v1/agents', undefined, mine);
+  assert.deepEqual(agents.filter(({ name }) => name === 'Astray'), []);
+  assert.equal((await t.api('GET', '/v1/me', undefined, asBob)).status, 200, 'a key is nobody\'s page');
+  assert.equal((await bob('DELETE', '/v1/session', undefined, mine)).status, 200);
+});
+
 test('a cookie is good beside our header and our origin alone', async () => {
   for (const [method, headers] of [
     ['GET', { 'X-Earshot-Studio': undefined }],

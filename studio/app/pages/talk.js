@@ -1,7 +1,7 @@
 /* The test call beside the editor: the saved agent, the person's own microphone. */
 import { loadLivekit } from '../../apart.js';
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
-import { api } from '../api.js';
+import { api, ours } from '../api.js';
 import { duration, t } from '../text.js';
 import { TestRoom, callAnew, isToCallAnew, takeAnew, watchPolicy } from '../room.js';
 import { LookUps, Runs } from '../runs.js';
@@ -20,7 +20,7 @@ function reasonOf(error) {
 const endCall = (call) => api('POST', `/v1/calls/${call.callId}/end`).catch(() => {});
 
 /* The page may go while the call is being started: its end is asked for in a request that outlives it. */
-const endAtOnce = (call) => fetch(`/v1/calls/${call.callId}/end`, { method: 'POST', headers: { 'X-Earshot-Studio': '1' }, keepalive: true }).catch(() => {});
+const endAtOnce = (call) => fetch(`/v1/calls/${call.callId}/end`, { method: 'POST', headers: ours(), keepalive: true }).catch(() => {});
 
 /* A start goes on until its person is in the call, or calls it off: then each step looks whether it is still wanted, and a call that nobody
  * comes to any more is ended. It begins with the saving of what is called, where that is asked for; there is one at a time. */

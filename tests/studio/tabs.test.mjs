@@ -1,0 +1,67 @@
+/* Several people at one browser, in a real one: in another tab and one after the other. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openBrowser } from '../harness/browser.mjs';
+import { makeWorkspace, startService } from '../harness/service.mjs';
+
+let service, browser, ann, bob;
+
+before(async () => {
+  service = await startService();
+  ann = await makeWorkspace(service, { name: 'Hers' });
+  bob = await makeWorkspace(service, { name: 'His' });
+  browser = await openBrowser();
+});
+after(async () => { await browser?.close(); await service?.close(); });
+
+/* A new tab; with whose workspace: after signing in by a link. */
+async function tab(whose) {
+  const page = await browser.newPage();
+  await page.setViewportSize({ width: 1280, height: 860 });
+  if (whose) await signIn(page, whose);
+  return page;
+}
+async function signIn(page, { workspaceId }) {
+  const whom = ['--workspace', workspaceId, '--email', 'x@example.com'];
+  const { link } = await service.cli('studio', 'link', ...whom, '--json');
+  await page.goto(`${service.url}/docs`);
+  await browser.clearCookies();
+  await page.goto(`${service.url}/studio#link=${link}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const elsewhere = (page) => page.locator('.main > .warn[role=alert]', { hasText: 'Somebody else has signed in' });
+const namesOf = async ({ api }) => (await api('GET', '/v1/agents')).body.agents.map(({ name }) => name);
+
+test('a page writes nothing into a workspace that another tab has signed in to', { timeout: 300000 }, async () => {
+  const { body: { agent } } = await ann.api('POST', '/v1/agents', { name: 'Reception', greetingMode: 'none' });
+  const page = await tab(ann);
+  await page.goto(`${service.url}/studio/webhooks`);
+  await button(page, 'New subscription').first().click();
+  await page.getByLabel('Address').fill('http://127.0.0.1:9/hers');
+  const editing = await tab();
+  await editing.goto(`${service.url}/studio/agents/${agent.id}`);
+  await editing.getByLabel('Name').fill('Typed');
+  const other = await tab(bob);
+
+  await button(page, 'Create').click();
+  await elsewhere(page).waitFor({ state: 'attached' });
+  assert.match(await page.locator('dialog [role=alert]').textContent(), /Somebody else/);
+  assert.deepEqual((await bob.api('GET', '/v1/webhooks')).body.webhooks, []);
+  assert.equal(await page.getByLabel('Address').inputValue(), 'http://127.0.0.1:9/hers', 'what was typed stays');
+  await button(editing, 'Save').click();
+  await elsewhere(editing).waitFor();
+  assert.equal(await editing.getByLabel('Name').inputValue(), 'Typed');
+  const answers = editing.waitForResponse('**/v1/session');
+  await button(editing, 'Sign out').click();
+  assert.equal((await answers).status(), 409);
+  assert.deepEqual([await namesOf(ann), await namesOf(bob)], [['Reception'], []]);
+  await other.reload();
+  await other.getByRole('heading', { name: 'Overview' }).waitFor(); // nobody signed him out
+  await page.goto('about:blank'); // asked no more
+  await signIn(other, ann);
+  await button(editing, 'Save').click();
+  await editing.locator('.toast', { hasText: 'Saved' }).first().waitFor();
+  assert.deepEqual([await namesOf(ann), await elsewhere(editing).count()], [['Typed'], 0]);
+  for (const one of [page, editing, other]) await one.close();
+});

@@ -2,7 +2,8 @@
 import { effect, html, render, useEffect, useState } from './lib.js';
 import { api, isElsewhere, isOffline, loadSession, may, session } from './api.js';
 import { setTheme, t, theme } from './text.js';
-import { match, mayLeave, path } from './router.js';
+import { draftsOfMine, dropDrafts, hasDrafts } from './draft.js';
+import { isGuarded, match, path } from './router.js';
 import { Button, Empty, Head, Icon, Questions, Toasts, explain, toast } from './ui.js';
 import { SignIn, takeLink } from './pages/sign-in.js';
 import { Overview } from './pages/overview.js';
@@ -50,9 +51,12 @@ function Menu({ current }) {
 function Who() {
   const { member, workspace } = session.value;
   const signOut = async () => {
-    if (!mayLeave()) return;
+    if ((isGuarded() || hasDrafts()) && !confirm(t('leave'))) return;
+    const drafts = draftsOfMine();
     await api('DELETE', '/v1/session').catch(() => {});
-    if (!isElsewhere.value) session.value = null;
+    if (isElsewhere.value) return;
+    dropDrafts(drafts);
+    session.value = null;
   };
   return html`<div class="who small"><p><strong>${workspace.name}</strong><br />${member.name} <span class="soft">· ${t(`role.${member.role}`)}</span></p><${Button} kind="slim" onClick=${signOut}>${t('signOut')}<//></div>`;
 }

@@ -9,6 +9,7 @@ export function guardLeaving(fn) { guard = fn; }
 
 /* Asks, where something is unsaved. */
 export const mayLeave = () => !guard || guard();
+export const isGuarded = () => guard !== null;
 
 /* For as long as the page is shown and isDirty: whoever leaves it is asked; by us, or by the browser when they leave the studio. */
 const hold = (event) => event.preventDefault();

@@ -6,7 +6,7 @@ import hi from './texts/hi.js';
 
 const TEXTS = { en, hi };
 
-export { LANGUAGES, keep };
+export { LANGUAGES };
 export const language = signal(firstLanguage());
 effect(() => mark(language.value));
 onChosenElsewhere((id) => { language.value = id; });

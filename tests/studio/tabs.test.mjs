@@ -21,8 +21,8 @@ async function tab(whose) {
   if (whose) await signIn(page, whose);
   return page;
 }
-async function signIn(page, { workspaceId }) {
-  const whom = ['--workspace', workspaceId, '--email', 'x@example.com'];
+async function signIn(page, { workspaceId, email = 'x@example.com' }) {
+  const whom = ['--workspace', workspaceId, '--email', email];
   const { link } = await service.cli('studio', 'link', ...whom, '--json');
   await page.goto(`${service.url}/docs`);
   await browser.clearCookies();
@@ -53,6 +53,7 @@ test('a page writes nothing into a workspace that another tab has signed in to',
   await elsewhere(editing).waitFor();
   assert.equal(await editing.getByLabel('Name').inputValue(), 'Typed');
   const answers = editing.waitForResponse('**/v1/session');
+  editing.once('dialog', (dialog) => dialog.accept());
   await button(editing, 'Sign out').click();
   assert.equal((await answers).status(), 409);
   assert.deepEqual([await namesOf(ann), await namesOf(bob)], [['Reception'], []]);
@@ -64,4 +65,53 @@ test('a page writes nothing into a workspace that another tab has signed in to',
   await editing.locator('.toast', { hasText: 'Saved' }).first().waitFor();
   assert.deepEqual([await namesOf(ann), await elsewhere(editing).count()], [['Typed'], 0]);
   for (const one of [page, editing, other]) await one.close();
+});
+
+const drafts = (page) => page.evaluate(() => Object.keys(localStorage).filter((name) => name.includes('draft')));
+
+test('what was typed of an agent is its member\'s alone, and goes at sign-out', { timeout: 300000 }, async () => {
+  const { body: { agent } } = await ann.api('POST', '/v1/agents', { name: 'Desk', greetingMode: 'none' });
+  const page = await tab(ann);
+  const open = () => page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await open();
+  await page.evaluate((id) => localStorage.setItem(`earshot.draft.${id}`, '{"changes":{"name":"Old"}}'), agent.id);
+  await page.getByLabel('Name').fill('Typed');
+  const answer = (isYes) => page.once('dialog', (dialog) => (isYes ? dialog.accept() : dialog.dismiss()));
+  answer(false);
+  await button(page, 'Sign out').click();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Typed');
+  await signIn(page, { ...ann, email: 'y@example.com' });
+  await open();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Desk');
+  await signIn(page, ann);
+  await open();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Typed');
+  answer(true);
+  await button(page, 'Sign out').click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(await drafts(page), []);
+  await page.close();
+});
+
+test('of a draft that does not fit the agent, the rest is taken', { timeout: 300000 }, async () => {
+  const { body: { agent } } = await ann.api('POST', '/v1/agents', { name: 'Form', greetingMode: 'none' });
+  const page = await tab(ann);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.goto(`${service.url}/studio/agents/${agent.id}`);
+  await page.getByLabel('Name').fill('Typed');
+  const [name] = await drafts(page);
+  const poison = { name: 'Kept', systemInstruction: 7, variables: null, toolIds: [null], voice: 'x',
+    llm: { maxTokens: [] }, embed: { allowedOrigins: {}, enabled: 'no' }, systemTools: null, other: 1 };
+  const others = [{ a: null }, { a: { defaultValue: 1 } }].map((variables) => ({ ...poison, variables }));
+  for (const changes of [poison, ...others, null, [], 'x']) {
+    await page.goto(`${service.url}/studio`);
+    await page.evaluate(([at, value]) => localStorage.setItem(at, value),
+      [name, JSON.stringify({ changes, updatedAt: agent.updatedAt })]);
+    await page.goto(`${service.url}/studio/agents/${agent.id}`);
+    assert.equal(await page.getByLabel('Name').inputValue(), changes?.name ?? 'Form');
+    for (const part of await page.locator('.tabs a').all()) await part.click();
+  }
+  assert.deepEqual(errors, []);
+  await page.close();
 });

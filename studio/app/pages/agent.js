@@ -2,7 +2,8 @@
  * field; who saves after somebody else is told and chooses. */
 import { html, useEffect, useLayoutEffect, useMemo, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
-import { count, duration, keep, money, t } from '../text.js';
+import { draftName, dropDraft, keepDraft, readDraft } from '../draft.js';
+import { count, duration, money, t } from '../text.js';
 import { go, guardLeaving } from '../router.js';
 import { Badge, Button, Head, Loaded, Problem, faultIn, sure, toast, useLoad, useWork } from '../ui.js';
 import { Conflict } from '../conflict.js';
@@ -11,16 +12,8 @@ import { Talk } from './talk.js';
 
 const EDITED = ['name', 'systemInstruction', 'greetingMode', 'greetingText', 'greetingInstruction', 'voice', 'llm', 'stt', 'variables', 'toolIds', 'documentIds', 'systemTools', 'embed', 'webhookUrl'];
 
-const draftName = (id) => `earshot.draft.${id}`;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const changes = (agent, draft) => Object.fromEntries(EDITED.filter((name) => !same(agent[name], draft[name])).map((name) => [name, draft[name]]));
-
-function readDraft(id) {
-  try { return JSON.parse(localStorage.getItem(draftName(id))); } catch { return null; }
-}
-function dropDraft(id) {
-  try { localStorage.removeItem(draftName(id)); } catch { /* it never was there */ }
-}
 
 /* set(['voice', 'speed'], 1.2): a copy with that one changed. */
 function changed(object, [name, ...rest], value) {
@@ -38,7 +31,8 @@ const hasFault = (faults, fields) => fields.some((field) => faultIn(faults, fiel
 function Editor({ data, reload }) {
   const { id } = data.agent;
   const [agent, setAgent] = useState(data.agent);
-  const kept = useMemo(() => readDraft(id), []);
+  const place = useMemo(() => draftName(id), []);
+  const kept = useMemo(() => readDraft(place, data.agent, EDITED), []);
   const [draft, setDraft] = useState(() => ({ ...data.agent, ...kept?.changes }));
   const [wasKept, setWasKept] = useState(kept !== null && !same({ ...data.agent, ...kept.changes }, data.agent));
   const [tab, setTab] = useState('behaviour');
@@ -49,8 +43,8 @@ function Editor({ data, reload }) {
   const mayEdit = may('editor');
 
   useLayoutEffect(() => { // at once: the page may be left in the same moment
-    if (isDirty) keep(draftName(id), JSON.stringify({ changes: mine, updatedAt: wasKept && kept ? kept.updatedAt : agent.updatedAt }));
-    else dropDraft(id);
+    if (isDirty) keepDraft(place, { changes: mine, updatedAt: wasKept && kept ? kept.updatedAt : agent.updatedAt });
+    else dropDraft(place);
     guardLeaving(isDirty ? () => confirm(t('agent.leave')) : null);
   }, [draft, agent, wasKept]);
   useEffect(() => () => guardLeaving(null), []);
@@ -76,7 +70,7 @@ function Editor({ data, reload }) {
   const [remove, removing, removeError] = useWork(async () => {
     if (!await sure(t('agent.remove'), t('agent.removeText', agent.name), t('remove'))) return;
     await api('DELETE', `/v1/agents/${id}`);
-    dropDraft(id);
+    dropDraft(place);
     guardLeaving(null);
     go('/studio/agents');
   });

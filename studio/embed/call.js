@@ -55,6 +55,7 @@ function obstacle() {
 
 export class Call {
   #host; #button; #ui = {}; #room = null; #callId = null; #timers = []; #audio = null; #began = 0; #attempt = null;
+  #onPageGone = () => this.#room?.disconnect(); // of the page only as long as there is a call: an element that was opened can go
 
   constructor(host, button) {
     this.#host = host;
@@ -65,7 +66,6 @@ export class Call {
     this.#build();
     button.setAttribute('aria-haspopup', 'dialog');
     this.#show(false);
-    addEventListener('pagehide', () => this.#room?.disconnect());
   }
 
   /* ---- the panel ---- */
@@ -224,6 +224,7 @@ export class Call {
     const room = new livekit.Room();
     this.#callId = call.callId;
     this.#room = room;
+    addEventListener('pagehide', this.#onPageGone);
     this.#watch(livekit, room);
     await room.connect(call.livekitUrl, call.token);
     stay();
@@ -334,6 +335,7 @@ export class Call {
   async #leave(isThere = true) {
     const room = this.#room;
     this.#room = null;
+    removeEventListener('pagehide', this.#onPageGone);
     this.#timers.splice(0).forEach(clearInterval);
     await this.#audio?.close();
     this.#audio = null;

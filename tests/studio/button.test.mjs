@@ -310,6 +310,33 @@ test('a service that is away at the click is said, and the next click tries agai
   await page.close();
 });
 
+test('an element that was opened, or called, leaves no listener on its page', { timeout: 300000 }, async () => {
+  const agent = await newAgent();
+  const page = await open(quiet, put('/listeners', { element: { key: agent.publicKey } }));
+  await page.evaluate(() => {
+    const { addEventListener: add, removeEventListener: remove } = globalThis;
+    globalThis.hiding = new Set();
+    globalThis.addEventListener = (name, fn, ...rest) => {
+      if (name === 'pagehide') globalThis.hiding.add(fn);
+      return add(name, fn, ...rest);
+    };
+    globalThis.removeEventListener = (name, fn, ...rest) => {
+      if (name === 'pagehide') globalThis.hiding.delete(fn);
+      return remove(name, fn, ...rest);
+    };
+  });
+  const count = () => page.evaluate(() => globalThis.hiding.size);
+  await page.locator('earshot-call').click();
+  await page.getByRole('button', { name: 'Start the call' }).waitFor();
+  assert.equal(await count(), 0);
+  await page.getByRole('button', { name: 'Start the call' }).click();
+  await page.getByRole('button', { name: 'Hang up' }).waitFor();
+  assert.ok(await count() > 0, 'a call is left with its page');
+  await page.getByRole('button', { name: 'Hang up' }).click();
+  await until(async () => await count() === 0, { what: 'the last listener to go' });
+  await page.close();
+});
+
 test('a host that is no address is said at the click', { timeout: 300000 }, async () => {
   const url = put('/host', { element: { key: 'pk_x', host: 'voice.example.com' } });
   const page = await open(quiet, url);

@@ -30,5 +30,20 @@ export function mark(id) {
   document.documentElement.dir = LANGUAGES[id].dir;
 }
 
+/* Controls of direction, and letters that are written from right to left. */
+const TURNING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+
+/* A value that turns the direction of writing turns itself alone, in a sentence that no element parts from it; one that would end
+ * that by itself (U+2069 without its beginning) does not. */
+export function isolated(value) {
+  if (!TURNING.test(value)) return value;
+  let open = 0;
+  const own = value.replace(/[\u2066-\u2069]/g, (control) => {
+    if (control !== '\u2069') return open++, control;
+    return open > 0 ? (open--, control) : '';
+  });
+  return `\u2068${own}${'\u2069'.repeat(open + 1)}`;
+}
+
 /* {0} is the first value. */
-export const filled = (text, values) => text.replace(/\{(\d)\}/g, (_, n) => String(values[n]));
+export const filled = (text, values) => text.replace(/\{(\d)\}/g, (_, n) => isolated(String(values[n])));

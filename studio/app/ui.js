@@ -2,6 +2,7 @@
 import { html, signal, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from './lib.js';
 import { ApiError } from './api.js';
 import en from './texts/en.js';
+import { isolated } from '../language.js';
 import { t, theirs } from './text.js';
 
 const ICONS = {
@@ -16,7 +17,7 @@ export function Icon({ name }) {
 }
 
 export function Head({ title, lead, children }) {
-  useEffect(() => { document.title = `${title} – Earshot`; }, [title]);
+  useEffect(() => { document.title = `${isolated(String(title))} – Earshot`; }, [title]);
   return html`<div class="head"><div><h1>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div><div class="actions">${children}</div></div>`;
 }
 

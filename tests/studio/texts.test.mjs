@@ -177,3 +177,13 @@ test('a watched call is what its events say, told again or not', async () => {
     isOver: true,
   });
 });
+
+test('a value that turns the direction of writing turns nothing of its sentence', async () => {
+  const { filled } = await import(`data:text/javascript,${encodeURIComponent(read('language.js'))}`);
+  const said = (...values) => filled('Remove {0} of {1}?', values);
+  assert.equal(said('Ann', 3), 'Remove Ann of 3?');
+  assert.equal(said('Ann\u202E', 'x'), 'Remove \u2068Ann\u202E\u2069 of x?');
+  assert.equal(said('x', 'דנה'), 'Remove x of \u2068דנה\u2069?');
+  assert.equal(said('A\u2069\u202E', 'x'), 'Remove \u2068A\u202E\u2069 of x?', 'it does not end the isolation');
+  assert.equal(said('A\u2066\u2067B\u2069', 'x'), 'Remove \u2068A\u2066\u2067B\u2069\u2069\u2069 of x?');
+});

@@ -377,6 +377,7 @@ static void settle(struct sim_row *row, const struct call_end *end)
     if (!end->quality)
         return;
     row->voice_to_voice_p50 = end->quality->voice_to_voice_ms.p50;
+    row->reply_times = end->quality->reply_times;
     row->interruptions = (int)end->quality->interruptions;
     row->false_interruptions = (int)end->quality->false_interruptions;
 }

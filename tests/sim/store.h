@@ -25,6 +25,7 @@ struct sim_row {
     int turns;
     int64_t records; /* number of the last one of its journal */
     double voice_to_voice_p50;
+    struct reply_times reply_times;
     int interruptions, false_interruptions;
 };
 

@@ -1,4 +1,6 @@
 /* The life of calls: who comes and goes, what time and money allow, what is stored and told. */
+#include <math.h>
+
 #include "base/config.h"
 #include "base/loop.h"
 #include "fake/loop.h"
@@ -27,6 +29,10 @@ TEST(a_call_tells_its_steps_in_order)
     CHECK(sim_told_in_order(steps, sizeof(steps) / sizeof(steps[0])));
     CHECK_INT(sim_store_row("c1")->turns, 2);
     CHECK(sim_store_row("c1")->voice_to_voice_p50 > 500);
+    const struct reply_times *replies = &sim_store_row("c1")->reply_times; /* what usage adds up */
+    CHECK_INT(reply_times_count(replies), 1);
+    CHECK(fabs(reply_times_percentile(replies, 50) / sim_store_row("c1")->voice_to_voice_p50 - 1) <
+          0.15);
     CHECK(!sim_room_is_open("r1"));
     CHECK_INT(calls_count(world.calls), 0);
 }

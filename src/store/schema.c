@@ -398,6 +398,7 @@ static const struct token tokens[] = {
      * typed is told by the end of the caller's turn, which is not in what was. */
     {"{first packet of timing}",
      "CASE WHEN json_valid(t.timing) AND json_extract(t.timing, '$.endpointMs') IS NOT NULL"
+     " AND json_type(t.timing, '$.firstPacketMs') IN ('integer', 'real')"
      " THEN CAST(json_extract(t.timing, '$.firstPacketMs') AS INTEGER) END",
      "CASE WHEN t.timing ~ '\"endpointMs\": *[0-9]' THEN"
      " CAST(substring(t.timing FROM '\"firstPacketMs\": *([0-9]{1,9})') AS BIGINT) END"},

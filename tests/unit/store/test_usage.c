@@ -29,6 +29,13 @@ static const struct old_call calls[] = {
     {"ua_1", "active", 0, "", {SPOKEN("100")}},
     {"ua_1", "ended", 1, "", {SPOKEN("611"), SPOKEN("null")}},
     {"ua_2", "ended", 365, "", {SPOKEN("700")}},
+    {"ua_3", "ended", 2, MEDIAN("3000000000"), {""}}, /* of a clock that was set, and of none */
+    {"ua_3", "ended", 2, MEDIAN("-40"), {""}},
+    {"ua_3",
+     "ended",
+     2,
+     "",
+     {SPOKEN("2147483647"), SPOKEN("99999999999.5"), SPOKEN("-1"), SPOKEN("\"soon\"")}},
     {"ua_2", "ended", 366, MEDIAN("700"), {SPOKEN("700")}},
 };
 
@@ -78,8 +85,8 @@ STORE_TEST(replies_of_version_17_are_counted)
         insert_call(db, i + 1, &calls[i]);
     CHECK_INT(schema_migrate(db, &fault), OK);
     CHECK_TEXT(fault.text, "");
-    static const char *const wanted[] = {"19635 ua_2 0 1 0 0 1", "19999 ua_1 1 0 0 0 1",
-                                         "20000 ua_1 1 1 1 1 4"};
+    static const char *const wanted[] = {"19635 ua_2 0 1 0 0 1", "19998 ua_3 0 0 0 3 3",
+                                         "19999 ua_1 1 0 0 0 1", "20000 ua_1 1 1 1 1 4"};
     check_rows(db,
                "SELECT day || ' ' || agent_id || ' ' || ms_594 || ' ' || ms_677 || ' ' || ms_771 ||"
                " ' ' || ms_20000 || ' ' || (ms_0"

@@ -197,6 +197,7 @@ void trunk_enter(struct trunk_seat *seat, const struct trunk_kind *kind, struct 
         trunk = open_trunk(kind, loop, plan);
     timer_stop(&trunk->idle);
     seat->trunk = trunk;
+    seat->round = trunk->round; /* what is being told is not for who comes now */
     trunk->seat_count++;
     list_push_back(&trunk->seats, &seat->node);
 }
@@ -285,7 +286,7 @@ void trunk_leave(struct trunk_seat *seat)
 
 void trunk_send(struct trunk_seat *seat, const char *text)
 {
-    if (seat->trunk)
+    if (seat->trunk && seat->trunk->socket) /* closed: others are being told of its end */
         vendor_socket_text(seat->trunk->socket, text);
 }
 

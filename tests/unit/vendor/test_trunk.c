@@ -25,7 +25,8 @@ enum { CALLS_MAX = 20, CHUNK = 2400, LOUD = 500, MUTE_US = 750 * 1000, CONTEXT_L
 /* A call with a voice, and what it is told. */
 struct voice {
     struct tts *tts;
-    size_t low, high; /* samples, by their sign */
+    size_t low, high;    /* samples, by their sign */
+    struct voice *drags; /* it is closed when this one fails */
     char log[200];
 };
 
@@ -44,6 +45,11 @@ struct trunk_rig {
     char context[CONTEXT_LEN + 1];
 };
 
+static void close_voice(struct voice *voice)
+{
+    voice->tts->ops->close(TAKE(voice->tts));
+}
+
 static void on_event(void *arg, const struct tts_event *event)
 {
     struct voice *voice = arg;
@@ -57,6 +63,8 @@ static void on_event(void *arg, const struct tts_event *event)
     if (event->kind == TTS_ERROR)
         snprintf(voice->log + len, sizeof(voice->log) - len, "%s%s %u;",
                  event->is_fatal ? "fatal " : "", engine_error_name(event->error), event->gen);
+    if (event->kind == TTS_ERROR && voice->drags && voice->drags->tts)
+        close_voice(voice->drags);
 }
 
 static struct trunk_rig *rig_open(const char *engine, const char *limit)
@@ -119,11 +127,6 @@ static struct voice *open_voice_with(struct trunk_rig *rig, size_t i, const char
 static struct voice *open_voice(struct trunk_rig *rig, size_t i, const char *workspace)
 {
     return open_voice_with(rig, i, workspace, "");
-}
-
-static void close_voice(struct voice *voice)
-{
-    voice->tts->ops->close(TAKE(voice->tts));
 }
 
 static bool was_asked(struct trunk_rig *rig, const char *text)
@@ -316,6 +319,44 @@ TEST(trunk_that_is_cut_or_talks_nonsense_fails_all_and_one_other_takes_over)
         CHECK_INT(socket_server_opened(rig->server), 2);
         rig_close(rig);
     }
+}
+
+TEST(trunk_that_is_cut_lets_a_call_that_is_told_end_another_in_a_sentence)
+{
+    struct trunk_rig *rig = rig_open("cartesia", "100");
+    struct voice *a = open_voice(rig, 0, "usr_1"), *b = open_voice(rig, 1, "usr_2");
+    a->drags = b;
+    speak(a, 1, "One.");
+    speak(b, 1, "Two.");
+    (void)asked(rig, "One.");
+    (void)asked(rig, "Two.");
+    socket_server_end(rig->server, 1011);
+    LOOP_AWAIT(rig->loop, *a->log);
+    CHECK(b->tts == NULL);
+    CHECK_TEXT(b->log, "");
+    rig_close(rig);
+}
+
+TEST(trunk_tells_a_failure_to_whom_was_told_one_over_another)
+{
+    static const char *const told = "the engine's quota is used up 1;";
+    struct trunk_rig *rig = rig_open("cartesia", "100");
+    struct voice *a = open_voice(rig, 0, "usr_1");
+    speak(a, 1, "One.");
+    (void)asked(rig, "One.");
+    send_word(rig, "error", NULL);
+    LOOP_AWAIT(rig->loop, *a->log);
+    CHECK_TEXT(a->log, told);
+    speak(a, 2, "Two.");
+    (void)asked(rig, "Two.");
+    socket_server_end(rig->server, 1011);
+    LOOP_AWAIT(rig->loop, strstr(a->log, " 2;"));
+    speak(a, 3, "Three.");
+    (void)asked(rig, "Three.");
+    send_word(rig, "error", NULL);
+    LOOP_AWAIT(rig->loop, strstr(a->log, " 3;"));
+    CHECK_INT(socket_server_opened(rig->server), 2);
+    rig_close(rig);
 }
 
 TEST(trunk_tells_each_call_that_the_key_is_refused)

@@ -8,7 +8,7 @@ let guard = null;
 export function guardLeaving(fn) { guard = fn; }
 
 /* Asks, where something is unsaved. */
-export const mayLeave = () => !guard || guard();
+const mayLeave = () => !guard || guard();
 export const isGuarded = () => guard !== null;
 
 /* For as long as the page is shown and isDirty: whoever leaves it is asked; by us, or by the browser when they leave the studio. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBrowser } from '../harness/browser.mjs';
 import { makeWorkspace, startService } from '../harness/service.mjs';
+import { signIn as signInBy } from '../harness/studio.mjs';
 
 let service, browser, ann, bob;
 
@@ -114,4 +115,26 @@ test('of a draft that does not fit the agent, the rest is taken', { timeout: 300
   }
   assert.deepEqual(errors, []);
   await page.close();
+});
+
+test('one whose address many workspaces have taken names one\'s own, and is in', { timeout: 300000 }, async () => {
+  const email = 'carol@example.com', password = 'correct horse battery';
+  const give = async (workspaceId, secret) => {
+    const member = await signInBy(service, { workspaceId, email });
+    assert.equal((await member('PUT', '/v1/session/password', { password: secret })).status, 200);
+  };
+  for (let i = 0; i < 9; i++) await give((await makeWorkspace(service)).workspaceId, 'hostile horse battery');
+  await give(ann.workspaceId, password);
+  const page = await browser.newPage();
+  await page.goto(`${service.url}/docs`);
+  await browser.clearCookies();
+  await page.goto(`${service.url}/studio`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  const place = page.getByLabel('Workspace ID');
+  assert.equal(await place.count(), 0);
+  await button(page, 'Sign in').click();
+  await place.fill(ann.workspaceId);
+  await button(page, 'Sign in').click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });

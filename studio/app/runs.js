@@ -13,5 +13,5 @@ export function Runs({ runs }) {
 /* lookUps: [{ at, query, passages }] */
 export function LookUps({ lookUps }) {
   return html`<ul class="list runs">${lookUps.map((one, i) => html`<li key=${`${one.at} ${i}`}><details><summary>${one.query} <span class="soft small number">${t('lookUp.found', count(one.passages.length))}</span></summary>
-    ${one.passages.map((passage, n) => html`<blockquote key=${n}><p class="soft small">${passage.document} · ${Math.round(passage.similarity * 100)} %</p>${passage.question && html`<strong>${passage.question}</strong> `}${passage.text}</blockquote>`)}</details></li>`)}</ul>`;
+    ${one.passages.map((passage, n) => html`<blockquote key=${n}><p class="soft small"><bdi>${passage.document}</bdi> · ${Math.round(passage.similarity * 100)} %</p>${passage.question && html`<strong>${passage.question}</strong> `}${passage.text}</blockquote>`)}</details></li>`)}</ul>`;
 }

@@ -777,6 +777,17 @@ test('markup in every name and text stands where it belongs, as text', { timeout
   assert.deepEqual(page.errors, []);
 });
 
+/* What comes last in it, after a name. */
+async function isLeftToRight(place) {
+  const places = await place.evaluate(({ lastChild }) => [...lastChild.data].map((_, i) => {
+    const range = document.createRange();
+    range.setStart(lastChild, i);
+    range.setEnd(lastChild, i + 1);
+    return range.getBoundingClientRect().left;
+  }));
+  assert.deepEqual(places, [...places].sort((a, b) => a - b), 'it is read from left to right');
+}
+
 test('a name that turns the direction of writing turns nothing beside it', { timeout: 300000 }, async () => {
   const turning = 'Ann\u202E';
   const { workspaceId } = await makeWorkspace(service, { name: turning });
@@ -789,11 +800,14 @@ test('a name that turns the direction of writing turns nothing beside it', { tim
   await browser.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
   await at('/docs');
   await at('/studio');
-  const places = await page.locator('.who .soft').evaluate(({ lastChild }) => [...lastChild.data].map((_, i) => {
-    const range = document.createRange();
-    range.setStart(lastChild, i);
-    range.setEnd(lastChild, i + 1);
-    return range.getBoundingClientRect().left;
-  }));
-  assert.deepEqual(places, [...places].sort((a, b) => a - b), 'the role is read from left to right');
+  await isLeftToRight(page.locator('.who .soft'));
+
+  const { body: { document } } = await ask('POST', '/v1/knowledge/documents',
+    { name: turning, text: 'We are open at noon.' });
+  await until(async () => (await ask('GET', `/v1/knowledge/documents/${document.id}`)).body.document.status === 'ready',
+    { what: 'the document to be read' });
+  await at('/studio/knowledge');
+  await page.getByRole('searchbox', { name: 'Question' }).fill('When are you open?');
+  await button('Search').click();
+  await isLeftToRight(page.locator('[aria-live] .list .soft.small'));
 });

@@ -61,7 +61,7 @@ function Search({ documents }) {
   const [found, setFound] = useState(null);
   if (!ready.length) return null;
   return html`<${Card} title=${t('knowledge.search')}><p class="soft small">${t('knowledge.searchHint')}</p><br /><form noValidate class="filters" onSubmit=${(event) => { event.preventDefault(); if (!busy) search(); }}><${Text} label=${t('knowledge.question')} value=${query} onInput=${setQuery} maxlength="300" required type="search" /><${Button} type="submit" busy=${busy}>${t('search')}<//></form>
-    ${error && html`<${Problem} error=${error} />`}<div aria-live="polite">${found && html`<p class="soft small">${found.hits.length ? t('knowledge.hits', found.hits.length, found.ms) : t('knowledge.noHits')}</p><ul class="list">${found.hits.map((hit, i) => html`<li key=${i}><span>${hit.question && html`<strong><${Marked} text=${hit.question} query=${found.query} /></strong><br />`}<${Marked} text=${hit.text} query=${found.query} /><br /><span class="soft small">${hit.document} · ${t(`hit.${hit.kind}`)}</span></span>
+    ${error && html`<${Problem} error=${error} />`}<div aria-live="polite">${found && html`<p class="soft small">${found.hits.length ? t('knowledge.hits', found.hits.length, found.ms) : t('knowledge.noHits')}</p><ul class="list">${found.hits.map((hit, i) => html`<li key=${i}><span>${hit.question && html`<strong><${Marked} text=${hit.question} query=${found.query} /></strong><br />`}<${Marked} text=${hit.text} query=${found.query} /><br /><span class="soft small"><bdi>${hit.document}</bdi> · ${t(`hit.${hit.kind}`)}</span></span>
       <${Badge} kind=${hit.similarity >= 0.6 ? 'good' : 'info'}>${t('knowledge.similar', Math.round(hit.similarity * 100))}<//></li>`)}</ul>`}</div><//>`;
 }
 

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from './lib.js';
 import { get } from './api.js';
 import { count, t } from './text.js';
-import { Button, Check, Loaded, Select, Text, useLoad } from './ui.js';
+import { Button, Check, Loaded, Problem, Select, Text, useLoad } from './ui.js';
 
 const PAGE = 50;
 const REST_MS = 250;
@@ -18,30 +18,32 @@ function useRest(value) {
   return rested;
 }
 
-/* { load, rows, total, q, next, more, again, busy } of a list of the API; total: undefined where it does not count itself. entries: their name
+/* { load, rows, total, q, next, more, again, busy, error } of a list of the API; error: why there are no more yet; total: undefined where it does not count itself. entries: their name
  * in the answer; wanted: part of a name; query: what else is asked for. */
 export function useList(path, entries, wanted = '', query = {}) {
   const q = useRest(wanted.trim());
   const key = JSON.stringify([path, q, query]);
   const now = useRef(key);
   now.current = key;
-  const [older, setOlder] = useState({ key, rows: [], next: null, busy: false });
-  useEffect(() => setOlder({ key, rows: [], next: null, busy: false }), [key]);
+  const none = { key, rows: [], next: null, busy: false, error: null };
+  const [older, setOlder] = useState(none);
+  useEffect(() => setOlder(none), [key]);
   const ask = async (before) => {
     const page = await get(`${path}?${new URLSearchParams(Object.entries({ limit: PAGE, before, q, ...query }).filter(([, value]) => value))}`);
     return { key, q, rows: page[entries], total: page.total, next: page.nextCursor };
   };
   const load = useLoad(() => ask(), key);
   const first = load.data;
-  const rest = first && older.key === first.key && older.rows.length ? older : { rows: [], next: first?.next, busy: older.busy };
+  const rest = first && older.key === first.key && older.rows.length ? older : { ...none, next: first?.next, busy: older.busy, error: older.error };
   const more = async () => {
-    setOlder({ ...rest, key: first.key, busy: true });
-    const page = await ask(rest.next).catch(() => null);
-    if (now.current === key) setOlder({ key, rows: [...rest.rows, ...(page?.rows ?? [])], next: page ? page.next : rest.next, busy: false });
+    if (first.key !== key) return; // another search is under way: what is shown goes
+    setOlder({ ...rest, key, busy: true, error: null });
+    const page = await ask(rest.next).catch((error) => ({ rows: [], next: rest.next, error }));
+    if (now.current === key) setOlder({ key, rows: [...rest.rows, ...page.rows], next: page.next, busy: false, error: page.error ?? null });
   };
-  const again = () => { setOlder({ key, rows: [], next: null, busy: false }); return load.reload(); };
+  const again = () => { setOlder(none); return load.reload(); };
   const shown = new Set(first?.rows.map((one) => one.id));
-  return { load, rows: [...(first?.rows ?? []), ...rest.rows.filter((one) => !shown.has(one.id))], total: first?.total, q: first?.q ?? '', next: rest.next, more, again, busy: rest.busy };
+  return { load, rows: [...(first?.rows ?? []), ...rest.rows.filter((one) => !shown.has(one.id))], total: first?.total, q: first?.q ?? '', next: rest.next, more, again, busy: rest.busy, error: rest.error };
 }
 
 /* Within a form, too: Enter sends none. */
@@ -51,7 +53,7 @@ function Search({ label = t('search'), value, onInput }) {
 
 export function More({ list }) {
   const shown = list.total === undefined ? '' : t('shown', count(list.rows.length), count(list.total));
-  return html`<div class="more"><span class="soft" role="status">${shown}</span>${list.next && html`<${Button} busy=${list.busy} onClick=${list.more}>${t('more')}<//>`}</div>`;
+  return html`${list.error && html`<${Problem} error=${list.error} />`}<div class="more"><span class="soft" role="status">${shown}</span>${list.next && html`<${Button} busy=${list.busy} onClick=${list.more}>${t('more')}<//>`}</div>`;
 }
 
 /* A list with its search; children(rows) shows them. empty: what stands there when there is nothing at all. */

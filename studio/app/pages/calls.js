@@ -3,11 +3,11 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib.js';
 import { get } from '../api.js';
 import { AgentSelect } from '../list.js';
 import { count, duration, money, ms, t, time, word } from '../text.js';
-import { Badge, Button, Empty, Head, Loaded, Select, Table, Text, useLoad } from '../ui.js';
+import { Badge, Button, Empty, Head, Loaded, Problem, Select, Table, Text, useLoad } from '../ui.js';
 
 const EVERY_MS = 5000;
 const PAGE = 50;
-const NONE_OLDER = { calls: [], next: undefined, busy: false };
+const NONE_OLDER = { calls: [], next: undefined, busy: false, error: null };
 const NO_FILTER = { agentId: '', status: '', endReason: '', source: '', day: '' };
 const REASONS = ['user-left', 'api', 'max-duration', 'socket-lost', 'agent-shutdown', 'room-finished', 'no-user', 'dispatch-failed'];
 
@@ -45,9 +45,9 @@ function useOlder(key, first, ask) {
     else if (gone.length) setOlder((old) => (old.next === undefined ? old : { ...old, calls: [...without(gone, old.calls), ...old.calls] }));
   }, [first]);
   const more = async (next) => {
-    setOlder((old) => ({ ...old, next, busy: true }));
-    const page = await ask(next).catch(() => ({ calls: [], nextCursor: next }));
-    setOlder((old) => (old.busy && old.next === next ? { calls: [...old.calls, ...without(page.calls, old.calls)], next: page.nextCursor, busy: false } : old));
+    setOlder((old) => ({ ...old, next, busy: true, error: null }));
+    const page = await ask(next).catch((error) => ({ calls: [], nextCursor: next, error }));
+    setOlder((old) => (old.busy && old.next === next ? { calls: [...old.calls, ...without(page.calls, old.calls)], next: page.nextCursor, busy: false, error: page.error ?? null } : old));
   };
   return [older, more];
 }
@@ -71,6 +71,6 @@ export function Calls() {
       const next = older.next === undefined ? page.nextCursor : older.next;
       if (!calls.length) return key.trim() ? html`<${Empty} icon="calls" title=${t('calls.noneFit')} text=${t('calls.noneFitText')}><${Button} onClick=${() => setFilter(NO_FILTER)}>${t('calls.showAll')}<//><//>`
         : html`<${Empty} icon="calls" title=${t('calls.empty')} text=${t('calls.emptyText')}><a class="button primary" href="/studio/agents">${t('calls.toAgents')}</a><//>`;
-      return html`<${CallRows} calls=${calls} label=${t('nav.calls')} /><div class="more"><span class="soft" role="status">${t('shown', count(calls.length), count(page.total))}</span>${next && html`<${Button} busy=${older.busy} onClick=${() => more(next)}>${t('more')}<//>`}</div>`;
+      return html`<${CallRows} calls=${calls} label=${t('nav.calls')} />${older.error && html`<${Problem} error=${older.error} />`}<div class="more"><span class="soft" role="status">${t('shown', count(calls.length), count(page.total))}</span>${next && html`<${Button} busy=${older.busy} onClick=${() => more(next)}>${t('more')}<//>`}</div>`;
     }}<//>`;
 }

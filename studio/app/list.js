@@ -36,7 +36,7 @@ export function useList(path, entries, wanted = '', query = {}) {
   const first = load.data;
   const rest = first && older.key === first.key && older.rows.length ? older : { ...none, next: first?.next, busy: older.busy, error: older.error };
   const more = async () => {
-    if (first.key !== key) return; // another search is under way: what is shown goes
+    if (first.key !== key) return; // another search is under way, and ends elsewhere
     setOlder({ ...rest, key, busy: true, error: null });
     const page = await ask(rest.next).catch((error) => ({ rows: [], next: rest.next, error }));
     if (now.current === key) setOlder({ key, rows: [...rest.rows, ...page.rows], next: page.next, busy: false, error: page.error ?? null });

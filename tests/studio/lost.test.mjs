@@ -1,11 +1,11 @@
 /* What a person has before them stays when an answer does not come, in a real browser: a next page that is refused is
- * said and can be asked for again; one of an older search is not mixed with the new one. */
+ * said and can be asked for again; a list goes on from its own rows. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBrowser } from '../harness/browser.mjs';
 import { makeWorkspace, startService } from '../harness/service.mjs';
 
-const MANY = 60;
+const MANY = 120;
 let service, workspace, browser, page;
 
 before(async () => {
@@ -13,7 +13,7 @@ before(async () => {
   workspace = await makeWorkspace(service);
   for (let i = 0; i < MANY; i++)
     await workspace.api('POST', '/v1/tools',
-      { name: `tool_${i}`, description: 'Looks up.', url: 'http://127.0.0.1:9/' });
+      { name: `${i < MANY / 2 ? 'old' : 'new'}_${i}`, description: 'Looks up.', url: 'http://127.0.0.1:9/' });
   browser = await openBrowser();
   page = await browser.newPage();
   page.setDefaultTimeout(30000);
@@ -29,7 +29,7 @@ const rows = () => page.locator('tbody tr');
 const shown = (text) => page.locator('.more', { hasText: text }).waitFor();
 
 for (const [status, code] of [[503, 'UNAVAILABLE'], [429, 'RATE_LIMITED']])
-  test(`a next page of tools that is refused with ${status} is said, and asked again`, { timeout: 300000 }, async () => {
+  test(`a next page of tools that is refused with ${status} is said and asked again`, { timeout: 300000 }, async () => {
     await page.goto(`${service.url}/studio/tools`);
     await shown(`50 of ${MANY}`);
     await page.route('**/v1/tools?*before=*', (route) => route.fulfill({ status, json: { error: 'x', code, status } }),
@@ -38,7 +38,7 @@ for (const [status, code] of [[503, 'UNAVAILABLE'], [429, 'RATE_LIMITED']])
     await page.getByRole('alert').waitFor();
     assert.equal(await rows().count(), 50);
     await button('Show more').click();
-    await shown(`${MANY} of ${MANY}`);
+    await shown(`100 of ${MANY}`);
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
@@ -61,19 +61,20 @@ test('a next page of calls that is refused is said, and asked for again', { time
   await page.unrouteAll();
 });
 
-test('what an older search goes on with is not among the rows of the new one', { timeout: 300000 }, async () => {
+test('a list goes on from its own rows, not from where an older search has ended', { timeout: 300000 }, async () => {
   await page.goto(`${service.url}/studio/tools`);
-  await shown(`50 of ${MANY}`);
+  await page.getByLabel('Search').fill('old_');
+  await shown(`50 of ${MANY / 2}`);
   let release;
   const isHeld = new Promise((done) => { release = done; });
-  const isAsked = page.waitForRequest((request) => request.url().includes('q=tool_1'));
-  await page.route('**/v1/tools?*q=tool_1', async (route) => { await isHeld; await route.continue(); });
-  await page.getByLabel('Search').fill('tool_1');
+  const isAsked = page.waitForRequest((request) => !request.url().includes('q='));
+  await page.route('**/v1/tools?*', async (route) => { await isHeld; await route.continue(); });
+  await page.getByLabel('Search').fill('');
   await isAsked;
   await button('Show more').click();
-  await page.evaluate(() => new Promise((done) => { setTimeout(done); }));
   release();
-  await shown('11 of 11');
-  assert.ok((await rows().allTextContents()).every((text) => text.includes('tool_1')), 'rows of the new search alone');
-  await page.unrouteAll();
+  await rows().filter({ hasText: 'new_' }).first().waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.locator('button:not([aria-disabled])', { hasText: 'Show more' }).click();
+  await shown(`100 of ${MANY}`);
 });

@@ -1,6 +1,7 @@
 /* The API by the session's cookie. A refusal is an ApiError: its code, and the faults by field. */
 import { asked } from '../apart.js';
 import { signal } from './lib.js';
+import { isGuarded } from './router.js';
 import { faultText, theirs } from './text.js';
 
 export class ApiError extends Error {
@@ -18,6 +19,8 @@ export const session = signal(undefined);
 export const isOffline = signal(false);
 /* The tabs of a browser share the cookie: somebody else signed in in another one, and this page's requests are refused. */
 export const isElsewhere = signal(false);
+/* The session has ended while something unsaved is on the page, which stays: who signs in again, in another tab, can save it. */
+export const isExpired = signal(false);
 
 /* What every request of the studio carries: that it is one, and for whom the page was opened. */
 export const ours = () => ({ 'X-Earshot-Studio': '1', ...(session.value ? { 'X-Earshot-Member': session.value.member.id } : {}) });
@@ -59,7 +62,8 @@ async function sendSurely(method, path, body, given, read) {
       const answer = await (response.ok ? read(response) : jsonOf(response));
       isOffline.value = false;
       if (attempt && answer?.code === 'IDEMPOTENCY_KEY_IN_USE' && await isLater(begun)) continue; // the try that was lost goes on there
-      return { status: response.status, isOk: response.ok, answer };
+      const wasRemoved = attempt > 0 && method === 'DELETE' && response.status === 404; // by the try that was lost
+      return { status: response.status, isOk: response.ok || wasRemoved, answer };
     } catch {
       isOffline.value = true;
       if (attempt >= RETRY_MS.length || method === 'PATCH') throw new ApiError(0, null);
@@ -78,11 +82,15 @@ export async function api(method, path, body, headers = {}, read = jsonOf) {
   const { status, isOk, answer } = await sendSurely(method, path, body, headers, read);
   if (!isOk) throw refusal(status, answer, path);
   isElsewhere.value = false;
+  isExpired.value = false;
   return answer;
 }
 
 function refusal(status, answer, path) {
-  if (status === 401 && path !== '/v1/session') session.value = null;
+  if (status === 401 && path !== '/v1/session') {
+    if (session.value && isGuarded()) isExpired.value = true;
+    else session.value = null;
+  }
   const error = new ApiError(status, answer);
   if (error.code === 'SIGNED_IN_ELSEWHERE') isElsewhere.value = true;
   return error;

@@ -1,6 +1,6 @@
 /* The studio: who is signed in sees the page of the path; everybody else signs in first. */
 import { effect, html, render, useEffect, useState } from './lib.js';
-import { api, isElsewhere, isOffline, loadSession, may, session } from './api.js';
+import { api, isElsewhere, isExpired, isOffline, loadSession, may, session } from './api.js';
 import { setTheme, t, theme } from './text.js';
 import { draftsOfMine, dropDrafts, hasDrafts } from './draft.js';
 import { isGuarded, match, path } from './router.js';
@@ -81,7 +81,7 @@ function Frame() {
     <div class="bar" role="region" aria-label=${t('menu')}><${Button} kind="slim" onClick=${() => setOpen(!isOpen)} aria-expanded=${String(isOpen)} aria-controls="side">${t('menu')}<//><a class="brand" href="/studio"><img src="/studio/icon.svg" alt="" width="24" height="24" />Earshot</a></div>
     <div class="frame"><header class="side ${isOpen ? 'is-open' : ''}" id="side"><a class="brand" href="/studio"><img src="/studio/icon.svg" alt="" width="26" height="26" />Earshot</a>
       <${Menu} current=${entry?.nav ?? entry?.of} /><${Who} /></header>
-    <main class="main" id="main" tabindex="-1">${isOffline.value && html`<div class="notice warn" role="status"><p>${t('offline')}</p></div>`}${isElsewhere.value && html`<div class="notice warn" role="alert"><p>${t('error.SIGNED_IN_ELSEWHERE')}</p><${Button} kind="slim" onClick=${() => location.reload()}>${t('elsewhere.reload')}<//></div>`}
+    <main class="main" id="main" tabindex="-1">${isOffline.value && html`<div class="notice warn" role="status"><p>${t('offline')}</p></div>`}${isElsewhere.value && html`<div class="notice warn" role="alert"><p>${t('error.SIGNED_IN_ELSEWHERE')}</p><${Button} kind="slim" onClick=${() => location.reload()}>${t('elsewhere.reload')}<//></div>`}${isExpired.value && html`<div class="notice warn" role="alert"><p>${t('expired')}</p><a class="button slim" href="/studio" target="_blank" rel="noopener">${t('expired.signIn')}</a></div>`}
       ${isAllowed ? html`<${entry.page} key=${path.value} ...${match(entry.path)} />` : html`<${Head} title=${t('nothingHere')} /><${Empty} icon="overview" text=${t('nothingHereText')}><a class="button" href="/studio">${t('nav.overview')}</a><//>`}</main></div>`;
 }
 

@@ -14,14 +14,20 @@ export const isGuarded = () => guard !== null;
 /* For as long as the page is shown and isDirty: whoever leaves it is asked; by us, or by the browser when they leave the studio. */
 const hold = (event) => event.preventDefault();
 export function useGuard(isDirty, question) {
+  useHold(isDirty);
   useLayoutEffect(() => {
     guardLeaving(isDirty ? () => confirm(question) : null);
-    if (isDirty) addEventListener('beforeunload', hold);
-    return () => {
-      guardLeaving(null);
-      removeEventListener('beforeunload', hold);
-    };
+    return () => guardLeaving(null);
   }, [isDirty, question]);
+}
+
+/* The same of what a change of page within the studio does not end: the browser alone asks. */
+export function useHold(isHeld) {
+  useLayoutEffect(() => {
+    if (!isHeld) return undefined;
+    addEventListener('beforeunload', hold);
+    return () => removeEventListener('beforeunload', hold);
+  }, [isHeld]);
 }
 
 export function go(to, { replace = false } = {}) {

@@ -138,3 +138,37 @@ test('one whose address many workspaces have taken names one\'s own, and is in',
   await button(page, 'Sign in').click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
+
+test('a session that ends takes nothing that was typed; the next one saves it', { timeout: 300000 }, async () => {
+  const lookUp = { name: 'look_up', description: 'Looks up.', url: 'http://127.0.0.1:9/' };
+  const { body: { tool } } = await ann.api('POST', '/v1/tools', lookUp);
+  const page = await tab(ann);
+  await page.goto(`${service.url}/studio/tools/${tool.id}`);
+  await page.getByLabel('Description').fill('Looks up an order.');
+  await browser.clearCookies();
+  await button(page, 'Save').click();
+  await page.getByText('You are signed out. What you typed is still here').waitFor();
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Looks up an order.');
+  await tab(ann);
+  await button(page, 'Save').click();
+  await page.getByText('Saved.').waitFor();
+  assert.equal((await ann.api('GET', `/v1/tools/${tool.id}`)).body.tool.description, 'Looks up an order.');
+});
+
+test('what was removed by a request whose answer was lost is removed', { timeout: 300000 }, async () => {
+  const gone = { name: 'gone', description: 'Goes.', url: 'http://127.0.0.1:9/' };
+  const { body: { tool } } = await ann.api('POST', '/v1/tools', gone);
+  const page = await tab(ann);
+  await page.goto(`${service.url}/studio/tools/${tool.id}`);
+  let lost = 0;
+  await page.route(`**/v1/tools/${tool.id}`, async (route) => {
+    if (route.request().method() !== 'DELETE' || lost++) return route.continue();
+    await route.fetch(); // done there, and the answer is lost
+    return route.abort();
+  });
+  await button(page, 'Remove').first().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.waitForURL('**/studio/tools');
+  assert.equal((await ann.api('GET', `/v1/tools/${tool.id}`)).status, 404);
+  assert.equal(lost, 2);
+});

@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from '../lib.js';
 import { api, get, may } from '../api.js';
 import { count, size, t, theirs, time } from '../text.js';
+import { useHold } from '../router.js';
 import { Badge, Button, Card, Dialog, Empty, Head, Loaded, Problem, Table, Text, explain, sure, toast, useLoad, useWork } from '../ui.js';
 
 const PROCESSING_MS = 1000;
@@ -27,10 +28,10 @@ function Drop({ onAdded }) {
   const input = useRef();
   const [isOver, setOver] = useState(false);
   const [files, setFiles] = useState([]);
+  const line = useRef({ count: 0, end: Promise.resolve() }); // of all drops together
+  useHold(files.some(({ state }) => state === 'waiting' || state === 'sending'));
   const mark = (i, change) => setFiles((old) => old.map((file, n) => (n === i ? { ...file, ...change } : file)));
-  const take = async (list) => {
-    const from = files.length;
-    setFiles((old) => [...old, ...list.map((file) => ({ name: file.name, state: 'waiting' }))]);
+  const sendAll = async (list, from) => {
     for (const [i, file] of list.entries()) {
       mark(from + i, { state: 'sending' });
       try {
@@ -41,6 +42,12 @@ function Drop({ onAdded }) {
         mark(from + i, { state: 'failed', why: explain(error) });
       }
     }
+  };
+  const take = (list) => {
+    const from = line.current.count;
+    line.current.count += list.length;
+    setFiles((old) => [...old, ...list.map((file) => ({ name: file.name, state: 'waiting' }))]);
+    line.current.end = line.current.end.then(() => sendAll(list, from));
   };
   return html`<div class="drop ${isOver ? 'is-over' : ''}" onDragOver=${(event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${(event) => { event.preventDefault(); setOver(false); take([...event.dataTransfer.files]); }}>
     <p>${t('knowledge.drop')}</p><p class="soft small">${t('knowledge.kinds')}</p><br /><input ref=${input} type="file" multiple hidden accept=".pdf,.docx,.txt,.md,text/plain" aria-label=${t('knowledge.choose')} onChange=${(event) => { take([...event.target.files]); event.target.value = ''; }} />

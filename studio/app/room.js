@@ -26,8 +26,9 @@ export class TestRoom {
   #tell;
   #audio = [];
   #meter = null;
+  #isIn = false;
 
-  /* tell({ state, captions, level, ended }) with what has changed. */
+  /* tell({ state, captions, level, isMuted, isDeaf, ended, isLost }) with what has changed. */
   constructor(tell) { this.#tell = tell; }
 
   async join({ livekitUrl, token }, microphone, livekit) {
@@ -37,12 +38,15 @@ export class TestRoom {
     room.registerTextStreamHandler('lk.transcription', (reader, who) => this.#caption(captions, reader, who.identity === room.localParticipant.identity));
     room.on(livekit.RoomEvent.TrackSubscribed, (track) => { if (track.kind === 'audio') this.#audio.push(document.body.appendChild(track.attach())); });
     for (const event of ['ParticipantConnected', 'ParticipantAttributesChanged', 'Reconnected']) room.on(livekit.RoomEvent[event], () => this.#look());
-    room.on(livekit.RoomEvent.Reconnecting, () => this.#tell({ state: 'lost' }));
-    room.on(livekit.RoomEvent.Disconnected, () => { if (this.#room === room) this.leave(); });
-    await room.connect(livekitUrl, token);
-    await room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone });
-    await room.startAudio();
-    this.#measure(microphone.mediaStreamTrack);
+    for (const event of ['SignalReconnecting', 'Reconnecting']) room.on(livekit.RoomEvent[event], () => this.#tell({ state: 'lost' }));
+    for (const event of ['TrackMuted', 'TrackUnmuted']) room.on(livekit.RoomEvent[event], (publication, who) => { if (who === room.localParticipant) this.#heard(publication); });
+    room.on(livekit.RoomEvent.Disconnected, (why) => { if (this.#room === room && this.#isIn) this.leave(!['CLIENT_INITIATED', 'ROOM_DELETED', 'ROOM_CLOSED'].includes(livekit.DisconnectReason[why])); });
+    // It may be over before its person is through with joining: then no step is waited for any more.
+    const over = new Promise((_, fail) => { room.once(livekit.RoomEvent.Disconnected, () => fail(new Error('over'))); });
+    over.catch(() => {});
+    for (const step of [() => room.connect(livekitUrl, token), () => room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone }), () => room.startAudio()]) await Promise.race([over, step()]);
+    this.#isIn = true;
+    this.#measure(microphone);
     this.#look();
   }
 
@@ -69,10 +73,12 @@ export class TestRoom {
     put(isInterim);
   }
 
-  #measure(track) {
+  #measure(microphone) {
     const context = new AudioContext();
     const analyser = new AnalyserNode(context, { fftSize: 512 });
-    context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    const hear = () => { if (context.state !== 'closed') context.createMediaStreamSource(new MediaStream([microphone.mediaStreamTrack])).connect(analyser); };
+    hear();
+    microphone.on('restarted', hear); // another device
     const samples = new Float32Array(analyser.fftSize);
     const timer = setInterval(() => {
       analyser.getFloatTimeDomainData(samples);
@@ -85,10 +91,13 @@ export class TestRoom {
   async mute() {
     const me = this.#room?.localParticipant;
     await me?.setMicrophoneEnabled(!me.isMicrophoneEnabled);
-    return me ? !me.isMicrophoneEnabled : false;
   }
 
-  async leave() {
+  /* A microphone that is taken away mutes itself. */
+  #heard({ isMuted, track }) { this.#tell({ isMuted, isDeaf: isMuted && track.mediaStreamTrack.readyState === 'ended' }); }
+
+  /* isLost: by nobody's wish. */
+  async leave(isLost = false) {
     const room = this.#room;
     this.#room = null;
     this.#meter?.();
@@ -96,6 +105,6 @@ export class TestRoom {
     this.#audio.splice(0).forEach((element) => element.remove());
     room?.localParticipant.trackPublications.forEach((publication) => publication.track?.stop());
     await room?.disconnect();
-    if (room) this.#tell({ ended: true });
+    if (room) this.#tell({ ended: true, isLost });
   }
 }

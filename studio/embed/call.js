@@ -53,6 +53,13 @@ function obstacle() {
   return policy && !policy.allowsFeature('microphone') ? 'frame' : null;
 }
 
+/* A call may be over before its caller is through with joining: then no step is waited for any more. */
+function whileThere(room, { RoomEvent }) {
+  const over = new Promise((_, fail) => { room.once(RoomEvent.Disconnected, () => fail(problemOf('connect'))); });
+  over.catch(() => {});
+  return (step) => Promise.race([over, step]);
+}
+
 export class Call {
   #host; #button; #ui = {}; #room = null; #callId = null; #timers = []; #audio = null; #began = 0; #attempt = null;
   #onPageGone = () => this.#room?.disconnect(); // of the page only as long as there is a call: an element that was opened can go
@@ -226,16 +233,16 @@ export class Call {
     this.#room = room;
     addEventListener('pagehide', this.#onPageGone);
     this.#watch(livekit, room);
-    await room.connect(call.livekitUrl, call.token);
-    stay();
-    await room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone });
-    stay();
-    await room.startAudio();
-    stay();
+    const wait = whileThere(room, livekit);
+    for (const step of [() => room.connect(call.livekitUrl, call.token),
+      () => room.localParticipant.publishTrack(microphone, { source: livekit.Track.Source.Microphone }), () => room.startAudio()]) {
+      await wait(step());
+      stay();
+    }
     this.#began = Date.now();
     this.#tell('started', {});
     this.#inCall(true);
-    this.#measure(microphone.mediaStreamTrack);
+    this.#measure(microphone);
     this.#agent();
   }
 
@@ -243,9 +250,10 @@ export class Call {
     room.registerTextStreamHandler('lk.transcription', (reader, participant) => this.#caption(room, reader, participant.identity));
     room.on(RoomEvent.TrackSubscribed, (track) => { if (track.kind === Track.Kind.Audio) this.#host.shadowRoot.append(track.attach()); });
     for (const event of [RoomEvent.ParticipantConnected, RoomEvent.ParticipantAttributesChanged, RoomEvent.Reconnected]) room.on(event, () => this.#agent());
-    room.on(RoomEvent.Reconnecting, () => this.#status('lost'));
+    for (const event of [RoomEvent.SignalReconnecting, RoomEvent.Reconnecting]) room.on(event, () => this.#status('lost'));
+    for (const event of [RoomEvent.TrackMuted, RoomEvent.TrackUnmuted]) room.on(event, (publication, who) => { if (who === room.localParticipant) this.#heard(publication); });
     room.on(RoomEvent.Disconnected, async (why) => {
-      if (this.#room !== room) return;
+      if (this.#room !== room || this.#attempt) return; // a start that is not through fails by itself
       const isPlain = [DisconnectReason.CLIENT_INITIATED, DisconnectReason.ROOM_DELETED, DisconnectReason.ROOM_CLOSED].includes(why);
       await this.#finish(isPlain ? 'agent' : 'lost');
       if (!isPlain) this.#problem('connect');
@@ -291,10 +299,12 @@ export class Call {
   }
 
   /* The clock and the level of the caller's own voice. */
-  #measure(mediaTrack) {
-    this.#audio = new AudioContext();
-    const analyser = new AnalyserNode(this.#audio, { fftSize: 512 });
-    this.#audio.createMediaStreamSource(new MediaStream([mediaTrack])).connect(analyser);
+  #measure(microphone) {
+    const audio = this.#audio = new AudioContext();
+    const analyser = new AnalyserNode(audio, { fftSize: 512 });
+    const hear = () => { if (audio.state !== 'closed') audio.createMediaStreamSource(new MediaStream([microphone.mediaStreamTrack])).connect(analyser); };
+    hear();
+    microphone.on('restarted', hear); // another device
     const samples = new Float32Array(analyser.fftSize);
     this.#timers.push(setInterval(() => {
       analyser.getFloatTimeDomainData(samples);
@@ -308,9 +318,19 @@ export class Call {
   async mute() {
     if (!this.#room) return;
     const isOn = this.#room.localParticipant.isMicrophoneEnabled;
-    await this.#room.localParticipant.setMicrophoneEnabled(!isOn);
-    this.#ui.mute.setAttribute('aria-pressed', String(isOn));
-    this.#ui.mute.textContent = this.#host.text(isOn ? 'unmute' : 'mute');
+    try { await this.#room.localParticipant.setMicrophoneEnabled(!isOn); } catch (error) { this.#problem(this.#host.text(error.name) ? error.name : 'microphone', error.message); }
+  }
+
+  /* A microphone that is taken away mutes itself: nobody is to talk on unheard. */
+  #heard({ isMuted, track }) {
+    this.#showMuted(isMuted);
+    if (isMuted && track.mediaStreamTrack.readyState === 'ended') this.#problem('microphone');
+    else this.#ui.problem.hidden = true;
+  }
+
+  #showMuted(isMuted) {
+    this.#ui.mute.setAttribute('aria-pressed', String(isMuted));
+    this.#ui.mute.textContent = this.#host.text(isMuted ? 'unmute' : 'mute');
   }
 
   /* Answers whether there was a call, or one on its way. */
@@ -340,8 +360,7 @@ export class Call {
     await this.#audio?.close();
     this.#audio = null;
     this.#host.shadowRoot.querySelectorAll('audio').forEach((audio) => audio.remove());
-    this.#ui.mute.setAttribute('aria-pressed', 'false');
-    this.#ui.mute.textContent = this.#host.text('mute');
+    this.#showMuted(false);
     this.#inCall(false);
     room?.localParticipant.trackPublications.forEach((publication) => publication.track?.stop());
     const left = room?.disconnect();

@@ -46,7 +46,7 @@ export interface EarshotEnded {
   seconds: number;
 }
 /** What kept the call from starting: a code of the API (`ORIGIN_NOT_ALLOWED`, `DAILY_LIMIT_REACHED`, ...), a DOMException's name
- * (`NotAllowedError`, ...), or `frame`, `insecure`, `connect`, `unreachable`. */
+ * (`NotAllowedError`, ...), or `frame`, `insecure`, `connect`, `unreachable`. Within a call: `microphone`, it was taken away. */
 export interface EarshotError { callId: string | null; code: string; message: string }
 
 export interface EarshotCallElement extends HTMLElement {

@@ -9,12 +9,12 @@ import { Waterfall } from '../waterfall.js';
 import { useWatch } from '../watch.js';
 import { Button, Card, explain } from '../ui.js';
 
-const IDLE = { state: 'idle', captions: [], level: 0, callId: null };
-const MICROPHONE_FAULTS = ['NotAllowedError', 'NotFoundError', 'NotReadableError'];
+const IDLE = { state: 'idle', captions: [], level: 0, isMuted: false, callId: null };
+const MICROPHONE_FAULTS = ['NotAllowedError', 'NotFoundError', 'NotReadableError', 'insecure'];
 
 function reasonOf(error) {
   if (MICROPHONE_FAULTS.includes(error.name)) return t(`talk.${error.name}`);
-  return error.code ? explain(error) : t('talk.connect');
+  return typeof error.code === 'string' ? explain(error) : t('talk.connect'); // those of the room have numbers
 }
 
 const endCall = (call) => api('POST', `/v1/calls/${call.callId}/end`).catch(() => {});
@@ -47,6 +47,8 @@ function useTalk(agentId) {
   }, []);
   const tell = (change) => {
     if (change.ended) setPhase('ended');
+    if (change.isLost) setFault(t('talk.lost'));
+    if (change.isMuted !== undefined) setFault(change.isDeaf ? t('talk.microphone') : null);
     setNow((old) => ({ ...old, ...change }));
   };
   const start = async (save) => {
@@ -61,7 +63,7 @@ function useTalk(agentId) {
     try {
       if (save && !(await save()) && !one.isOff) callOff();
       stay();
-      if (!navigator.mediaDevices?.getUserMedia) throw new Error(t('talk.insecure'));
+      if (!navigator.mediaDevices?.getUserMedia) throw Object.assign(new Error(), { name: 'insecure' });
       const livekit = await loadLivekit();
       stay();
       one.microphone = await livekit.createLocalAudioTrack({ echoCancellation: true, noiseSuppression: true, autoGainControl: true });
@@ -90,7 +92,8 @@ function useTalk(agentId) {
     }
   };
   useEffect(() => { if (isToCallAnew(agentId)) start(); }, []);
-  return { now, phase, fault, start, end, mute: () => room.current.mute() };
+  const mute = () => room.current.mute().catch((error) => setFault(MICROPHONE_FAULTS.includes(error.name) ? t(`talk.${error.name}`) : t('talk.microphone')));
+  return { now, phase, fault, start, end, mute };
 }
 
 function Captions({ captions }) {
@@ -107,7 +110,6 @@ function Clock() {
 
 export function Talk({ agent, isDirty, save }) {
   const { now, phase, fault, start, end, mute } = useTalk(agent.id);
-  const [isMuted, setMuted] = useState(false);
   const isCalling = phase === 'calling';
   const actions = useRef();
   const before = useRef(phase);
@@ -117,7 +119,7 @@ export function Talk({ agent, isDirty, save }) {
   }, [phase]);
   const seen = useWatch(now.callId, now.callId !== null); // goes on to the end of the call, whoever ends it
   const begun = new Date(seen.call?.userJoinedAt ?? seen.call?.createdAt ?? 0);
-  const begin = () => { setMuted(false); start(isDirty && save); };
+  const begin = () => start(isDirty && save);
   return html`<${Card} title=${t('talk.title')} aside=${isCalling && html`<${Clock} />`} class="card talk">
     <div class="state"><span class="dot" data-state=${isCalling ? now.state : 'idle'} aria-hidden="true"><i></i></span><p role="status">${phase === 'idle' ? t('talk.idle') : phase === 'starting' ? t('talk.starting') : phase === 'ended' ? t('talk.ended') : t(`state.${now.state}`)}</p></div>
     ${fault && html`<div class="notice bad" role="alert"><p>${fault}</p></div>`}
@@ -125,7 +127,7 @@ export function Talk({ agent, isDirty, save }) {
     ${now.captions.length > 0 && html`<${Captions} captions=${now.captions} />`}
     <${Waterfall} turns=${seen.turns} begin=${begun} />
     ${seen.passages.length > 0 && html`<br /><h3>${t('call.lookUps')}</h3><${LookUps} lookUps=${seen.passages} />`}${seen.runs.length > 0 && html`<br /><h3>${t('call.runs')}</h3><${Runs} runs=${seen.runs} />`}<br />
-    <div class="actions" ref=${actions}>${isCalling ? html`<${Button} onClick=${async () => setMuted(await mute())} aria-pressed=${String(isMuted)}>${t(isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
+    <div class="actions" ref=${actions}>${isCalling ? html`<${Button} onClick=${mute} aria-pressed=${String(now.isMuted)}>${t(now.isMuted ? 'talk.unmute' : 'talk.mute')}<//><${Button} kind="danger" onClick=${end}>${t('talk.end')}<//>`
       : html`<${Button} kind="primary" busy=${phase === 'starting'} onClick=${begin}>${t(isDirty ? 'talk.saveAndStart' : 'talk.start')}<//>${phase === 'starting' && html`<${Button} onClick=${end}>${t('cancel')}<//>`}`}
       ${phase === 'ended' && now.callId && html`<a class="button" href="/studio/calls/${now.callId}">${t('talk.details')}</a>`}</div><//>`;
 }
